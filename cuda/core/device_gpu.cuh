@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device layer on a GPU: thin names over CUDA C++.  See device.cuh for what each word means.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace assay::on_gpu {
+
+using half = __half;
+using bfloat16 = __nv_bfloat16;
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Vec {
+  static_assert(sizeof(T) * N <= 16, "one access moves at most 16 bytes");
+  T v[N];
+  __host__ __device__ T& operator[](int i) { return v[i]; }
+  __host__ __device__ const T& operator[](int i) const { return v[i]; }
+};
+
+__device__ __forceinline__ float to_float(float v) { return v; }
+__device__ __forceinline__ float to_float(half v) { return __half2float(v); }
+__device__ __forceinline__ float to_float(bfloat16 v) { return __bfloat162float(v); }
+template <class T>
+__device__ __forceinline__ T from_float(float v) {
+  if constexpr (std::is_same_v<T, half>) return __float2half_rn(v);
+  else if constexpr (std::is_same_v<T, bfloat16>) return __float2bfloat16_rn(v);
+  else return static_cast<T>(v);
+}
+
+namespace detail {
+template <int Bytes>
+struct Raw;
+template <> struct Raw<1> { using type = unsigned char; };
+template <> struct Raw<2> { using type = unsigned short; };
+template <> struct Raw<4> { using type = unsigned; };
+template <> struct Raw<8> { using type = uint2; };
+template <> struct Raw<16> { using type = uint4; };
+template <class T>
+using raw_t = typename Raw<sizeof(T)>::type;
+template <class To, class From>
+__device__ __forceinline__ To bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}
+}  // namespace detail
+
+template <class T>
+__device__ __forceinline__ T ld(const T* p) {
+  return detail::bits<T>(*reinterpret_cast<const detail::raw_t<T>*>(p));
+}
+template <class T>
+__device__ __forceinline__ void st(T* p, T v) {
+  *reinterpret_cast<detail::raw_t<T>*>(p) = detail::bits<detail::raw_t<T>>(v);
+}
+template <class T>
+__device__ __forceinline__ T ld_once(const T* p) {
+  return detail::bits<T>(__ldcs(reinterpret_cast<const detail::raw_t<T>*>(p)));
+}
+template <class T>
+__device__ __forceinline__ void st_once(T* p, T v) {
+  __stcs(reinterpret_cast<detail::raw_t<T>*>(p), detail::bits<detail::raw_t<T>>(v));
+}
+
+template <class T>
+__device__ __forceinline__ T* shared_memory(std::size_t byte_offset = 0) {
+  extern __shared__ __align__(128) unsigned char assay_shared_arena[];
+  return reinterpret_cast<T*>(assay_shared_arena + byte_offset);
+}
+
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+__device__ __forceinline__ void sync_warp(unsigned mask = kAllLanes) { __syncwarp(mask); }
+__device__ __forceinline__ void sync_named(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ __forceinline__ int linear_thread() {
+  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+__device__ __forceinline__ int lane_id() { return linear_thread() % kWarp; }
+__device__ __forceinline__ int warp_id() { return linear_thread() / kWarp; }
+
+template <class T>
+__device__ __forceinline__ T shuffle(T v, int lane, unsigned mask = kAllLanes) {
+  return __shfl_sync(mask, v, lane);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_xor(T v, int lane_mask, unsigned mask = kAllLanes) {
+  return __shfl_xor_sync(mask, v, lane_mask);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_down(T v, unsigned delta, unsigned mask = kAllLanes) {
+  return __shfl_down_sync(mask, v, delta);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_up(T v, unsigned delta, unsigned mask = kAllLanes) {
+  return __shfl_up_sync(mask, v, delta);
+}
+__device__ __forceinline__ unsigned ballot(bool p, unsigned mask = kAllLanes) { return __ballot_sync(mask, p); }
+__device__ __forceinline__ bool any(bool p, unsigned mask = kAllLanes) { return __any_sync(mask, p); }
+__device__ __forceinline__ bool all(bool p, unsigned mask = kAllLanes) { return __all_sync(mask, p); }
+template <class T>
+__device__ __forceinline__ T atomic_add(T* p, T v) {
+  return atomicAdd(p, v);
+}
+
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+};
+
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")");
+}
+
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream, Args&&... args) {
+  constexpr std::size_t kSharedByDefault = 48 * 1024;  // CUDA C++ Programming Guide: more must be asked for
+  if (config.shared_bytes > kSharedByDefault)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.shared_bytes)),
+          "raising the shared memory limit");
+  std::tuple<Params...> values(static_cast<Params>(std::forward<Args>(args))...);
+  std::apply(
+      [&](Params&... value) {
+        void* pointers[] = {static_cast<void*>(&value)..., nullptr};
+        check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), config.grid, config.block, pointers, config.shared_bytes,
+                               static_cast<cudaStream_t>(stream)),
+              "launch");
+      },
+      values);
+}
+
+}  // namespace assay::on_gpu

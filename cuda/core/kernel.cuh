@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every kernel file includes.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
+//   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>
+//   void run(const OP::Args& a, const Launch& l) {...}    its launcher
+// The generated table names both by op and stem, so a file whose room differs from its name does not link.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "cuda/core/device.cuh"
+#include "ops/core/kernel.hpp"
+
+#define ROOM(op, stem) ASSAY_FLAVOUR::op##_room::stem
+#define KERNEL(op)                      \
+  extern const KernelTraits<op> traits; \
+  const KernelTraits<op> traits
+
+namespace assay::ASSAY_FLAVOUR {
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+// Calls f(Type<T>{}) with the element type of a dtype.
+template <class F>
+void with_type(DType t, F&& f) {
+  switch (t) {
+    case DType::f16: return f(Type<half>{});
+    case DType::bf16: return f(Type<bfloat16>{});
+    case DType::f32: return f(Type<float>{});
+    default: throw std::invalid_argument("no kernel takes dtype " + std::string(name(t)));
+  }
+}
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace assay::ASSAY_FLAVOUR

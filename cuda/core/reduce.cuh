@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over a warp and over a block.  Every thread gets the result, the same bits in each.
+#pragma once
+
+#include "cuda/core/device.cuh"
+
+namespace assay::ASSAY_FLAVOUR {
+
+// A butterfly: 5 additions deep.
+__device__ inline float warp_sum(float v) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
+  return v;
+}
+
+// Two levels: each warp by butterfly, then every warp sums the warps' partial sums.  `partial` is shared memory for
+// kWarp floats and may be reused at once.  All threads of the block take part; at most 1024.  10 additions deep.
+__device__ inline float block_sum(float v, float* partial) {
+  const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
+  v = warp_sum(v);
+  if (lane_id() == 0) st(partial + warp_id(), v);
+  sync_block();
+  v = warp_sum(lane_id() < warps ? ld(partial + lane_id()) : 0.0f);
+  sync_block();
+  return v;
+}
+
+}  // namespace assay::ASSAY_FLAVOUR

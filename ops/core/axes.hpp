@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The axes: one glossary for the whole project.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace assay {
+
+enum class Axis : std::uint8_t { batch, seq_q, seq_k, heads, kv_heads, head_dim, tokens, hidden, ffn, out, rows, cols };
+
+struct AxisInfo {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+inline constexpr std::array<AxisInfo, 12> kAxes{{
+    {"batch", "independent sequences"},
+    {"seq_q", "query positions of one sequence"},
+    {"seq_k", "key positions of one sequence"},
+    {"heads", "query heads"},
+    {"kv_heads", "key/value heads; heads is a multiple of it"},
+    {"head_dim", "channels of one head"},
+    {"tokens", "positions of all sequences together"},
+    {"hidden", "channels of the model's stream"},
+    {"ffn", "channels inside the feed-forward block"},
+    {"out", "output features of a projection"},
+    {"rows", "independent rows of a matrix"},
+    {"cols", "channels of one row"},
+}};
+
+constexpr std::string_view name(Axis a) { return kAxes[static_cast<std::size_t>(a)].name; }
+
+// The extent of every axis of one case; 0 where the op has no such axis.
+struct Dims {
+  std::array<std::int64_t, kAxes.size()> extent{};
+  constexpr std::int64_t operator[](Axis a) const { return extent[static_cast<std::size_t>(a)]; }
+  constexpr std::int64_t& operator[](Axis a) { return extent[static_cast<std::size_t>(a)]; }
+  constexpr bool operator==(const Dims&) const = default;
+};
+
+// An axis of an op's contract, with the least extent for which the formula means something.
+struct AxisUse {
+  Axis axis;
+  std::int64_t least = 1;
+};
+
+}  // namespace assay

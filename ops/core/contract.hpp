@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words a contract is written in.  An op `stem` is a struct of that name in ops/stem.hpp with
+//
+//   struct Args                                   run-time typed tensors, the shape beside each, and the attributes
+//   struct Golden                                 what the reference answers in f64: the outputs, and the magnitudes
+//                                                 that the bound needs
+//   static constexpr AxisUse axes[]
+//   static void bind(Args&, visitor)              names every tensor (input, weight, output: a shape of axes) and
+//                                                 every attribute (its default)
+//   static void bind(Golden&, visitor)            names every array of the golden, the outputs first and in the
+//                                                 order of Args
+//   static Legality legal(const Args&)
+//   static double bound(const Args&, const Golden&, const Numerics&, int output, int64 i)
+//                                                 how far element i (row-major) of an output may lie from the golden
+//   static Cost cost(const Args&)
+//
+// The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&)` in reference/stem.cpp.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "ops/core/axes.hpp"
+#include "ops/core/dtype.hpp"
+#include "ops/core/tensor.hpp"
+
+namespace assay {
+
+// Whether a case, or a kernel's support of it, stands; and if not, why, in one clause.
+struct Legality {
+  bool ok = true;
+  std::string why;
+  static Legality yes() { return {}; }
+  static Legality no(std::string why) { return {false, std::move(why)}; }
+  explicit operator bool() const { return ok; }
+};
+
+// What an op must move and compute, by formula.  Bytes are of device memory: each input read once, each output
+// written once; and the same for the pipeline of one kernel a step that the op fuses.
+struct Cost {
+  double flops = 0;
+  double bytes_read = 0;
+  double bytes_written = 0;
+  double unfused_bytes = 0;
+  double bytes() const { return bytes_read + bytes_written; }
+};
+
+// The longest chain of dependent additions in a sum of n terms: `lanes` partial sums side by side, each a serial
+// chain, then `extra` additions to join them.
+struct Chain {
+  std::int64_t lanes = 1;
+  std::int64_t extra = 0;
+  constexpr std::int64_t length(std::int64_t n) const { return (n + lanes - 1) / lanes + extra; }
+};
+
+// How a kernel computes: the bound is made from this and from the data, and from nothing else.
+struct Numerics {
+  DType accumulate = DType::f32;  // sums and everything between input and output
+  Chain chain{};                  // of the sums
+  bool stores_intermediate = false;  // a step's result is rounded to the storage dtype before the next step
+};
+
+// An array of a golden: row-major f64.
+using Array = std::span<double>;
+
+// A shape as axes, innermost last.
+using AxisList = std::initializer_list<Axis>;
+
+}  // namespace assay

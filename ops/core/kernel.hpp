@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel file declares about itself, and what it is handed at launch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+// A set of element types.
+struct DTypes {
+  std::uint32_t bits = 0;
+  constexpr DTypes() = default;
+  constexpr DTypes(std::initializer_list<DType> list) {
+    for (DType t : list) bits |= 1u << static_cast<int>(t);
+  }
+  constexpr bool has(DType t) const { return bits >> static_cast<int>(t) & 1; }
+};
+
+// How much of an axis one block takes: what "more than one tile, and a ragged tail" is measured by.
+struct Tile {
+  Axis axis = Axis::rows;
+  std::int64_t bytes_or_extent = 0;  // see `of_bytes`
+  bool of_bytes = false;             // the extent is given in bytes of the case's dtype
+  constexpr std::int64_t extent(DType t) const { return of_bytes ? bytes_or_extent / size_of(t) : bytes_or_extent; }
+};
+constexpr Tile tile(Axis a, std::int64_t extent) { return {a, extent, false}; }
+constexpr Tile tile_bytes(Axis a, std::int64_t bytes) { return {a, bytes, true}; }
+
+// The traits of one kernel of op `Op`.
+template <class Op>
+struct KernelTraits {
+  DTypes dtypes{};
+  int least_arch = 75;           // sm_ number
+  bool deterministic = true;     // the same bits at every run
+  std::array<Tile, 3> tiles{};   // extent 0: unused
+  Numerics numerics{};
+  Legality (*supports)(const typename Op::Args&) = nullptr;       // none: every legal case
+  std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // none: 0
+};
+
+// What a launcher gets beside its arguments.  Both belong to the caller.
+struct Launch {
+  void* stream = nullptr;     // cudaStream_t on a GPU
+  void* workspace = nullptr;  // workspace_bytes(args) of device memory, 256-byte aligned, contents undefined
+};
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine seen from the host: its memory, how it runs, what it found and what it counted.
+// One machine per process; not thread-safe (run several processes instead).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace simt {
+
+// The order in which blocks, and the threads of a block, take their turns.
+enum class Order { forward, reverse, shuffle };
+
+struct Options {
+  Order order = Order::forward;
+  std::uint64_t seed = 0;       // of Order::shuffle
+  bool count_sectors = false;   // bytes are always counted; sectors and requests cost more
+  double time_limit_s = 0;      // of one launch; 0: none
+};
+void configure(const Options& options);
+
+// What the machine reports when a kernel does what no kernel may.
+struct Finding {
+  std::string kind;     // out_of_bounds misaligned barrier_divergence deadlock bad_shuffle shared_overflow time_limit
+                        // stack_overflow bad_launch
+  std::string message;  // one sentence: what, where in memory, which block and thread
+  std::string file;     // of the kernel's source line
+  int line = 0;
+};
+
+// Thrown out of launch() on the first finding; the launch is abandoned, the machine stays usable.
+class Fault : public std::runtime_error {
+ public:
+  explicit Fault(Finding finding);
+  const Finding& finding() const { return finding_; }
+
+ private:
+  Finding finding_;
+};
+
+// Global memory.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte boundary; an
+// access one byte outside is a finding that names the allocation.  The host may read and write them freely.
+void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
+void release(void* p) noexcept;
+
+// What kernels moved in one allocation since it was made or its counts were reset.
+struct Counts {
+  std::uint64_t read_bytes = 0;            // as requested, every access counted
+  std::uint64_t written_bytes = 0;
+  std::uint64_t unique_read_bytes = 0;     // each byte once, however often
+  std::uint64_t unique_written_bytes = 0;
+  std::uint64_t read_requests = 0;         // warp-wide instructions (with count_sectors)
+  std::uint64_t written_requests = 0;
+  std::uint64_t read_sectors = 0;          // distinct 32-byte sectors of each request, added up (with count_sectors)
+  std::uint64_t written_sectors = 0;
+};
+Counts counts(const void* allocation);
+void reset_counts() noexcept;
+
+// Runs a kernel whose counts are known and throws std::logic_error if one differs: then no figure is to be trusted.
+void canary();
+
+}  // namespace simt
