@@ -49,4 +49,7 @@ struct Launch {
   void* workspace = nullptr;  // workspace_bytes(args) of device memory, 256-byte aligned, contents undefined
 };
 
+// A kernel's launcher with the type of its arguments erased.
+using Launcher = void (*)(const void* args, const Launch&);
+
 }  // namespace assay

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (where nvcc and a GPU are), ON, OFF")
+set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
+option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(ASSAY_PORTABLE "Link the C++ runtime in, for a binary that is carried to another machine" OFF)
+option(ASSAY_WERROR "Warnings are errors" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # Note: without NDEBUG, so that asserts hold in what people run
+set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+find_program(ASSAY_CCACHE ccache)
+if(ASSAY_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
+endif()
+
+# What every C++ target of the project is compiled with.
+add_library(assay_flags INTERFACE)
+target_compile_options(assay_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -ffp-contract=off
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${ASSAY_WERROR}>:-Werror>>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>)
+endif()
+if(ASSAY_ASAN)
+  target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer -g>)
+  target_link_options(assay_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(ASSAY_PORTABLE)
+  target_link_options(assay_flags INTERFACE -static-libgcc -static-libstdc++)
+endif()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tables of ops and kernels, made from the names of files:
+#   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
+# Sets ASSAY_OPS, ASSAY_KERNELS and ASSAY_BROKEN (files), and writes registry.cpp (sound kernels) and
+# registry_trial.cpp (broken ones too) with one declaration and one entry for each.
+file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
+file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
+file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
+file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
+list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
+set(generated "${PROJECT_BINARY_DIR}/generated")
+
+# The comment at the head of a file, without its licence line, as a C++ raw string.
+function(assay_head_comment file out)
+  file(READ "${file}" text LIMIT 4096)
+  string(REGEX REPLACE "^// SPDX[^\n]*\n" "" text "${text}")
+  string(REGEX MATCH "^(//[^\n]*\n)+" comment "${text}")
+  string(REGEX REPLACE "(^|\n)// ?" "\\1" comment "${comment}")
+  set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
+endfunction()
+
+function(assay_declare_kernel op name file broken declarations entries)
+  assay_head_comment("${file}" about)
+  set(flavours on_simt)
+  if(ASSAY_GPU)
+    list(APPEND flavours on_gpu)
+  endif()
+  foreach(flavour ${flavours})
+    string(APPEND d "namespace ${flavour}::${op}_room::${name} {\nextern const KernelTraits<${op}> traits;\n"
+                    "void run(const ${op}::Args&, const Launch&);\n}\n")
+    string(APPEND launchers "    k.${flavour} = erased_run<${op}, ${flavour}::${op}_room::${name}::run>;\n")
+  endforeach()
+  set(${declarations} "${${declarations}}${d}" PARENT_SCOPE)
+  set(${entries} "${${entries}}  {\n    Kernel k = make_kernel<${op}, on_simt::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
+endfunction()
+
+function(assay_write_registry file with_broken)
+  foreach(op ${ASSAY_OPS})
+    if(NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
+      message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
+    endif()
+    file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/*.cu")
+    if(NOT kernels)
+      message(FATAL_ERROR "ops/${op}.hpp has no kernel: cuda/${op}/ holds no .cu file")
+    endif()
+    string(APPEND includes "#include \"ops/${op}.hpp\"\n")
+    string(APPEND declarations "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&);\n}\n"
+      "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args& a, ${op}::Golden& g) {\n  reference::golden(a, g);\n}\n")
+    set(hooks "{}")
+    if(EXISTS "${PROJECT_SOURCE_DIR}/validate/ops/${op}.cpp")
+      string(APPEND declarations "Hooks hooks_of_${op}();\n")
+      set(hooks "hooks_of_${op}()")
+    endif()
+    assay_head_comment("${PROJECT_SOURCE_DIR}/ops/${op}.hpp" about)
+    string(APPEND op_entries "  all.push_back(make_op<${op}>(\"${op}\", ${about}, ${hooks}));\n")
+    foreach(kernel ${kernels})
+      get_filename_component(name "${kernel}" NAME_WE)
+      assay_declare_kernel(${op} ${name} "${kernel}" false declarations kernel_entries)
+    endforeach()
+    if(with_broken)
+      file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu")
+      foreach(kernel ${kernels})
+        get_filename_component(name "${kernel}" NAME_WE)
+        assay_declare_kernel(${op} ${name} "${kernel}" true declarations kernel_entries)
+      endforeach()
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
+"// Generated from the file names by cmake/Registry.cmake.
+#include \"validate/op_adapter.hpp\"
+@includes@
+namespace assay {
+@declarations@
+std::span<const Op> ops() {
+  static const std::vector<Op> table = [] {
+    std::vector<Op> all;
+@op_entries@    return all;
+  }();
+  return table;
+}
+
+std::span<const Kernel> kernels() {
+  static const std::vector<Kernel> table = [] {
+    std::vector<Kernel> all;
+@kernel_entries@    return all;
+  }();
+  return table;
+}
+}  // namespace assay
+")
+endfunction()
+
+foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BROKEN})
+  string(REGEX REPLACE "^.*/cuda/([^/]+)/.*$" "\\1" op "${kernel}")
+  if(NOT op IN_LIST ASSAY_OPS)
+    message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
+  endif()
+endforeach()
+assay_write_registry("${generated}/registry.cpp" FALSE)
+assay_write_registry("${generated}/registry_trial.cpp" TRUE)
+
+# Broken kernels are compiled together, one unit an op: each sits in a namespace of its own.
+foreach(op ${ASSAY_OPS})
+  file(GLOB broken "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu")
+  set(unit "")
+  foreach(kernel ${broken})
+    file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}" "${kernel}")
+    string(APPEND unit "#include \"${relative}\"\n")
+  endforeach()
+  if(unit)
+    file(CONFIGURE OUTPUT "${generated}/broken_${op}.cu" CONTENT "${unit}" @ONLY)
+    list(APPEND ASSAY_BROKEN_UNITS "${generated}/broken_${op}.cu")
+  endif()
+endforeach()

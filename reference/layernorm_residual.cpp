@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden LayerNorm + residual: the formula in f64 on the inputs as they are, two passes over each row.
+#include "ops/layernorm_residual.hpp"
+
+#include <Eigen/Core>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const layernorm_residual::Args& a, layernorm_residual::Golden& g) {
+  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
+  const Eigen::ArrayXd gamma = load(a.gamma, 0, cols), beta = load(a.beta, 0, cols);
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Eigen::ArrayXd x = load(a.x, r * cols, cols);
+    const double mean = x.mean();
+    const Eigen::ArrayXd centred = x - mean;
+    const double variance = centred.square().mean();
+
+    Eigen::Map<Eigen::ArrayXd> y(g.y.data() + r * cols, cols);
+    y = centred / std::sqrt(variance + a.epsilon) * gamma + beta + load(a.residual, r * cols, cols);
+    g.mean[r] = mean;
+    g.mean_abs[r] = x.abs().mean();
+    g.variance[r] = variance;
+  }
+}
+
+}  // namespace assay::reference

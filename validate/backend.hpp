@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine that kernels run on.  The judge's worker drives it; simt and CUDA implement it (validate/backends).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/kernel.hpp"
+
+namespace assay {
+
+// What a watched machine reports: a kernel did what no kernel may do.
+struct BackendFinding : std::runtime_error {
+  BackendFinding(std::string kind, const std::string& message) : std::runtime_error(message), kind(std::move(kind)) {}
+  std::string kind;
+};
+
+// Traffic of one buffer, counted; all zero where the backend cannot count.
+struct Traffic {
+  std::uint64_t read_bytes = 0, written_bytes = 0;                // as requested
+  std::uint64_t unique_read_bytes = 0, unique_written_bytes = 0;  // each byte once
+  std::uint64_t read_sectors = 0, written_sectors = 0;            // 32-byte sectors of each warp-wide request
+};
+
+// How one of several runs of the same problem differs from the others, when its result must not.
+struct Variation {
+  int order = 0;           // 0 forward, 1 reverse, 2 shuffled (simt); a second stream (cuda) when not 0
+  std::uint64_t seed = 0;  // of a shuffled order
+  bool sectors = false;    // count sectors too
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string device() const = 0;  // "simt" or the GPU's name
+
+  // Device memory that starts `offset` bytes after a 256-byte boundary.  Owned by the backend until release().
+  virtual void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) = 0;
+  virtual void release(void* p) noexcept = 0;
+  // Whether an access just outside an allocation is caught by the machine itself; else the judge adds guard bytes.
+  virtual bool checks_bounds() const = 0;
+  virtual void write(void* device, const void* host, std::size_t bytes) = 0;
+  virtual void read(void* host, const void* device, std::size_t bytes) = 0;
+
+  // Runs a launcher to its end.  Throws BackendFinding when the machine objects, std::runtime_error when it fails.
+  virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
+  // Captures the launcher once and replays it `replays` times; false where there is no such thing.
+  virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {
+    return false;
+  }
+  virtual Launcher launcher(const struct Kernel& k) const = 0;
+  virtual int arch() const = 0;  // sm_ number; simt: what it simulates
+
+  virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
+};
+
+struct BackendInfo {
+  std::string_view name;
+  bool built = false;
+  std::string unavailable;  // why it cannot be used here; empty: it can
+  std::string device;
+};
+
+// The backends of this build, and whether this machine can use them.
+std::vector<BackendInfo> backends();
+// Throws std::runtime_error where the backend is not to be had.
+std::unique_ptr<Backend> open_backend(std::string_view name);
+
+}  // namespace assay

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU as a backend.
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include "validate/command/backends.hpp"
+#include "validate/op.hpp"
+
+namespace assay {
+
+namespace {
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess)
+    throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend() {
+    check(cudaSetDevice(0), "cudaSetDevice");
+    check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
+    // Note: non-blocking streams do not wait for the null stream, so work that a kernel leaves there shows.
+    for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  ~CudaBackend() override {
+    for (cudaStream_t s : streams_) cudaStreamDestroy(s);
+  }
+  std::string_view name() const override { return "cuda"; }
+  std::string device() const override { return properties_.name; }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    void* base = nullptr;
+    const cudaError_t status = cudaMalloc(&base, bytes + offset + 1);
+    if (status != cudaSuccess)
+      throw std::runtime_error(fmt::format("{} bytes of device memory for '{}': {}", bytes, label, cudaGetErrorName(status)));
+    void* p = static_cast<char*>(base) + offset;
+    bases_[p] = base;
+    return p;
+  }
+  void release(void* p) noexcept override {
+    if (const auto at = bases_.find(p); at != bases_.end()) {
+      cudaFree(at->second);
+      bases_.erase(at);
+    }
+  }
+  bool checks_bounds() const override { return false; }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes) check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
+  }
+  void read(void* host, const void* device, std::size_t bytes) override {
+    if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void run(Launcher launcher, const void* args, void* workspace, const Variation& v) override {
+    const cudaStream_t stream = streams_[v.order ? 1 : 0];
+    check(cudaDeviceSynchronize(), "before the launch");
+    launcher(args, {.stream = stream, .workspace = workspace});
+    check(cudaGetLastError(), "after the launch");
+    check(cudaStreamSynchronize(stream), "running");
+    check(cudaGetLastError(), "after running");
+  }
+
+  bool run_captured(Launcher launcher, const void* args, void* workspace, const std::function<void()>& between) override {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal), "begin capture");
+    try {
+      launcher(args, {.stream = streams_[0], .workspace = workspace});
+    } catch (...) {
+      cudaStreamEndCapture(streams_[0], &graph);
+      cudaGraphDestroy(graph);
+      throw;
+    }
+    check(cudaStreamEndCapture(streams_[0], &graph), "end capture");
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(graph, nullptr, &nodes), "counting graph nodes");
+    between();
+    if (nodes) {
+      check(cudaGraphInstantiate(&executable, graph, 0), "instantiate graph");
+      check(cudaGraphLaunch(executable, streams_[0]), "launch graph");
+      check(cudaStreamSynchronize(streams_[0]), "running the graph");
+      check(cudaGraphExecDestroy(executable), "destroy graph");
+    }
+    check(cudaGraphDestroy(graph), "destroy graph");
+    return true;
+  }
+
+  Launcher launcher(const Kernel& k) const override { return k.on_gpu; }
+  int arch() const override { return properties_.major * 10 + properties_.minor; }
+
+ private:
+  cudaDeviceProp properties_{};
+  cudaStream_t streams_[2] = {};
+  std::map<void*, void*> bases_;
+};
+
+}  // namespace
+
+BackendInfo cuda_info() {
+  BackendInfo info{.name = "cuda", .built = true, .unavailable = "", .device = ""};
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) {
+    info.unavailable = status == cudaSuccess || status == cudaErrorNoDevice ? "no GPU in this machine"
+                       : status == cudaErrorInsufficientDriver             ? "no NVIDIA driver, or one older than this build needs"
+                                                                           : cudaGetErrorString(status);
+    return info;
+  }
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, 0) == cudaSuccess) info.device = p.name;
+  return info;
+}
+
+std::unique_ptr<Backend> open_cuda() { return std::make_unique<CudaBackend>(); }
+
+}  // namespace assay

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine as a backend.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "simt/machine.hpp"
+#include "validate/command/backends.hpp"
+#include "validate/op.hpp"
+
+namespace assay {
+
+namespace {
+
+class SimtBackend final : public Backend {
+ public:
+  SimtBackend() { simt::canary(); }
+  std::string_view name() const override { return "simt"; }
+  std::string device() const override { return simt_device(); }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    return simt::allocate(bytes, offset, label);
+  }
+  void release(void* p) noexcept override { simt::release(p); }
+  bool checks_bounds() const override { return true; }
+  void write(void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+  void read(void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
+
+  void run(Launcher launcher, const void* args, void* workspace, const Variation& v) override {
+    constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};
+    simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors});
+    simt::reset_counts();
+    try {
+      launcher(args, {.stream = nullptr, .workspace = workspace});
+    } catch (const simt::Fault& fault) {
+      const simt::Finding& f = fault.finding();
+      throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
+    }
+  }
+  Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  int arch() const override { return 90; }
+  Traffic traffic(const void* allocation) const override {
+    const simt::Counts c = simt::counts(allocation);
+    return {.read_bytes = c.read_bytes,
+            .written_bytes = c.written_bytes,
+            .unique_read_bytes = c.unique_read_bytes,
+            .unique_written_bytes = c.unique_written_bytes,
+            .read_sectors = c.read_sectors,
+            .written_sectors = c.written_sectors};
+  }
+};
+
+}  // namespace
+
+std::string simt_device() { return fmt::format("simt ({} cores)", ::sysconf(_SC_NPROCESSORS_ONLN)); }
+
+std::unique_ptr<Backend> open_simt() { return std::make_unique<SimtBackend>(); }
+
+std::vector<BackendInfo> backends() {
+  return {cuda_info(), {.name = "simt", .built = true, .unavailable = "", .device = simt_device()}};
+}
+
+std::unique_ptr<Backend> open_backend(std::string_view name) {
+  if (name == "simt") return open_simt();
+  if (name == "cuda") return open_cuda();
+  throw std::runtime_error("unknown backend '" + std::string(name) + "'");
+}
+
+#if !defined(ASSAY_GPU)
+BackendInfo cuda_info() {
+  return {.name = "cuda", .built = false, .unavailable = "this build has no CUDA kernels (configured without a toolkit or a GPU)",
+          .device = ""};
+}
+std::unique_ptr<Backend> open_cuda() { throw std::runtime_error(cuda_info().unavailable); }
+#endif
+
+}  // namespace assay

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands.  Each returns the process's exit code and throws BadInput for what a person got wrong.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "validate/judge.hpp"
+#include "validate/op.hpp"
+#include "validate/suite.hpp"
+
+namespace assay {
+
+enum ExitCode { kAllPassed = 0, kVerdictFailed = 1, kBadInput = 2, kNothingRun = 3 };
+
+// Set by Ctrl-C and by a kill: finish the record at hand and stop.
+extern std::atomic<bool> stop_requested;
+
+struct Selection {
+  std::vector<std::string> ops, kernels, dtypes;
+  std::string suite = "smoke";
+  std::string datasets;  // folder; empty: looked for beside the program
+  std::uint64_t seed = 2026;
+  std::int64_t count = 200;
+  std::string shard;     // "i/n"
+};
+
+struct RunFlags {
+  Selection selection;
+  std::string backend = "auto";
+  std::string json, junit, markdown;
+  double timeout_s = 60, budget_s = 0;
+  int jobs = 0;
+  int skip_exit = -1;  // exit code when the backend is missing; -1: kNothingRun
+  bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
+};
+
+struct BenchFlags {
+  RunFlags run;
+  std::vector<std::string> shapes;  // "rows=16384 cols=8192"
+  std::string baseline = "unfused";
+  double seconds = 0.3;  // of timing for each row
+};
+
+int list_command(const std::string& what, const Selection& selection);
+int describe_command(const std::string& op);
+int run_command(const RunFlags& flags);
+int selfcheck_command(const RunFlags& flags);
+int replay_command(const std::string& line, const RunFlags& flags);
+int bench_command(const BenchFlags& flags);
+int doctor_command();
+
+// Shared by the subcommands ------------------------------------------------------------------------------------------
+
+Datasets datasets_of(const Selection& selection);
+std::vector<OpShape> op_shapes();
+const Op& op_named(std::string_view name);          // throws BadInput with the nearest right name
+// The tasks of a selection, sound kernels only; `broken`: broken kernels only.
+std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
+// The backend a flag means: "auto" is cuda where there is a GPU, else simt.  `why_not` is set where it cannot be used.
+std::string chosen_backend(const std::string& flag, std::string& why_not);
+RunHead head_of(const RunFlags& flags, const std::string& backend);
+std::string summary_of(const Case& c);              // "rows=129 cols=4096 fill=normal"
+std::string failure_text(const Record& r);
+
+}  // namespace assay

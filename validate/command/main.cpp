@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command: flags in, exit code out.  Everything it does is in the subcommands' own files.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "validate/command/commands.hpp"
+#include "validate/error.hpp"
+#include "validate/version.hpp"
+#include "validate/worker.hpp"
+
+namespace assay {
+
+std::atomic<bool> stop_requested{false};
+
+namespace {
+
+void request_stop(int) {
+  // A second signal ends the program at once.
+  if (stop_requested.exchange(true)) _exit(130);
+}
+
+void add_selection(CLI::App& app, Selection& s) {
+  app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',');
+  app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',');
+  app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',');
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
+  app.add_option("--seed", s.seed, "of the cases")->capture_default_str();
+  app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
+  app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
+  app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
+}
+
+void add_run_flags(CLI::App& app, RunFlags& f) {
+  add_selection(app, f.selection);
+  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda where there is a GPU")
+      ->check(CLI::IsMember({"auto", "simt", "cuda"}))
+      ->capture_default_str();
+  app.add_option("--json", f.json, "write one record a case here, JSON Lines");
+  app.add_option("--junit", f.junit, "write a JUnit file here");
+  app.add_option("--md", f.markdown, "write a Markdown summary here");
+  app.add_option("--timeout", f.timeout_s, "seconds for one kernel on one case")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--budget", f.budget_s, "seconds for the whole run; the rest is skipped")
+      ->check(CLI::PositiveNumber)
+      ->transform([](std::string text) {
+        if (!text.empty() && text.back() == 's') text.pop_back();
+        return text;
+      });
+  app.add_option("--jobs", f.jobs, "worker processes at a time (default: one a core)")->check(CLI::Range(1, 1024));
+  app.add_option("--skip-exit", f.skip_exit, "exit code when the backend is missing here")->check(CLI::Range(0, 255));
+  app.add_flag("--require-gpu", f.require_gpu, "fail where auto finds no GPU");
+  app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
+  app.add_flag("--sectors", f.sectors, "count 32-byte sectors too (simt; slower)");
+  app.add_flag("--quiet", f.quiet, "the last line only");
+}
+
+int dispatch(int argc, char** argv) {
+  CLI::App app{"Assay proves GPU kernels right and shows what they are worth.", "validate"};
+  app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
+  app.require_subcommand(1);
+  int code = 0;
+
+  Selection listed;
+  std::string what = "kernels";
+  auto* list = app.add_subcommand("list", "what there is");
+  list->add_option("what", what, "ops, kernels, cases or backends")->check(CLI::IsMember({"ops", "kernels", "cases", "backends"}));
+  add_selection(*list, listed);
+  list->callback([&] { code = list_command(what, listed); });
+
+  std::string described;
+  auto* describe = app.add_subcommand("describe", "an op: formula, axes, tensors, kernels, fills");
+  describe->add_option("op", described, "the op's name")->required();
+  describe->callback([&] { code = describe_command(described); });
+
+  RunFlags run_flags;
+  auto* run = app.add_subcommand("run", "judge kernels over a suite of cases");
+  add_run_flags(*run, run_flags);
+  run->callback([&] { code = run_command(run_flags); });
+
+  RunFlags trial_flags;
+  auto* trial = app.add_subcommand("selfcheck", "the judge on trial: every broken kernel must fail");
+  add_run_flags(*trial, trial_flags);
+  trial->callback([&] { code = selfcheck_command(trial_flags); });
+
+  RunFlags replay_flags;
+  std::string line;
+  auto* replay = app.add_subcommand("replay", "one case, everything printed");
+  replay->add_option("line", line, "a repro line")->required();
+  replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(CLI::IsMember({"auto", "simt", "cuda"}));
+  replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(CLI::PositiveNumber);
+  replay->callback([&] { code = replay_command(line, replay_flags); });
+
+  BenchFlags bench_flags;
+  auto* bench = app.add_subcommand("bench", "time kernels on a GPU; on simt, count their bytes");
+  add_run_flags(*bench, bench_flags.run);
+  bench->add_option("--shape", bench_flags.shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
+  bench->add_option("--baseline", bench_flags.baseline, "the kernel that ratios refer to")->capture_default_str();
+  bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")->capture_default_str()->check(CLI::Range(0.01, 60.0));
+  bench->callback([&] { code = bench_command(bench_flags); });
+
+  auto* doctor = app.add_subcommand("doctor", "what this machine can do, and what is missing");
+  doctor->callback([&] { code = doctor_command(); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    std::fprintf(stderr, "validate: %s  (validate --help)\n", e.what());
+    return kBadInput;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace assay
+
+// Runs before anything else of the program: the goldens and the simulator are compiled for this processor class.
+__attribute__((constructor(101))) static void require_processor() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
+  std::fputs("validate: this build needs an x86-64-v3 processor (AVX2, FMA, BMI2)\n", stderr);
+  std::_Exit(2);
+#endif
+}
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  if (argc == 3 && std::string_view(argv[1]) == "worker") return serve(argv[2]);
+  struct sigaction action{};
+  action.sa_handler = request_stop;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return dispatch(argc, argv);
+  } catch (const BadInput& e) {
+    std::fprintf(stderr, "validate: %s\n", e.what());
+  } catch (const std::bad_alloc&) {
+    std::fputs("validate: out of memory\n", stderr);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "validate: %s\n", e.what());
+  }
+  return kBadInput;
+}

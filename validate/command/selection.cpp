@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// From flags to tasks.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "validate/command/commands.hpp"
+#include "validate/error.hpp"
+#include "validate/layout.hpp"
+
+namespace assay {
+
+namespace fs = std::filesystem;
+
+const Op& op_named(std::string_view name) {
+  if (const Op* op = find_op(name)) return *op;
+  Names names;
+  for (const Op& op : ops()) names.push_back(op.name);
+  throw BadInput(unknown("op", name, names) + "  (validate list ops)");
+}
+
+std::vector<OpShape> op_shapes() {
+  std::vector<OpShape> shapes;
+  for (const Op& op : ops()) shapes.push_back(op.shape());
+  return shapes;
+}
+
+Datasets datasets_of(const Selection& selection) {
+  if (!selection.datasets.empty()) return load_datasets(selection.datasets);
+  std::vector<fs::path> places;
+  if (const char* named = std::getenv("ASSAY_DATASETS")) places.emplace_back(named);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* from : {"../../datasets", "../share/assay/datasets", "../datasets"}) places.push_back(program / from);
+  places.emplace_back("datasets");
+  for (const fs::path& place : places)
+    if (fs::is_regular_file(place / "edges/common.json", error)) return load_datasets(fs::weakly_canonical(place));
+  throw BadInput("no datasets found beside the program or here; name their folder with --datasets or ASSAY_DATASETS");
+}
+
+namespace {
+
+// "i/n", from 1; 1/1 where nothing is said.
+std::pair<std::int64_t, std::int64_t> parse_shard(const std::string& text) {
+  if (text.empty()) return {1, 1};
+  std::int64_t i = 0, n = 0;
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto a = std::from_chars(begin, end, i);
+  if (a.ec == std::errc() && a.ptr != end && *a.ptr == '/') {
+    const auto b = std::from_chars(a.ptr + 1, end, n);
+    if (b.ec == std::errc() && b.ptr == end && i >= 1 && i <= n) return {i, n};
+  }
+  throw BadInput(fmt::format("--shard is i/n with 1 <= i <= n, not '{}'", text));
+}
+
+}  // namespace
+
+std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken) {
+  std::vector<const Op*> chosen;
+  for (const std::string& name : selection.ops) chosen.push_back(&op_named(name));
+  if (chosen.empty())
+    for (const Op& op : ops()) chosen.push_back(&op);
+
+  SuiteOptions options{.seed = selection.seed, .count = selection.count, .reduce = reduce};
+  for (const std::string& text : selection.dtypes) {
+    const auto dtype = parse_dtype(text);
+    if (!dtype || !(*dtype == f16 || *dtype == bf16 || *dtype == f32)) throw BadInput(unknown("dtype", text, dtype_names()));
+    options.dtypes.push_back(*dtype);
+  }
+
+  const auto wanted = [&](const Kernel& k, const Op& op) {
+    const auto& names = selection.kernels;
+    return k.op == op.name && k.broken == broken &&
+           (names.empty() || std::find(names.begin(), names.end(), k.name) != names.end());
+  };
+  for (const std::string& name : selection.kernels) {
+    Names names;
+    bool found = false;
+    for (const Op* op : chosen)
+      for (const Kernel& k : kernels())
+        if (k.op == op->name && k.broken == broken) names.push_back(k.name), found = found || k.name == name;
+    if (!found) throw BadInput(unknown("kernel", name, names) + "  (validate list kernels)");
+  }
+
+  const Datasets datasets = datasets_of(selection);
+  const std::vector<OpShape> shapes = op_shapes();
+  check(datasets, shapes);
+  const auto [part, parts] = parse_shard(selection.shard);
+  std::vector<Task> tasks;
+  std::int64_t number = 0;
+  for (const Op* op : chosen) {
+    std::vector<const Kernel*> candidates;
+    for (const Kernel& k : kernels())
+      if (wanted(k, *op)) candidates.push_back(&k);
+    if (candidates.empty()) continue;
+    for (Case& c : cases(datasets, op->shape(), selection.suite, options))
+      if (number++ % parts == part - 1) tasks.push_back({op, std::move(c), candidates});
+  }
+  return tasks;
+}
+
+std::string chosen_backend(const std::string& flag, std::string& why_not) {
+  why_not.clear();
+  for (const BackendInfo& b : backends()) {
+    if (flag == "auto" && b.name == "cuda" && b.unavailable.empty()) return "cuda";
+    if (flag == b.name) {
+      why_not = b.unavailable;
+      return flag;
+    }
+  }
+  return "simt";
+}
+
+std::string summary_of(const Case& c) {
+  const OpShape shape = op_named(c.op).shape();
+  std::string text = repro(c, shape);
+  text = text.substr(std::min(text.size(), c.op.size() + 1));
+  const std::size_t after_dtype = text.find(' ');
+  text = after_dtype == std::string::npos ? text : text.substr(after_dtype + 1);
+  const std::size_t seed = text.rfind(" seed=");
+  return seed == std::string::npos ? text : text.substr(0, seed);
+}
+
+}  // namespace assay

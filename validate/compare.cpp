@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace assay {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// err/T of one element; infinite when its class is not the golden's.  A class is finite, +inf, -inf or NaN, and the
+// golden's is that of the golden rounded to the dtype; within T of the overflow threshold either class is right.
+double ratio(double got, double golden, double bound, bool exact, DType dtype) {
+  if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
+  const double rounded = round_to(dtype, golden);
+  if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
+  if (exact) return got == rounded ? 0 : kInfinity;
+  if (std::isinf(got) || std::isinf(rounded)) {
+    if (got == rounded) return 0;
+    const bool near_threshold = std::fabs(std::fabs(golden) - overflow_threshold(dtype)) <= bound;
+    const bool same_sign = !std::isnan(got) && std::signbit(got) == std::signbit(golden);
+    return near_threshold && same_sign ? 1 : kInfinity;
+  }
+  const double error = std::fabs(got - golden);
+  if (error == 0) return 0;
+  const double r = error / bound;
+  return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN got or a NaN bound, is infinitely wrong
+}
+
+void merge(Comparison& into, const Comparison& c) {
+  into.compared += c.compared;
+  into.wrong += c.wrong;
+  into.sum_square_error += c.sum_square_error;
+  into.powerless = into.powerless && c.powerless;
+  if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
+    into.margin = c.margin;
+    into.worst = c.worst;
+    into.got = c.got, into.golden = c.golden, into.bound = c.bound;
+  }
+}
+
+}  // namespace
+
+Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
+  const std::int64_t n = got.size();
+  const std::span<const double> golden = problem.golden(output);
+  Comparison all;
+
+  constexpr std::int64_t kChunk = 4096;
+#pragma omp parallel
+  {
+    Comparison mine;
+#pragma omp for schedule(static)
+    for (std::int64_t chunk = 0; chunk < (n + kChunk - 1) / kChunk; ++chunk) {
+      for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i) {
+        const double value = got.at(i), bound = problem.bound(numerics, output, i);
+        const double r = ratio(value, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
+        const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
+        ++mine.compared;
+        if (!(zero <= 1)) mine.powerless = false;
+        if (mine.worst < 0 || r > mine.margin) {
+          mine.margin = r, mine.worst = i;
+          mine.got = value, mine.golden = golden[static_cast<std::size_t>(i)], mine.bound = exact ? 0 : bound;
+        }
+        if (std::isfinite(value) && std::isfinite(golden[static_cast<std::size_t>(i)])) {
+          const double e = value - golden[static_cast<std::size_t>(i)];
+          mine.sum_square_error += e * e;
+        }
+        if (!(r <= 1)) ++mine.wrong;
+      }
+    }
+#pragma omp critical
+    merge(all, mine);
+  }
+  return all;
+}
+
+std::string pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
+                    std::span<const Axis> axes) {
+  const std::int64_t n = got.size();
+  const std::span<const double> golden = problem.golden(output);
+  std::vector<std::vector<bool>> seen(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) seen[a].resize(static_cast<std::size_t>(got.shape[a]));
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double bound = problem.bound(numerics, output, i);
+    if (ratio(got.at(i), golden[static_cast<std::size_t>(i)], bound, exact, got.dtype) <= 1) continue;
+    ++wrong;
+    std::int64_t rest = i;
+    for (int a = got.rank - 1; a >= 0; --a) {
+      seen[static_cast<std::size_t>(a)][static_cast<std::size_t>(rest % got.shape[a])] = true;
+      rest /= got.shape[a];
+    }
+  }
+  std::string text = fmt::format("{} of {} wrong", wrong, n);
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const auto first = std::find(seen[a].begin(), seen[a].end(), true) - seen[a].begin();
+    const auto last = seen[a].rend() - std::find(seen[a].rbegin(), seen[a].rend(), true) - 1;
+    const auto count = std::count(seen[a].begin(), seen[a].end(), true);
+    text += fmt::format("; {} {}", count == got.shape[a] ? "all" : fmt::format("{} of {}", count, got.shape[a]), name(axes[a]));
+    if (count < got.shape[a]) text += first == last ? fmt::format(" ({})", first) : fmt::format(" ({}..{})", first, last);
+  }
+  return text;
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  const std::int64_t n = a.size();
+  const int bytes = size_of(a.dtype);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const char* pa = static_cast<const char*>(a.data) + a.offset(i) * bytes;
+    const char* pb = static_cast<const char*>(b.data) + b.offset(i) * bytes;
+    if (std::memcmp(pa, pb, static_cast<std::size_t>(bytes)) != 0 && !(std::isnan(a.at(i)) && std::isnan(b.at(i)))) return false;
+  }
+  return true;
+}
+
+bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {
+  if (t.contiguous() || t.size() == 0) return true;
+  const std::int64_t row = t.shape[t.rank - 1], rows = t.size() / row, element = size_of(t.dtype);
+  const auto* image = static_cast<const std::byte*>(t.data);
+  std::int64_t end_of_previous = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t begin = t.offset(r * row) * element;
+    for (std::int64_t b = end_of_previous; b < begin; ++b)
+      if (image[b] != garbage) return false;
+    end_of_previous = begin + row * element;
+  }
+  return end_of_previous <= static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace assay

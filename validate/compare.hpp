@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Got against golden, element by element: `!(|got - golden| <= T_i)` fails, so NaN fails; no element is exempt.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "validate/op.hpp"
+
+namespace assay {
+
+struct Comparison {
+  std::int64_t compared = 0;
+  std::int64_t wrong = 0;
+  double margin = 0;           // max of |got - golden| / T; infinite for a wrong class, or any difference where T is 0
+  double sum_square_error = 0;  // of the finite elements
+  std::int64_t worst = -1;     // row-major index
+  double got = 0, golden = 0, bound = 0;  // there
+  bool powerless = true;       // an output of zeros would pass as well
+};
+
+// Judges output number `output` of a solved problem.  `got` has the tensor's dtype and strides and holds the
+// candidate's values.  With `exact`, every finite element must equal the golden rounded to the dtype.
+Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact);
+
+// The wrong elements in words: how many, and which indices of each axis they have.
+std::string pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
+                    std::span<const Axis> axes);
+
+// Whether two images hold the same elements, bit for bit; NaNs of any payload are equal.
+bool same_elements(const Tensor& a, const Tensor& b);
+
+// Whether every byte between the rows of an image still is `garbage`.
+bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage);
+
+}  // namespace assay

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/image.hpp"
+
+#include <cstring>
+
+#include "validate/error.hpp"
+#include "validate/layout.hpp"
+
+namespace assay {
+
+namespace {
+
+// The elements from one row to the next.
+std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element_bytes) {
+  if (!l.padded) return cols;
+  if (!l.row_multiple) return cols + 3;
+  return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
+}
+
+}  // namespace
+
+std::vector<Placement> place(const Op& op, const Case& c) {
+  const Layout* layout = find_layout(c.layout);
+  if (!layout) throw BadInput(unknown("layout", c.layout, layout_names()));
+  const std::int64_t element = size_of(c.dtype);
+  std::vector<Placement> placements;
+  for (const TensorSpec& spec : op.tensors) {
+    Placement p;
+    p.offset = static_cast<std::size_t>(layout->offset_bytes);
+    p.tensor.dtype = c.dtype;
+    p.tensor.rank = static_cast<int>(spec.axes.size());
+    for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
+    std::int64_t stride = 1;
+    for (int i = p.tensor.rank - 1; i >= 0; --i) {
+      p.tensor.stride[i] = stride;
+      const bool innermost = i == p.tensor.rank - 1 && p.tensor.rank > 1;
+      stride *= innermost ? row_stride(*layout, p.tensor.shape[i], element) : p.tensor.shape[i];
+    }
+    std::int64_t last = 0;
+    for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
+    p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * element);
+    placements.push_back(p);
+  }
+  return placements;
+}
+
+void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
+  const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
+  if (p.bytes == 0) return;  // Note: an empty image may have no address
+  if (spec.role == Role::output) {
+    std::memset(image, std::to_integer<int>(garbage), p.bytes);
+    return;
+  }
+  const Fill& fill = find_fill(op, c.fill);
+  const FillSite site{.dims = c.dims,
+                      .dtype = c.dtype,
+                      .tensor = spec.name,
+                      .tensor_index = index,
+                      .role = spec.role,
+                      .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
+                      .seed = c.seed};
+  const std::int64_t elements = p.tensor.size(), inner = p.tensor.shape[p.tensor.rank - 1];
+  if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t row = 0; row < elements / inner; ++row) {
+    const std::int64_t at = p.tensor.offset(row * inner);
+    for (std::int64_t i = 0; i < inner; ++i) encode(c.dtype, image, at + i, fill.value(site, row * inner + i));
+  }
+}
+
+void attach(Problem& problem, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images) {
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    Tensor& t = *problem.tensors()[i];
+    t = placements[i].tensor;
+    t.data = images[i];
+  }
+  for (const auto& [name, value] : c.attributes) problem.set_attribute(name, value);
+}
+
+const Fill& find_fill(const Op& op, std::string_view name) {
+  for (const Fill& f : op.hooks.fills)
+    if (f.name == name) return f;
+  for (const Fill& f : common_fills())
+    if (f.name == name) return f;
+  throw BadInput(unknown("fill", name, fill_names(op.shape())));
+}
+
+bool multi_tile_ragged(const Kernel& k, const Case& c) {
+  for (const Tile& t : k.tiles) {
+    const std::int64_t extent = t.bytes_or_extent ? t.extent(c.dtype) : 0;
+    if (extent > 0 && c.dims[t.axis] > extent && c.dims[t.axis] % extent != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace assay

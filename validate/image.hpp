@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images: a case's tensors as bytes.  A tensor's image is the run of bytes from its first element to its
+// last, the gaps between its rows included; an image starts `offset` bytes after a 256-byte boundary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "validate/case.hpp"
+#include "validate/op.hpp"
+
+namespace assay {
+
+struct Placement {
+  Tensor tensor;           // data is null: shape, strides and dtype only
+  std::size_t offset = 0;  // of the first element from a 256-byte boundary
+  std::size_t bytes = 0;   // of the image
+};
+
+// Where every tensor of a case lies; in the order of the op's tensors.  `layout` as in Case.
+std::vector<Placement> place(const Op& op, const Case& c);
+
+// Fills the image of an input with the case's values, gaps with NaN (0xff); of an output, all bytes with `garbage`.
+void fill_image(const Op& op, const Case& c, int tensor, const Placement& p, std::byte* image, std::byte garbage);
+
+// Points the problem's tensors at images and sets its attributes.
+void attach(Problem& problem, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images);
+
+// The fill of that name, op-specific ones first; throws BadInput with the nearest right name.
+const Fill& find_fill(const Op& op, std::string_view name);
+
+// Whether the case has, on some axis, more than one of the kernel's tiles and a ragged last one.
+bool multi_tile_ragged(const Kernel& k, const Case& c);
+
+}  // namespace assay

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <thread>
+
+#include "validate/compare.hpp"
+#include "validate/pool.hpp"
+
+namespace assay {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A task with its inputs made and its golden solved.
+struct Prepared {
+  const Task* task;
+  std::size_t first_record;  // number of the record of its first kernel
+  Packing packing;
+  SharedMemory inputs;
+  std::unique_ptr<Problem> problem;
+  bool exact = false;
+};
+
+// One kernel's worker and its place in the queue of prepared tasks.
+struct Lane {
+  const Kernel* kernel;
+  std::unique_ptr<WorkerProcess> worker;
+  std::deque<std::shared_ptr<Prepared>> queue;
+  std::shared_ptr<Prepared> running;
+  SharedMemory outputs;
+  Clock::time_point deadline{};
+};
+
+// What came back for one record and waits to be judged.
+struct Result {
+  std::shared_ptr<Prepared> of;
+  const Kernel* kernel;
+  SharedMemory outputs;
+  Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
+  Reply reply;
+};
+
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
+  auto p = std::make_shared<Prepared>();
+  p->task = &task;
+  p->first_record = first_record;
+  p->packing = pack(*task.op, task.c);
+  p->inputs = SharedMemory(p->packing.input_bytes);
+  p->problem = task.op->make();
+  std::vector<std::byte*> images;
+  for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
+    const bool output = task.op->tensors[i].role == Role::output;
+    images.push_back(output ? nullptr : p->inputs.data() + p->packing.at[i]);
+    if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
+  }
+  attach(*p->problem, task.c, p->packing.placements, images);
+  p->problem->solve();
+  const Fill& fill = find_fill(*task.op, task.c.fill);
+  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
+  return p;
+}
+
+Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
+  Record r;
+  r.kernel = kernel.name;
+  r.backend = options.backend;
+  r.c = task.c;
+  r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
+  r.repro = repro(task.c, task.op->shape(), kernel.name);
+  return r;
+}
+
+std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
+  std::vector<std::int64_t> index(static_cast<std::size_t>(t.rank));
+  for (int a = t.rank - 1; a >= 0; --a) {
+    index[static_cast<std::size_t>(a)] = linear % t.shape[a];
+    linear /= t.shape[a];
+  }
+  return index;
+}
+
+// Judges the outputs of both runs; fills in the verdict and its reason.
+void judge_outputs(const Result& result, Record& r) {
+  const Prepared& p = *result.of;
+  const auto fail = [&](std::string reason) {
+    if (r.verdict == Verdict::passed) r.verdict = Verdict::failed, r.reason = std::move(reason);
+  };
+  bool powerless = true;
+  int output = 0;
+  for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
+    const TensorSpec& spec = p.task->op->tensors[i];
+    if (spec.role != Role::output) continue;
+    Tensor runs[kRuns];
+    for (int k = 0; k < kRuns; ++k) {
+      runs[k] = p.packing.placements[i].tensor;
+      runs[k].data = result.outputs.data() + static_cast<std::size_t>(k) * p.packing.output_bytes + p.packing.at[i];
+    }
+    const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
+    r.compared += c.compared, r.wrong += c.wrong;
+    powerless = powerless && c.powerless;
+    if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
+      r.margin = c.margin;
+      r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
+    }
+    if (c.wrong) {
+      r.pattern = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, spec.axes);
+      fail(p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
+    }
+    const bool same = same_elements(runs[0], runs[1]);
+    r.deterministic = r.deterministic.value_or(true) && same;
+    if (!same && result.kernel->deterministic)
+      fail(fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec.name));
+    if (!same && compare(*p.problem, result.kernel->numerics, output, runs[1], p.exact).wrong)
+      fail(fmt::format("'{}' is out of bounds in the second run", spec.name));
+    for (int k = 0; k < kRuns; ++k)
+      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, kGarbage[k]))
+        fail(fmt::format("wrote between the rows of '{}'", spec.name));
+    ++output;
+  }
+  if (r.verdict != Verdict::passed) return;
+  if (r.compared == 0)
+    r.reason = "empty: nothing may be written, and nothing was";
+  else if (powerless)
+    r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
+}
+
+class Run {
+ public:
+  Run(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record)
+      : tasks_(tasks), options_(options), on_record_(on_record) {
+    for (const Task& t : tasks)
+      for (const Kernel* k : t.kernels) {
+        if (std::none_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; })) lanes_.push_back({.kernel = k});
+        ++records_total_;
+      }
+    records_.resize(records_total_);
+    jobs_ = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
+
+  Tally go() {
+    while (!finished()) {
+      if (options_.stop && *options_.stop) {
+        tally_.interrupted = true;
+        break;
+      }
+      prepare_ahead();
+      dispatch();
+      if (!results_.empty()) {
+        settle(results_.front());
+        results_.pop_front();
+      }
+      wait(results_.empty() ? 200 : 0);
+      if (options_.fail_fast && tally_.bad()) break;
+    }
+    for (Lane& lane : lanes_) lane.worker.reset();
+    tally_.seconds = seconds_since(start_);
+    return tally_;
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 4;  // tasks prepared and not yet finished
+
+  bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
+  bool finished() const { return emitted_ == records_total_; }
+
+  void prepare_ahead() {
+    while (next_task_ < tasks_.size()) {
+      std::erase_if(live_, [](const auto& p) { return p.expired(); });
+      if (live_.size() >= kAhead) return;
+      const Task& task = tasks_[next_task_++];
+      const std::size_t first = next_record_;
+      next_record_ += task.kernels.size();
+      if (out_of_budget()) {
+        for (std::size_t k = 0; k < task.kernels.size(); ++k)
+          emit(first + k, skipped(task, *task.kernels[k], fmt::format("the budget of {} s was spent", options_.budget_s)));
+        continue;
+      }
+      const auto p = prepare(task, first);
+      live_.push_back(p);
+      for (const Kernel* k : task.kernels) lane_of(*k).queue.push_back(p);
+      return;  // look at the workers between two goldens
+    }
+  }
+
+  void dispatch() {
+    for (Lane& lane : lanes_) {
+      if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
+      lane.running = lane.queue.front();
+      lane.queue.pop_front();
+      lane.outputs = SharedMemory(kRuns * lane.running->packing.output_bytes);
+      if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
+      lane.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
+      lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
+                         .kernel = std::string(lane.kernel->name),
+                         .c = lane.running->task->c,
+                         .sectors = options_.sectors},
+                        lane.running->inputs, lane.outputs);
+    }
+    std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+  }
+
+  int running() const {
+    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.running != nullptr; }));
+  }
+
+  // Takes in what the workers have to say.
+  void wait(int milliseconds) {
+    std::vector<pollfd> polled;
+    std::vector<Lane*> who;
+    for (Lane& lane : lanes_)
+      if (lane.running) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
+    if (polled.empty()) return;
+    ::poll(polled.data(), polled.size(), milliseconds);
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      Lane& lane = *who[i];
+      if (polled[i].revents) {
+        std::optional<Reply> reply = lane.worker->receive();
+        if (reply) take(lane, verdict_of(*reply), std::move(*reply));
+        else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death()});
+      } else if (Clock::now() > lane.deadline) {
+        take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s)});
+      }
+    }
+  }
+
+  static Verdict verdict_of(const Reply& reply) {
+    switch (reply.status) {
+      case Reply::Status::done: return Verdict::passed;
+      case Reply::Status::unsupported: return Verdict::unsupported;
+      case Reply::Status::skipped: return Verdict::skipped;
+      case Reply::Status::failed: break;
+    }
+    return Verdict::failed;
+  }
+
+  // A worker that did not end well is not trusted again.
+  void take(Lane& lane, Verdict verdict, Reply reply) {
+    results_.push_back({std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)});
+    lane.running = nullptr;
+    lane.outputs = {};
+    if (is_bad(verdict)) lane.worker.reset();
+  }
+
+  void settle(const Result& result) {
+    const Task& task = *result.of->task;
+    Record r = blank_record(task, *result.kernel, options_);
+    r.exact = result.of->exact;
+    r.verdict = result.verdict;
+    r.reason = result.reply.message;
+    r.seconds = result.reply.seconds;
+    r.traffic = result.reply.traffic;
+    r.cost = result.of->problem->cost();
+    if (r.verdict == Verdict::passed) judge_outputs(result, r);
+    const auto at = std::find(task.kernels.begin(), task.kernels.end(), result.kernel) - task.kernels.begin();
+    emit(result.of->first_record + static_cast<std::size_t>(at), std::move(r));
+  }
+
+  Record skipped(const Task& task, const Kernel& kernel, std::string why) const {
+    Record r = blank_record(task, kernel, options_);
+    r.verdict = Verdict::skipped;
+    r.reason = std::move(why);
+    return r;
+  }
+
+  void emit(std::size_t number, Record r) {
+    records_[number] = std::make_unique<Record>(std::move(r));
+    for (; emitted_ < records_total_ && records_[emitted_]; ++emitted_) {
+      tally_.add(*records_[emitted_]);
+      tally_.seconds = seconds_since(start_);
+      on_record_(*records_[emitted_]);
+      records_[emitted_].reset();
+    }
+  }
+
+  Lane& lane_of(const Kernel& k) {
+    return *std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == &k; });
+  }
+
+  std::span<const Task> tasks_;
+  const JudgeOptions& options_;
+  const std::function<void(const Record&)>& on_record_;
+  int jobs_ = 1;
+  std::vector<Lane> lanes_;
+  std::vector<std::weak_ptr<Prepared>> live_;
+  std::deque<Result> results_;
+  std::vector<std::unique_ptr<Record>> records_;
+  std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
+  Tally tally_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record) {
+  return Run(tasks, options, on_record).go();
+}
+
+}  // namespace assay

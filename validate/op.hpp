@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops and kernels with their types erased: what the judge sees of a contract and of a candidate.
+// The tables are generated at configure time from the file names (cmake/Registry.cmake).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/core/kernel.hpp"
+#include "validate/fill.hpp"
+#include "validate/op_shape.hpp"
+
+namespace assay {
+
+struct TensorSpec {
+  std::string_view name;
+  Role role;
+  std::vector<Axis> axes;  // its shape, innermost last
+};
+
+// One problem: an op's arguments, and its golden once solved.
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  virtual std::span<Tensor* const> tensors() = 0;  // in the order of Op::tensors; set data, dtype, shape and stride
+  virtual void set_attribute(std::string_view name, double value) = 0;
+  virtual const void* args() const = 0;
+  virtual Legality legal() const = 0;
+  virtual Cost cost() const = 0;
+  virtual void solve() = 0;  // computes the golden, values and magnitudes
+  virtual std::span<const double> golden(int output) const = 0;
+  virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
+};
+
+// Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").
+enum class Roundings {
+  exact,        // f64 throughout
+  declared,     // as a kernel of these numerics computes
+  one_lower,    // everything on chip one precision lower: the wrong answer that the bound must reject
+};
+
+// What only the judge needs for an op; validate/ops/OP.cpp, optional.
+struct Hooks {
+  std::vector<Fill> fills;
+  // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
+  void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
+};
+
+struct Op {
+  std::string_view name;
+  std::string_view about;  // the contract's head comment
+  std::span<const AxisUse> axes;
+  std::vector<TensorSpec> tensors;
+  std::vector<std::pair<std::string, double>> attributes;
+  Hooks hooks;
+  std::unique_ptr<Problem> (*make)() = nullptr;
+
+  OpShape shape() const { return {name, axes, attributes, hooks.fills}; }
+};
+
+struct Kernel {
+  std::string_view op, name;
+  std::string_view about;  // the file's head comment
+  bool broken = false;     // wrong on purpose
+  DTypes dtypes;
+  int least_arch = 0;
+  bool deterministic = true;
+  std::array<Tile, 3> tiles{};
+  Numerics numerics;
+  Legality (*supports)(const void* args) = nullptr;
+  std::size_t (*workspace_bytes)(const void* args) = nullptr;
+  Launcher on_simt = nullptr;  // none: not built for that backend
+  Launcher on_gpu = nullptr;
+};
+
+std::span<const Op> ops();
+std::span<const Kernel> kernels();
+
+// By name; nullptr where there is none.
+const Op* find_op(std::string_view name);
+const Kernel* find_kernel(std::string_view op, std::string_view name);
+
+}  // namespace assay

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for layernorm_residual: exact probes, the fills of its own edges, the second oracle.
+#include "ops/layernorm_residual.hpp"
+
+#include "validate/op.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+
+namespace {
+
+std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
+
+// Rows m ± s with as many of either sign and s a power of two: mean m and deviation s are exact in f32, whatever the
+// order of the sum, so with epsilon = 0 the normalised value is ±1 exactly and y = ±gamma + beta + residual is a small
+// integer.  gamma and beta differ from column to column, residual from element to element (modulo small primes).
+double probe_signs(const FillSite& s, std::int64_t i) {
+  const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
+  if (s.tensor == "gamma") return static_cast<double>(1 + i % 13);
+  if (s.tensor == "beta") return static_cast<double>(i % 17 - 8);
+  if (s.tensor == "residual") return static_cast<double>((row * 7 + col * 3) % 29 - 14);
+  const double mean = static_cast<double>(row % 5 - 2), deviation = static_cast<double>(1 << row % 3);
+  // The first half of the columns is where the sign is drawn; the second half mirrors it, which balances the row.
+  const std::int64_t half = cols / 2, place = col % half;
+  const double sign = random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + place));
+  return mean + (col < half ? sign : -sign) * deviation;
+}
+
+// Every row one small integer: the centred row is exactly zero, so y = beta + residual, whatever gamma and epsilon are.
+double probe_constant_row(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "x") return static_cast<double>(i / cols_of(s) % 11 - 5);
+  return probe_signs(s, i);
+}
+
+double opposite_residual(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::weight)
+    return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::value),
+                          static_cast<std::uint64_t>(i));
+  const double x = random::normal(random::key(s.seed, 0, random::Purpose::value), static_cast<std::uint64_t>(i));
+  return s.tensor == "residual" ? -x : x;
+}
+
+// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const layernorm_residual::Args& a, const Numerics& numerics, Round round, std::span<double> y) {
+  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    double sum = 0, squares = 0;
+    for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + a.x.at(r * cols + c));
+    const double mean = round(sum / static_cast<double>(cols));
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const double d = round(a.x.at(r * cols + c) - mean);
+      squares = round(squares + round(d * d));
+    }
+    const double variance = round(squares / static_cast<double>(cols));
+    const double deviation = round(std::sqrt(round(variance + round(a.epsilon))));
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const double normalised = round(round(a.x.at(r * cols + c) - mean) / deviation);
+      double value = round(round(normalised * a.gamma.at(c)) + a.beta.at(c));
+      if (numerics.stores_intermediate) value = round_to(a.y.dtype, value);
+      y[static_cast<std::size_t>(r * cols + c)] = round(value + a.residual.at(r * cols + c));
+    }
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const layernorm_residual::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.x.dtype == f32 ? kTf32 : info(a.x.dtype).format;
+  switch (roundings) {
+    case Roundings::exact: return oracle_with(a, {}, [](double v) { return v; }, y);
+    case Roundings::declared: return oracle_with(a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
+    case Roundings::one_lower: return oracle_with(a, numerics, [&](double v) { return round_to(lower, v); }, y);
+  }
+}
+
+bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
+bool always(const Dims&, DType) { return true; }
+
+}  // namespace
+
+Hooks hooks_of_layernorm_residual() {
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index, a weight or a term that is not its own; exact",
+                     .value = probe_signs,
+                     .exact = even_cols,
+                     .applies = even_cols},
+                    {.name = "probe_constant_row",
+                     .shows = "a mean that is not subtracted exactly, a beta or residual of another column; exact",
+                     .coherent = true,
+                     .value = probe_constant_row,
+                     .exact = always},
+                    {.name = "opposite_residual",
+                     .shows = "the residual added before the norm instead of after it",
+                     .value = opposite_residual}},
+          .oracle = oracle};
+}
+
+}  // namespace assay

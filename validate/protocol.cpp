@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders and replies as text.
+#include <nlohmann/json.hpp>
+
+#include "validate/worker.hpp"
+
+namespace assay {
+
+using Json = nlohmann::json;
+
+Packing pack(const Op& op, const Case& c) {
+  Packing p{.placements = place(op, c)};
+  for (std::size_t i = 0; i < p.placements.size(); ++i) {
+    std::size_t& total = op.tensors[i].role == Role::output ? p.output_bytes : p.input_bytes;
+    p.at.push_back(total + p.placements[i].offset);
+    total += (p.placements[i].offset + p.placements[i].bytes + 255) / 256 * 256;
+  }
+  return p;
+}
+
+std::string to_text(const Order& o) {
+  return Json{{"id", o.id},
+              {"kernel", o.kernel},
+              {"op", o.c.op},
+              {"dtype", static_cast<int>(o.c.dtype)},
+              {"dims", o.c.dims.extent},
+              {"attributes", o.c.attributes},
+              {"fill", o.c.fill},
+              {"layout", o.c.layout},
+              {"seed", o.c.seed},
+              {"sectors", o.sectors}}
+      .dump();
+}
+
+Order order_from(const std::string& text) {
+  const Json j = Json::parse(text);
+  Order o;
+  o.id = j.at("id");
+  o.kernel = j.at("kernel");
+  o.c.op = j.at("op");
+  o.c.dtype = static_cast<DType>(j.at("dtype").get<int>());
+  o.c.dims.extent = j.at("dims");
+  o.c.attributes = j.at("attributes");
+  o.c.fill = j.at("fill");
+  o.c.layout = j.at("layout");
+  o.c.seed = j.at("seed");
+  o.sectors = j.at("sectors");
+  return o;
+}
+
+std::string to_text(const Reply& r) {
+  Json traffic = Json::object();
+  for (const auto& [tensor, t] : r.traffic)
+    traffic[tensor] = {t.read_bytes,           t.written_bytes, t.unique_read_bytes,
+                       t.unique_written_bytes, t.read_sectors,  t.written_sectors};
+  return Json{{"id", r.id},
+              {"status", static_cast<int>(r.status)},
+              {"message", r.message},
+              {"seconds", r.seconds},
+              {"traffic", traffic}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Reply reply_from(const std::string& text) {
+  const Json j = Json::parse(text);
+  Reply r;
+  r.id = j.at("id");
+  r.status = static_cast<Reply::Status>(j.at("status").get<int>());
+  r.message = j.at("message");
+  r.seconds = j.at("seconds");
+  for (const auto& [tensor, t] : j.at("traffic").items())
+    r.traffic[tensor] = {.read_bytes = t[0],
+                         .written_bytes = t[1],
+                         .unique_read_bytes = t[2],
+                         .unique_written_bytes = t[3],
+                         .read_sectors = t[4],
+                         .written_sectors = t[5]};
+  return r;
+}
+
+}  // namespace assay

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "validate/error.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no NaN and no infinity: they are written as strings.
+Json number(double v) {
+  if (std::isnan(v)) return "nan";
+  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
+  return v;
+}
+
+Json json_of(const Traffic& t) {
+  Json j{{"read_bytes", t.read_bytes},
+         {"written_bytes", t.written_bytes},
+         {"unique_read_bytes", t.unique_read_bytes},
+         {"unique_written_bytes", t.unique_written_bytes}};
+  if (t.read_sectors || t.written_sectors) {
+    j["read_sectors"] = t.read_sectors;
+    j["written_sectors"] = t.written_sectors;
+  }
+  return j;
+}
+
+}  // namespace
+
+void Tally::add(const Record& r) {
+  ++of[r.verdict];
+  ++total;
+  if (r.verdict != Verdict::skipped && r.verdict != Verdict::unsupported && r.multi_tile_ragged) ++ragged;
+}
+
+std::int64_t Tally::count(Verdict v) const {
+  const auto at = of.find(v);
+  return at == of.end() ? 0 : at->second;
+}
+
+std::int64_t Tally::bad() const {
+  std::int64_t n = 0;
+  for (const auto& [verdict, count] : of)
+    if (is_bad(verdict)) n += count;
+  return n;
+}
+
+std::string Tally::sentence() const {
+  std::string text = fmt::format("{} passed · {} failed · {} suspect", count(Verdict::passed), count(Verdict::failed),
+                                 count(Verdict::suspect));
+  for (Verdict v : {Verdict::crashed, Verdict::timeout, Verdict::skipped})
+    if (count(v)) text += fmt::format(" · {} {}", count(v), name(v));
+  if (count(Verdict::unsupported)) text += fmt::format(" · {} unsupported as declared", count(Verdict::unsupported));
+  if (interrupted) text += " · interrupted";
+  return text + fmt::format(" · {:.1f} s", seconds);
+}
+
+std::string to_json(const RunHead& h) {
+  return Json{{"record", "run"},       {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
+              {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
+              {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}}
+      .dump();
+}
+
+std::string to_json(const Record& r) {
+  Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
+  for (std::size_t i = 0; i < kAxes.size(); ++i)
+    if (r.c.dims.extent[i] || r.repro.find(" " + std::string(kAxes[i].name) + "=") != std::string::npos)
+      j["axes"][kAxes[i].name] = r.c.dims.extent[i];
+  j["attributes"] = Json::object();
+  for (const auto& [key, value] : r.c.attributes) j["attributes"][key] = number(value);
+  j["fill"] = r.c.fill;
+  j["layout"] = r.c.layout;
+  j["seed"] = r.c.seed;
+  j["source"] = r.c.source;
+  for (const Case::Reduction& cut : r.c.reduced)
+    j["reduced"].push_back({{"axis", name(cut.axis)}, {"from", cut.from}, {"to", cut.to}});
+  j["verdict"] = name(r.verdict);
+  if (!r.reason.empty()) j["reason"] = r.reason;
+  j["exact"] = r.exact;
+  j["multi_tile_ragged"] = r.multi_tile_ragged;
+  j["compared"] = r.compared;
+  j["wrong"] = r.wrong;
+  if (r.margin) j["margin"] = number(*r.margin);
+  if (r.worst)
+    j["worst"] = {{"tensor", r.worst->tensor},
+                  {"index", r.worst->index},
+                  {"got", number(r.worst->got)},
+                  {"golden", number(r.worst->golden)},
+                  {"bound", number(r.worst->bound)}};
+  if (!r.pattern.empty()) j["pattern"] = r.pattern;
+  if (r.deterministic) j["deterministic"] = *r.deterministic;
+  j["flops"] = r.cost.flops;
+  j["bytes"] = {{"formula", r.cost.bytes()}, {"unfused_formula", r.cost.unfused_bytes}};
+  if (!r.traffic.empty()) {
+    Json counted = Json::object();
+    for (const auto& [tensor, t] : r.traffic) counted[tensor] = json_of(t);
+    j["bytes"]["counted"] = counted;
+  }
+  j["seconds"] = r.seconds;
+  j["repro"] = r.repro;
+  return j.dump();
+}
+
+std::string to_json(const Tally& t) {
+  Json verdicts = Json::object();
+  for (Verdict v : {Verdict::passed, Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::unsupported,
+                    Verdict::suspect})
+    verdicts[std::string(name(v))] = t.count(v);
+  return Json{{"record", "end"},    {"verdicts", verdicts}, {"multi_tile_ragged", t.ragged},
+              {"seconds", t.seconds}, {"interrupted", t.interrupted}}
+      .dump();
+}
+
+JsonLines::JsonLines(const std::string& path) : path_(path) {
+  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+}
+
+JsonLines::~JsonLines() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void JsonLines::write(const std::string& line) {
+  const std::string whole = line + "\n";
+  std::size_t done = 0;
+  while (done < whole.size()) {
+    const ssize_t n = ::write(fd_, whole.data() + done, whole.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      [[maybe_unused]] const int cut = ::ftruncate(fd_, whole_);
+      throw BadInput(fmt::format("cannot write '{}': {}", path_, std::strerror(error)));
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  whole_ += static_cast<std::int64_t>(whole.size());
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  // Note: a device or a pipe (--junit /dev/stdout) cannot be replaced by a rename, so only regular files go by way of one.
+  const bool special = ::access(path.c_str(), F_OK) == 0 && path.rfind("/dev/", 0) == 0;
+  const std::string temporary = special ? path : path + ".part";
+  {
+    JsonLines file(temporary);
+    file.write(text);
+  }
+  if (!special && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One record per case, and the head and the end of a run.  Every rendering is made from these (reports/schema.json).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/contract.hpp"
+#include "validate/backend.hpp"
+#include "validate/case.hpp"
+
+namespace assay {
+
+inline constexpr int kSchemaVersion = 1;
+
+enum class Verdict { passed, failed, crashed, timeout, skipped, unsupported, suspect };
+inline constexpr std::string_view kVerdicts[] = {"passed", "failed", "crashed", "timeout", "skipped", "unsupported", "suspect"};
+constexpr std::string_view name(Verdict v) { return kVerdicts[static_cast<int>(v)]; }
+// Whether the verdict turns a run red.  `unsupported` is given only to what a kernel declared.
+constexpr bool is_bad(Verdict v) {
+  return v == Verdict::failed || v == Verdict::crashed || v == Verdict::timeout || v == Verdict::suspect;
+}
+
+struct Record {
+  std::string kernel;
+  std::string backend;
+  Case c;
+  Verdict verdict = Verdict::passed;
+  std::string reason;  // one sentence; empty when passed
+  bool exact = false;  // the fill's answer is exactly representable and had to be met exactly
+  bool multi_tile_ragged = false;
+  std::int64_t compared = 0, wrong = 0;
+  std::optional<double> margin;  // max err/bound, where something was compared
+  struct Worst {
+    std::string tensor;
+    std::vector<std::int64_t> index;
+    double got, golden, bound;
+  };
+  std::optional<Worst> worst;
+  std::string pattern;  // of the wrong elements
+  std::optional<bool> deterministic;  // the runs agreed bit for bit
+  Cost cost;
+  std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
+  double seconds = 0;                      // of the candidate's first run, worker's clock
+  std::string repro;
+};
+
+struct RunHead {
+  std::string version, commit, compiler, build;
+  std::string backend, device, host, date;
+  std::string suite;
+  std::uint64_t seed = 0;
+};
+
+struct Tally {
+  std::map<Verdict, std::int64_t> of;
+  std::int64_t total = 0, ragged = 0;  // ragged: of those that ran, how many had several tiles and a ragged tail
+  double seconds = 0;
+  bool interrupted = false;
+  void add(const Record& r);
+  std::int64_t count(Verdict v) const;
+  std::int64_t bad() const;
+  std::int64_t ran() const { return total - count(Verdict::skipped) - count(Verdict::unsupported); }
+  // "312 passed · 0 failed · 0 suspect · 24 unsupported as declared · 17.9 s"
+  std::string sentence() const;
+};
+
+std::string to_json(const RunHead&);
+std::string to_json(const Record&);
+std::string to_json(const Tally&);
+
+// A JSON Lines file that holds whole lines only, whenever it is looked at.
+class JsonLines {
+ public:
+  explicit JsonLines(const std::string& path);  // throws BadInput where it cannot be written
+  ~JsonLines();
+  JsonLines(const JsonLines&) = delete;
+  JsonLines& operator=(const JsonLines&) = delete;
+  void write(const std::string& line);  // throws BadInput on a full disk, with the file cut back to its last whole line
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::int64_t whole_ = 0;
+};
+
+// JUnit XML: a test suite per (op, kernel), a test case per record.
+std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);
+// Markdown for a CI summary, the worst failures inline.
+std::string to_markdown(const RunHead&, const std::vector<Record>&, const Tally&);
+// Writes a whole file or nothing.
+void write_whole(const std::string& path, const std::string& text);
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as JUnit XML and as Markdown.
+#include <fmt/format.h>
+
+#include "validate/record.hpp"
+
+namespace assay {
+
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML 1.0 has no control characters
+    }
+  return out;
+}
+
+}  // namespace
+
+std::string to_junit(const RunHead& h, const std::vector<Record>& records, const Tally& t) {
+  std::map<std::string, std::vector<const Record*>> suites;
+  for (const Record& r : records) suites[r.c.op + "." + r.kernel].push_back(&r);
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay {}\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
+      escaped(h.backend), t.total, t.bad(), t.seconds);
+  for (const auto& [suite, of] : suites) {
+    std::int64_t bad = 0, skipped = 0;
+    for (const Record* r : of) {
+      bad += is_bad(r->verdict);
+      skipped += r->verdict == Verdict::skipped || r->verdict == Verdict::unsupported;
+    }
+    xml += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" timestamp=\"{}\">\n", escaped(suite),
+                       of.size(), bad, skipped, escaped(h.date));
+    for (const Record* r : of) {
+      xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro), r->seconds);
+      if (is_bad(r->verdict))
+        xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
+                           escaped(r->reason), escaped("validate replay '" + r->repro + "'  " + r->pattern));
+      else if (r->verdict != Verdict::passed)
+        xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
+      else
+        xml += "/>\n";
+    }
+    xml += "  </testsuite>\n";
+  }
+  return xml + "</testsuites>\n";
+}
+
+std::string to_markdown(const RunHead& h, const std::vector<Record>& records, const Tally& t) {
+  struct Row {
+    std::int64_t cases = 0, bad = 0;
+    double margin = 0;
+  };
+  std::map<std::string, Row> rows;
+  std::vector<const Record*> worst;
+  for (const Record& r : records) {
+    if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) continue;
+    Row& row = rows[fmt::format("| {} | {} | {} |", r.c.op, r.kernel, name(r.c.dtype))];
+    ++row.cases;
+    row.bad += is_bad(r.verdict);
+    if (r.margin) row.margin = std::max(row.margin, *r.margin);
+    if (is_bad(r.verdict) && worst.size() < 3) worst.push_back(&r);
+  }
+  std::string text = fmt::format("### Assay on {}: {}\n\n", h.device, t.sentence());
+  for (const Record* r : worst)
+    text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
+  text += "\n| op | kernel | dtype | cases | bad | worst err/bound |\n|---|---|---|---|---|---|\n";
+  for (const auto& [key, row] : rows) text += fmt::format("{} {} | {} | {:.2f} |\n", key, row.cases, row.bad, row.margin);
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Anonymous memory that two processes can map.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace assay {
+
+class SharedMemory {
+ public:
+  SharedMemory() = default;
+  // Makes a new one of at least one byte, zeroed.
+  explicit SharedMemory(std::size_t bytes) : fd_(::memfd_create("assay", MFD_CLOEXEC)), bytes_(bytes ? bytes : 1) {
+    if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("making");
+    map(PROT_READ | PROT_WRITE);
+  }
+  // Maps one that came as a descriptor; owns the descriptor from here on.
+  SharedMemory(int fd, std::size_t bytes, bool writable) : fd_(fd), bytes_(bytes ? bytes : 1) {
+    map(writable ? PROT_READ | PROT_WRITE : PROT_READ);
+  }
+  SharedMemory(SharedMemory&& o) noexcept { swap(o); }
+  SharedMemory& operator=(SharedMemory&& o) noexcept {
+    swap(o);
+    return *this;
+  }
+  ~SharedMemory() {
+    if (data_) ::munmap(data_, bytes_);
+    if (fd_ >= 0) ::close(fd_);
+  }
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  int fd() const { return fd_; }
+
+ private:
+  void map(int protection) {
+    void* p = ::mmap(nullptr, bytes_, protection, MAP_SHARED, fd_, 0);
+    if (p == MAP_FAILED) fail("mapping");
+    data_ = p;
+  }
+  [[noreturn]] void fail(const char* what) {
+    const int error = errno;
+    if (fd_ >= 0) ::close(fd_);
+    throw std::runtime_error(std::string(what) + " " + std::to_string(bytes_) + " bytes of shared memory: " + std::strerror(error));
+  }
+  void swap(SharedMemory& o) noexcept {
+    std::swap(fd_, o.fd_);
+    std::swap(bytes_, o.bytes_);
+    std::swap(data_, o.data_);
+  }
+  int fd_ = -1;
+  std::size_t bytes_ = 0;
+  void* data_ = nullptr;
+};
+
+}  // namespace assay

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// One order: the case's tensors in guarded device memory, the kernel run kRuns times, everything that should not have
+// changed compared.  The outputs go back as they are: judging them is the parent's.
+#include "validate/worker.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "validate/compare.hpp"
+#include "validate/shared_memory.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr std::size_t kGuardBytes = 16 * 1024;
+constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
+
+// Device memory with a guard region on both sides, unless the machine checks every access itself.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
+      : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
+    base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
+    if (guard_ == 0) return;
+    const std::vector<std::byte> guard(guard_, kGuard);
+    backend_.write(base_, guard.data(), guard_);
+    backend_.write(base_ + guard_ + bytes_, guard.data(), guard_);
+  }
+  ~GuardedBuffer() { backend_.release(base_); }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+
+  std::byte* data() const { return base_ + guard_; }
+  const void* allocation() const { return base_; }
+  const std::string& label() const { return label_; }
+  void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
+  void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
+  void fill(std::byte value) {
+    const std::vector<std::byte> all(bytes_, value);
+    write(all.data());
+  }
+  // What was written outside, as a sentence; empty: nothing.
+  std::string trespass() const {
+    std::vector<std::byte> seen(guard_);
+    for (const bool after : {false, true}) {
+      if (guard_ == 0) continue;
+      backend_.read(seen.data(), after ? data() + bytes_ : base_, guard_);
+      for (std::size_t k = 0; k < guard_; ++k) {
+        const std::size_t at = after ? k : guard_ - 1 - k;  // from the buffer outwards
+        if (seen[at] != kGuard)
+          return fmt::format("wrote outside '{}': {} bytes {}", label_, k + 1, after ? "past its end" : "before its start");
+      }
+    }
+    return {};
+  }
+
+ private:
+  Backend& backend_;
+  std::size_t bytes_, guard_;
+  std::string label_;
+  std::byte* base_ = nullptr;
+};
+
+// What the kernel did to what it must leave alone.
+struct Misdeed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Session {
+ public:
+  Session(Backend& backend, const Op& op, const Kernel& kernel, const Order& order, const Packing& packing,
+          const SharedMemory& inputs, const SharedMemory& outputs)
+      : backend_(backend), op_(op), kernel_(kernel), order_(order), packing_(packing), inputs_(inputs), outputs_(outputs) {}
+
+  Reply run() {
+    Reply reply{.id = order_.id};
+    launcher_ = backend_.launcher(kernel_);
+    if (!launcher_) return stopped(Reply::Status::skipped, fmt::format("not built for backend {}", backend_.name()));
+    if (!kernel_.dtypes.has(order_.c.dtype))
+      return stopped(Reply::Status::unsupported, fmt::format("declares no {}", name(order_.c.dtype)));
+    if (kernel_.least_arch > backend_.arch())
+      return stopped(Reply::Status::skipped, fmt::format("needs sm_{}, this is sm_{}", kernel_.least_arch, backend_.arch()));
+
+    make_buffers();
+    if (const Legality ok = kernel_.supports(problem_->args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
+    const std::size_t workspace = kernel_.workspace_bytes(problem_->args());
+    if (workspace) workspace_ = std::make_unique<GuardedBuffer>(backend_, workspace, 0, "workspace");
+
+    for (int run = 0; run < kRuns; ++run) {
+      const auto start = std::chrono::steady_clock::now();
+      // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
+      const int order = run == 0 ? 0 : 1 + static_cast<int>(order_.c.seed & 1);
+      launch_once(kGarbage[run], {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0});
+      if (run == 0) {
+        reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        for (const auto& b : buffers_) reply.traffic[b->label()] = backend_.traffic(b->allocation());
+        if (workspace_) reply.traffic["workspace"] = backend_.traffic(workspace_->allocation());
+        std::erase_if(reply.traffic, [](const auto& t) { return !t.second.read_bytes && !t.second.written_bytes; });
+      }
+      for (std::size_t i = 0; i < buffers_.size(); ++i)
+        if (is_output(i)) buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
+    }
+    if (kernel_.deterministic) check_captured();
+    return reply;
+  }
+
+ private:
+  Reply stopped(Reply::Status status, std::string why) const {
+    return {.id = order_.id, .status = status, .message = std::move(why)};
+  }
+  bool is_output(std::size_t i) const { return op_.tensors[i].role == Role::output; }
+
+  void make_buffers() {
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      const Placement& p = packing_.placements[i];
+      buffers_.push_back(std::make_unique<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
+      if (!is_output(i)) buffers_[i]->write(inputs_.data() + packing_.at[i]);
+      pointers.push_back(buffers_[i]->data());
+    }
+    problem_ = op_.make();
+    attach(*problem_, order_.c, packing_.placements, pointers);
+  }
+
+  void* workspace() const { return workspace_ ? workspace_->data() : nullptr; }
+
+  void launch_once(std::byte garbage, const Variation& v) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (is_output(i)) buffers_[i]->fill(garbage);
+    if (workspace_) workspace_->fill(std::byte{0xff});
+    backend_.run(launcher_, problem_->args(), workspace(), v);
+    check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
+  }
+
+  // Guards untouched, inputs unchanged.
+  template <class Image>
+  void check_surroundings(Image&& image) {
+    std::vector<std::byte> seen;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (const std::string what = buffers_[i]->trespass(); !what.empty()) throw Misdeed(what);
+      if (is_output(i)) continue;
+      seen.resize(packing_.placements[i].bytes);
+      buffers_[i]->read(seen.data());
+      if (std::memcmp(seen.data(), image(i), seen.size()) != 0)
+        throw Misdeed(fmt::format("changed its input '{}'", op_.tensors[i].name));
+    }
+    if (workspace_)
+      if (const std::string what = workspace_->trespass(); !what.empty()) throw Misdeed(what);
+  }
+
+  // A captured launch, replayed on changed inputs, must give what a direct launch gives on them: a kernel that reads its
+  // inputs at capture time, works on another stream or keeps an earlier result does not.
+  void check_captured() {
+    Case changed = order_.c;
+    changed.seed ^= 0x9e3779b97f4a7c15u;
+    std::vector<std::vector<std::byte>> images(buffers_.size()), replayed(buffers_.size());
+    const auto change_inputs = [&] {
+      for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        const Placement& p = packing_.placements[i];
+        images[i].resize(p.bytes);
+        fill_image(op_, changed, static_cast<int>(i), p, images[i].data(), kGarbage[1]);
+        buffers_[i]->write(images[i].data());
+      }
+    };
+    if (!backend_.run_captured(launcher_, problem_->args(), workspace(), change_inputs)) return;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (!is_output(i)) continue;
+      replayed[i].resize(packing_.placements[i].bytes);
+      buffers_[i]->read(replayed[i].data());
+      buffers_[i]->fill(kGarbage[0]);
+    }
+    backend_.run(launcher_, problem_->args(), workspace(), {});
+    check_surroundings([&](std::size_t i) { return images[i].data(); });
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (!is_output(i)) continue;
+      buffers_[i]->read(images[i].data());
+      Tensor a = packing_.placements[i].tensor, b = a;
+      a.data = images[i].data(), b.data = replayed[i].data();
+      if (!same_elements(a, b))
+        throw Misdeed(fmt::format("graph replay on changed inputs gives another '{}' than a direct launch", op_.tensors[i].name));
+    }
+  }
+
+  Backend& backend_;
+  const Op& op_;
+  const Kernel& kernel_;
+  const Order& order_;
+  const Packing& packing_;
+  const SharedMemory& inputs_;
+  const SharedMemory& outputs_;
+  Launcher launcher_ = nullptr;
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+  std::unique_ptr<GuardedBuffer> workspace_;
+  std::unique_ptr<Problem> problem_;
+};
+
+Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd) {
+  try {
+    const Op* op = find_op(order.c.op);
+    const Kernel* kernel = op ? find_kernel(order.c.op, order.kernel) : nullptr;
+    if (!kernel) throw std::runtime_error("unknown kernel " + order.c.op + "/" + order.kernel);
+    const Packing packing = pack(*op, order.c);
+    const SharedMemory inputs(input_fd, packing.input_bytes, false), outputs(output_fd, kRuns * packing.output_bytes, true);
+    return Session(backend, *op, *kernel, order, packing, inputs, outputs).run();
+  } catch (const BackendFinding& f) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
+  } catch (const std::exception& e) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = e.what()};
+  }
+}
+
+// One message with two descriptors; false at the end of the conversation.
+bool receive(std::string& text, int (&fds)[2]) {
+  std::vector<char> buffer(1 << 16);
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
+  iovec part{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  message.msg_control = control, message.msg_controllen = sizeof control;
+  const ssize_t n = ::recvmsg(kWorkerSocket, &message, MSG_CMSG_CLOEXEC);
+  if (n <= 0) return false;
+  text.assign(buffer.data(), static_cast<std::size_t>(n));
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (!head || head->cmsg_len != CMSG_LEN(sizeof fds)) return false;
+  std::memcpy(fds, CMSG_DATA(head), sizeof fds);
+  return true;
+}
+
+bool reply_with(const Reply& reply) {
+  const std::string text = to_text(reply);
+  return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+}  // namespace
+
+int serve(std::string_view backend_name) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGINT, SIG_IGN);  // the parent decides when a run ends
+  std::unique_ptr<Backend> backend;
+  std::string text;
+  int fds[2];
+  while (receive(text, fds)) {
+    const Order order = order_from(text);
+    Reply reply;
+    try {
+      if (!backend) backend = open_backend(backend_name);
+      reply = execute(*backend, order, fds[0], fds[1]);
+    } catch (const std::exception& e) {
+      reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what()};
+    }
+    if (!reply_with(reply)) return 1;
+  }
+  return 0;
+}
+
+}  // namespace assay
