@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case: everything that decides what a kernel is given.  Its text form is the repro line:
-//   layernorm_residual/warp_row f16 rows=3 cols=257 epsilon=1e-06 fill=large_mean layout=offset2 seed=7
+//   layernorm_residual/warp_row f16 rows=3 cols=257 epsilon=1e-06 fill=large_mean_10 layout=offset2 seed=7
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/core/axes.hpp"
 #include "ops/core/dtype.hpp"
+#include "validate/op_shape.hpp"
 
 namespace assay {
 
@@ -30,5 +33,26 @@ struct Case {
   };
   std::vector<Reduction> reduced;  // axes made shorter for a slow backend
 };
+
+inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
+
+// The product of the extents: what a case costs, within a factor that belongs to the op.  kv_heads does not count
+// beside heads, which it divides.  More than kMostElements is reported as kMostElements + 1.
+std::int64_t elements(const Case&, const OpShape&);
+
+// The repro line; the kernel may be empty.  Axes and attributes come in the op's order.
+std::string repro(const Case&, const OpShape&, std::string_view kernel = {});
+
+struct Repro {
+  Case what;
+  std::string kernel;  // empty: none was named
+};
+// Reads a repro line.  Keys may come in any order; fill, layout, seed and attributes may be left out.  Throws BadInput.
+Repro parse_repro(std::string_view text, std::span<const OpShape> ops);
+
+// What must hold of every case, from a person or from a file: axes within their limits, fill and layout known and
+// meaningful here.  Throws BadInput.
+void check(const Case&, const OpShape&);
 
 }  // namespace assay

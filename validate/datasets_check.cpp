@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a dataset file says, held against the op that it is about.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/datasets.hpp"
+#include "validate/error.hpp"
+
+namespace assay {
+namespace {
+
+struct Figure {
+  std::string_view name;
+  double (*of)(const Model&);
+};
+constexpr Figure kFigures[] = {
+    {"hidden", [](const Model& m) { return static_cast<double>(m.hidden); }},
+    {"ffn", [](const Model& m) { return static_cast<double>(m.ffn); }},
+    {"heads", [](const Model& m) { return static_cast<double>(m.heads); }},
+    {"kv_heads", [](const Model& m) { return static_cast<double>(m.kv_heads); }},
+    {"head_dim", [](const Model& m) { return static_cast<double>(m.head_dim); }},
+    {"rotary_dim", [](const Model& m) { return static_cast<double>(m.rotary_dim); }},
+    {"norm_epsilon", [](const Model& m) { return m.norm_epsilon; }},
+    {"rope_theta", [](const Model& m) { return m.rope_theta; }},
+};
+
+struct Checker {
+  const OpShape& op;
+
+  [[noreturn]] static void fail(const Place& at, std::string_view why) {
+    throw BadInput(fmt::format("{}: {}: {}", at.file, at.pointer.empty() ? "/" : at.pointer, why));
+  }
+  const AxisUse* axis(std::string_view key) const {
+    for (const AxisUse& use : op.axes)
+      if (name(use.axis) == key) return &use;
+    return nullptr;
+  }
+  bool attribute(std::string_view key) const {
+    return std::any_of(op.attributes.begin(), op.attributes.end(), [&](const auto& a) { return a.first == key; });
+  }
+  void known(const Place& at, std::string_view key) const {
+    if (axis(key) || attribute(key)) return;
+    Names names = axis_names(op);
+    for (const auto& a : op.attributes) names.push_back(a.first);
+    names.insert(names.end(), {"fill", "layout"});
+    fail(at, unknown(fmt::format("key of {}", op.name), key, names));
+  }
+  void fills(const Place& at, const std::vector<std::string>& words) const {
+    for (const std::string& word : words)
+      if (!find_fill(op, word)) fail(at, unknown("fill", word, fill_names(op)));
+  }
+  void least(const Place& at, std::string_view key, std::int64_t extent) const {
+    if (extent < axis(key)->least)
+      fail(at, fmt::format("{}={}: {} needs at least {}.", key, extent, op.name, axis(key)->least));
+  }
+  template <class Map>
+  void all_axes(const Place& at, const Map& given) const {
+    for (const std::string_view axis : axis_names(op))
+      if (!given.contains(std::string(axis))) fail(at, fmt::format("axis '{}' of {} is missing.", axis, op.name));
+  }
+
+  void group(const Group& g) const {
+    for (const auto& [key, values] : g.axes) {
+      known(g.place, key);
+      for (const std::int64_t v : values) least(g.place, key, v);
+    }
+    all_axes(g.place, g.axes);
+    for (const auto& [key, values] : g.attributes) known(g.place, key);
+    fills(g.place, g.fills);
+    double product = 1;
+    for (const auto& [key, values] : g.axes) product *= static_cast<double>(values.size());
+    for (const auto& [key, values] : g.attributes) product *= static_cast<double>(values.size());
+    product *= static_cast<double>(g.fills.size() * g.layouts.size());
+    if (product > 1e5) fail(g.place, fmt::format("{} cases are more than 100000.", product));
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& figure_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out{"tokens"};
+    for (const Figure& f : kFigures) out.push_back(f.name);
+    return out;
+  }();
+  return names;
+}
+
+double figure(const Model& m, std::string_view name) {
+  for (const Figure& f : kFigures)
+    if (f.name == name) return f.of(m);
+  throw BadInput(unknown("figure of a model", name, figure_names()));
+}
+
+void check(const Edges& e, const OpShape& op) {
+  const Checker c{op};
+  for (const Group& g : e.groups) c.group(g);
+  if (e.random) {
+    for (const auto& [key, ends] : e.random->axes) {
+      c.known(e.random->place, key);
+      c.least(e.random->place, key, ends[0]);
+    }
+    c.all_axes(e.random->place, e.random->axes);
+    for (const auto& [key, values] : e.random->attributes) c.known(e.random->place, key);
+    c.fills(e.random->place, e.random->fills);
+  }
+  if (e.models) {
+    for (const auto& [key, name] : e.models->figures) c.known(e.models->place, key);
+    for (const auto& [key, value] : e.models->constants) c.known(e.models->place, key);
+    for (const std::string_view axis : axis_names(op))
+      if (!e.models->figures.contains(std::string(axis)) && !e.models->constants.contains(std::string(axis)))
+        Checker::fail(e.models->place, fmt::format("axis '{}' of {} is missing.", axis, op.name));
+  }
+}
+
+void check(const Datasets& d, std::span<const OpShape> ops) {
+  for (const auto& [stem, e] : d.edges) {
+    const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == stem; });
+    if (op == ops.end()) {
+      Names names;
+      for (const OpShape& o : ops) names.push_back(o.name);
+      Checker::fail(e.place, unknown("op", stem, names));
+    }
+    check(e, *op);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layouts: how the tensors of a case lie in memory, and which bug each shows.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "ops/core/dtype.hpp"
+
+namespace assay {
+
+struct Layout {
+  std::string_view name;
+  std::string_view shows;
+  int offset_bytes = 0;     // of the first element from a 16-byte boundary
+  bool padded = false;      // rows apart, NaN between them
+  int row_multiple = 0;     // the row stride is a multiple of so many bytes (0: of one element)
+};
+
+inline constexpr std::array<Layout, 5> kLayouts{{
+    {"contiguous", "nothing but the arithmetic"},
+    {"offset2", "a vector load from a pointer 2 bytes off a 16-byte boundary", 2},
+    {"offset4", "a vector load from a pointer 4 bytes off a 16-byte boundary", 4},
+    {"padded", "a stride taken for the width, and reads past the end of a row", 0, true},
+    {"padded16", "as padded, in the form that vector kernels accept", 0, true, 16},
+}};
+
+constexpr const Layout* find_layout(std::string_view name) {
+  for (const Layout& l : kLayouts)
+    if (l.name == name) return &l;
+  return nullptr;
+}
+
+// An element must lie at a multiple of its size.
+constexpr bool applies(const Layout& l, DType t) { return l.offset_bytes % size_of(t) == 0; }
+
+}  // namespace assay

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "validate/error.hpp"
+#include "validate/layout.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+namespace {
+
+Case new_case(const OpShape& op, std::string source) {
+  Case c;
+  c.op = op.name;
+  c.source = std::move(source);
+  return c;
+}
+const AxisUse* find_axis(const OpShape& op, std::string_view key) {
+  for (const AxisUse& use : op.axes)
+    if (name(use.axis) == key) return &use;
+  return nullptr;
+}
+bool any_group(const Edges* e, std::string_view suite) {
+  const auto has = [&](const Group& g) { return std::find(g.suites.begin(), g.suites.end(), suite) != g.suites.end(); };
+  return e && std::any_of(e->groups.begin(), e->groups.end(), has);
+}
+
+// Every combination, the axes outermost in the op's order, the dtype innermost: cases of one shape stand together.
+void add_group(CaseList& list, const Group& g, const OpShape& op) {
+  std::vector<Case> all{new_case(op, "edges/" + std::string(op.name))};
+  const auto multiply = [&](const auto& values, auto set) {
+    std::vector<Case> next;
+    for (const Case& c : all)
+      for (const auto& v : values) set(next.emplace_back(c), v);
+    all = std::move(next);
+  };
+  for (const AxisUse& use : op.axes)
+    multiply(g.axes.at(std::string(name(use.axis))), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
+  for (const auto& [attribute, usual] : op.attributes)
+    if (const auto it = g.attributes.find(attribute); it != g.attributes.end())
+      multiply(it->second, [&](Case& c, double v) { if (v != usual) c.attributes[attribute] = v; });
+  multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
+  multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
+  multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
+  for (Case& c : all) list.add(std::move(c));
+}
+
+// Without a file of its own: the usual shape; from there each axis alone through its values, then each fill and layout.
+void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
+  const auto& values = common.axes.at(suite);
+  Case usual = new_case(op, "edges/common");
+  for (const AxisUse& use : op.axes)
+    usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
+  const auto add = [&](const Case& c) {
+    if (elements(c, op) > common.most_elements) return;
+    for (const DType t : list.dtypes()) {
+      Case typed = c;
+      typed.dtype = t;
+      list.add(std::move(typed));
+    }
+  };
+  add(usual);
+  for (const AxisUse& use : op.axes)
+    for (const std::int64_t v : values.at(std::string(name(use.axis)))) {
+      Case c = usual;
+      c.dims[use.axis] = v;
+      add(c);
+    }
+  for (const std::string& fill : common.fills.at(suite)) {
+    Case c = usual;
+    c.fill = fill;
+    add(c);
+  }
+  for (const std::string& layout : common.layouts.at(suite)) {
+    Case c = usual;
+    c.layout = layout;
+    add(c);
+  }
+}
+
+// A model's shape with so many tokens.
+Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
+  Case c = new_case(op, "models/" + m.stem);
+  const auto set = [&](const std::string& key, double v) {
+    if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = static_cast<std::int64_t>(v);
+    for (const auto& [attribute, usual] : op.attributes)
+      if (attribute == key && v != usual) c.attributes[key] = v;
+  };
+  for (const auto& [key, v] : use.constants) set(key, v);
+  for (const auto& [key, what] : use.figures) {
+    if (what != "tokens") {
+      set(key, figure(m, what));
+      continue;
+    }
+    set(key, static_cast<double>(taken));
+    if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
+  }
+  return c;
+}
+
+void add_model(CaseList& list, Case c) {
+  for (const DType t : list.dtypes()) {
+    c.dtype = t;
+    list.add(c);
+  }
+}
+
+void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
+  for (const Model& m : d.models)
+    for (const std::int64_t tokens : m.tokens)
+      add_model(list, model_case(m, use, op, tokens, options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens));
+}
+void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
+  for (const Model& m : d.models) {
+    if (!m.smoke) continue;
+    Case c = model_case(m, use, op, *std::max_element(m.tokens.begin(), m.tokens.end()), d.common.smoke_tokens);
+    // Note: two wide axes multiply; such an op sees its models in the models suite only.
+    if (elements(c, op) <= d.common.most_elements) add_model(list, std::move(c));
+  }
+}
+
+}  // namespace
+
+struct CaseList::State {
+  const OpShape& op;
+  std::uint64_t seed;
+  std::vector<DType> dtypes;
+  std::vector<Case> list;
+  std::unordered_set<std::string> texts;
+};
+
+CaseList::CaseList(const OpShape& op, const SuiteOptions& options)
+    : state_(new State{op, options.seed, options.dtypes, {}, {}}) {
+  if (state_->dtypes.empty()) state_->dtypes.assign(kActivationDTypes.begin(), kActivationDTypes.end());
+}
+CaseList::~CaseList() = default;
+const std::vector<DType>& CaseList::dtypes() const { return state_->dtypes; }
+std::vector<Case> CaseList::take() { return std::move(state_->list); }
+
+bool CaseList::add(Case c) {
+  const OpShape& op = state_->op;
+  if (std::find(dtypes().begin(), dtypes().end(), c.dtype) == dtypes().end()) return false;
+  for (const AxisUse& use : op.axes)
+    if (c.dims[use.axis] < use.least) return false;
+  const Fill* fill = find_fill(op, c.fill);
+  const Layout* layout = find_layout(c.layout);
+  if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
+  if (layout && !applies(*layout, c.dtype)) return false;
+  check(c, op);
+  c.seed = 0;
+  std::string text = repro(c, op);
+  // Note: 32 bits are enough to tell cases apart and short enough to be read aloud.
+  c.seed = random::key(state_->seed, random::hash(text), random::Purpose::seed) >> 32;
+  if (!state_->texts.insert(std::move(text)).second) return false;
+  state_->list.push_back(std::move(c));
+  return true;
+}
+
+std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view suite, const SuiteOptions& options) {
+  const auto& known = suite_names();
+  if (std::find(known.begin(), known.end(), suite) == known.end()) throw BadInput(unknown("suite", suite, known));
+  if (options.count < 0) throw BadInput(fmt::format("count={}: a count cannot be negative.", options.count));
+  if (options.reduce_rows_to < 1) throw BadInput(fmt::format("reduce_rows_to={}: needs at least 1.", options.reduce_rows_to));
+
+  const auto it = d.edges.find(std::string(op.name));
+  const Edges* own = it == d.edges.end() ? nullptr : &it->second;
+  if (own) check(*own, op);
+  const ModelUse& use = own && own->models ? *own->models : d.common.models;
+  CaseList list(op, options);
+
+  const auto edges = [&](const std::string& which) {
+    if (!any_group(own, which)) return add_common(list, d.common, op, which);
+    for (const Group& g : own->groups)
+      if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end()) add_group(list, g, op);
+  };
+  if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
+  if (suite == "sanitize") edges("sanitize");
+  if (suite == "edges" || suite == "full") edges("edges");
+  if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
+  if (suite == "random" || suite == "full")
+    add_random(list, own && own->random ? *own->random : d.common.random, op, options);
+  return list.take();
+}
+
+}  // namespace assay
