@@ -36,6 +36,13 @@ struct Variation {
   bool sectors = false;    // count sectors too
 };
 
+// A kernel to be timed: the same problem at several places in memory, taken in turn.
+struct TimedLaunch {
+  Launcher launcher = nullptr;
+  std::vector<const void*> args;
+  void* workspace = nullptr;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -52,7 +59,7 @@ class Backend {
 
   // Runs a launcher to its end.  Throws BackendFinding when the machine objects, std::runtime_error when it fails.
   virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
-  // Captures the launcher once and replays it `replays` times; false where there is no such thing.
+  // Captures the launcher, calls `between`, then replays what was captured; false where there is no such thing.
   virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {
     return false;
   }
@@ -60,6 +67,14 @@ class Backend {
   virtual int arch() const = 0;  // sm_ number; simt: what it simulates
 
   virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
+
+  // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
+  // L2 cache is flushed before each.  About `seconds` long, at least 5 and at most 1000 launches of each.
+  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double /*seconds*/) {
+    throw std::runtime_error("this backend is no clock");
+  }
+  // Bytes per second, read and written together, of a copy within device memory that is far larger than any cache.
+  virtual double copy_rate() { throw std::runtime_error("this backend is no clock"); }
 };
 
 struct BackendInfo {

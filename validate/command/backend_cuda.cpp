@@ -3,6 +3,9 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "validate/command/backends.hpp"
 #include "validate/op.hpp"
 
@@ -83,6 +86,83 @@ class CudaBackend final : public Backend {
     }
     check(cudaGraphDestroy(graph), "destroy graph");
     return true;
+  }
+
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+    constexpr int kLeast = 5, kMost = 1000, kWarmUp = 5, kBatch = 20;
+    const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
+    void* flushed = nullptr;
+    check(cudaMalloc(&flushed, flush_bytes), "memory to flush the L2 cache with");
+    cudaEvent_t begin[kBatch], end[kBatch];
+    for (int i = 0; i < kBatch; ++i) {
+      check(cudaEventCreate(&begin[i]), "cudaEventCreate");
+      check(cudaEventCreate(&end[i]), "cudaEventCreate");
+    }
+    const cudaStream_t stream = streams_[0];
+    const auto launch = [&](const TimedLaunch& k, int round) {
+      k.launcher(k.args[static_cast<std::size_t>(round) % k.args.size()], {.stream = stream, .workspace = k.workspace});
+    };
+    for (const TimedLaunch& k : kernels)
+      for (int i = 0; i < kWarmUp; ++i) launch(k, i);
+    check(cudaStreamSynchronize(stream), "warming up");
+
+    std::vector<std::vector<double>> us(kernels.size());
+    std::vector<std::size_t> owner;
+    const auto collect = [&] {
+      check(cudaStreamSynchronize(stream), "timing");
+      for (std::size_t i = 0; i < owner.size(); ++i) {
+        float ms = 0;
+        check(cudaEventElapsedTime(&ms, begin[i], end[i]), "cudaEventElapsedTime");
+        us[owner[i]].push_back(1e3 * static_cast<double>(ms));
+      }
+      owner.clear();
+    };
+    const auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < kMost; ++round) {
+      if (round >= kLeast && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+      for (std::size_t k = 0; k < kernels.size(); ++k) {
+        // Note: the flush also keeps the device busy while the launch is queued, so no launch latency is timed.
+        check(cudaMemsetAsync(flushed, round & 0xff, flush_bytes, stream), "flushing the L2 cache");
+        check(cudaEventRecord(begin[owner.size()], stream), "cudaEventRecord");
+        launch(kernels[k], round);
+        check(cudaEventRecord(end[owner.size()], stream), "cudaEventRecord");
+        owner.push_back(k);
+        if (owner.size() == kBatch) collect();
+      }
+    }
+    collect();
+    for (int i = 0; i < kBatch; ++i) cudaEventDestroy(begin[i]), cudaEventDestroy(end[i]);
+    check(cudaFree(flushed), "cudaFree");
+    return us;
+  }
+
+  double copy_rate() override {
+    const std::size_t bytes = std::min<std::size_t>(std::size_t{2} << 30, properties_.totalGlobalMem / 8);
+    void *from = nullptr, *to = nullptr;
+    check(cudaMalloc(&from, bytes), "memory to copy from");
+    check(cudaMalloc(&to, bytes), "memory to copy to");
+    // Note: bytes that are neither zero nor constant, for a card may be faster on those.
+    std::vector<std::uint64_t> noise(1 << 20);
+    for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = (i + 1) * 0x9e3779b97f4a7c15u ^ (i << 29);
+    for (std::size_t at = 0; at + noise.size() * 8 <= bytes; at += noise.size() * 8)
+      check(cudaMemcpy(static_cast<char*>(from) + at, noise.data(), noise.size() * 8, cudaMemcpyHostToDevice), "filling");
+    cudaEvent_t begin, end;
+    check(cudaEventCreate(&begin), "cudaEventCreate");
+    check(cudaEventCreate(&end), "cudaEventCreate");
+    std::vector<double> rates;
+    for (int i = 0; i < 14; ++i) {
+      check(cudaEventRecord(begin, streams_[0]), "cudaEventRecord");
+      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, streams_[0]), "copy within the device");
+      check(cudaEventRecord(end, streams_[0]), "cudaEventRecord");
+      check(cudaEventSynchronize(end), "copy within the device");
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+      if (i >= 3) rates.push_back(2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(ms)));
+    }
+    cudaEventDestroy(begin), cudaEventDestroy(end);
+    cudaFree(from), cudaFree(to);
+    std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+    return rates[rates.size() / 2];
   }
 
   Launcher launcher(const Kernel& k) const override { return k.on_gpu; }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ int doctor_command();
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
 
+std::filesystem::path datasets_folder(const Selection& selection);  // throws BadInput where there is none
 Datasets datasets_of(const Selection& selection);
 std::vector<OpShape> op_shapes();
 const Op& op_named(std::string_view name);          // throws BadInput with the nearest right name

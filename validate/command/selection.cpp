@@ -28,8 +28,10 @@ std::vector<OpShape> op_shapes() {
   return shapes;
 }
 
-Datasets datasets_of(const Selection& selection) {
-  if (!selection.datasets.empty()) return load_datasets(selection.datasets);
+Datasets datasets_of(const Selection& selection) { return load_datasets(datasets_folder(selection)); }
+
+fs::path datasets_folder(const Selection& selection) {
+  if (!selection.datasets.empty()) return selection.datasets;
   std::vector<fs::path> places;
   if (const char* named = std::getenv("ASSAY_DATASETS")) places.emplace_back(named);
   std::error_code error;
@@ -37,7 +39,7 @@ Datasets datasets_of(const Selection& selection) {
   for (const char* from : {"../../datasets", "../share/assay/datasets", "../datasets"}) places.push_back(program / from);
   places.emplace_back("datasets");
   for (const fs::path& place : places)
-    if (fs::is_regular_file(place / "edges/common.json", error)) return load_datasets(fs::weakly_canonical(place));
+    if (fs::is_regular_file(place / "edges/common.json", error)) return fs::weakly_canonical(place);
   throw BadInput("no datasets found beside the program or here; name their folder with --datasets or ASSAY_DATASETS");
 }
 
