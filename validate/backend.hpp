@@ -18,7 +18,7 @@ namespace assay {
 
 // What a watched machine reports: a kernel did what no kernel may do.
 struct BackendFinding : std::runtime_error {
-  BackendFinding(std::string kind, const std::string& message) : std::runtime_error(message), kind(std::move(kind)) {}
+  BackendFinding(std::string what_kind, const std::string& message) : std::runtime_error(message), kind(std::move(what_kind)) {}
   std::string kind;
 };
 
