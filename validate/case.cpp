@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -187,7 +188,7 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   Repro out;
   if (slash < parts[0].size()) {
     out.kernel = parts[0].substr(slash + 1);
-    if (out.kernel.empty()) throw BadInput(fmt::format("'{}': no kernel after the slash.", parts[0]));
+    if (out.kernel.empty()) throw BadInput(fmt::format("'{}': no kernel after the slash.", parts[0].substr(0, 80)));
   }
   Case& c = out.what;
   c.op = op_name;

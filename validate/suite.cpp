@@ -150,7 +150,11 @@ bool CaseList::add(Case c) {
   const Layout* layout = find_layout(c.layout);
   if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
   if (layout && !applies(*layout, c.dtype)) return false;
-  check(c, op);
+  try {
+    check(c, op);
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}: {}", c.source, e.what()));
+  }
   c.seed = 0;
   std::string text = repro(c, op);
   // Note: 32 bits are enough to tell cases apart and short enough to be read aloud.
