@@ -111,8 +111,10 @@ void add_model(CaseList& list, Case c) {
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
   for (const Model& m : d.models)
-    for (const std::int64_t tokens : m.tokens)
-      add_model(list, model_case(m, use, op, tokens, options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens));
+    for (const std::int64_t tokens : m.tokens) {
+      const std::int64_t taken = options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens;
+      add_model(list, model_case(m, use, op, tokens, taken));
+    }
 }
 void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
   for (const Model& m : d.models) {
