@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -175,7 +176,8 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
 Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   const std::vector<std::string_view> parts = words(text);
   if (parts.size() < 2)
-    throw BadInput(fmt::format("repro line '{}': expected 'op/kernel dtype axis=extent ... seed=number'.", text.substr(0, 80)));
+    throw BadInput(
+        fmt::format("repro line '{}': expected 'op/kernel dtype axis=extent ... seed=number'.", text.substr(0, 80)));
   const std::size_t slash = std::min(parts[0].find('/'), parts[0].size());
   const std::string_view op_name = parts[0].substr(0, slash);
   const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == op_name; });
@@ -187,7 +189,7 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   Repro out;
   if (slash < parts[0].size()) {
     out.kernel = parts[0].substr(slash + 1);
-    if (out.kernel.empty()) throw BadInput(fmt::format("'{}': no kernel after the slash.", parts[0]));
+    if (out.kernel.empty()) throw BadInput(fmt::format("'{}': no kernel after the slash.", parts[0].substr(0, 80)));
   }
   Case& c = out.what;
   c.op = op_name;

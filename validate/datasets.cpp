@@ -114,7 +114,8 @@ Json parse(const std::string& text, const std::string& file) {
     return Json::parse(text, twice);
   } catch (const Json::parse_error& e) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
-    throw BadInput(fmt::format("{}: line {}: not valid JSON (byte {}).", file, 1 + std::count(text.begin(), end, '\n'), e.byte));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    throw BadInput(fmt::format("{}: line {}: not valid JSON (byte {}).", file, line, e.byte));
   } catch (const Json::exception&) {
     throw BadInput(fmt::format("{}: a number is out of range.", file));
   }
@@ -189,7 +190,8 @@ Group group(const Node& n) {
     if (key == "shows") value.text();
     else if (key == "fill") g.fills = value.texts("fill", kAnyFill);
     else if (key == "layout") g.layouts = value.texts("layout", layout_names());
-    else if (key == "dtype") for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
+    else if (key == "dtype")
+      for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
     else if (is_axis(key)) g.axes[key] = value.integers(0);
     else g.attributes[key] = value.numbers();
   });
@@ -231,7 +233,9 @@ Edges edges(const Node& n, std::string op) {
 Common common(const Node& n) {
   n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
   const Names suites{"smoke", "edges", "sanitize"};
-  Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
+  Common c{.place = n.place,
+           .smoke_tokens = n.at("smoke_tokens").integer(1),
+           .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
   n.at("fill").object(suites);
   n.at("layout").object(suites);

@@ -61,12 +61,12 @@ struct Checker {
   }
 
   void group(const Group& g) const {
+    for (const auto& [key, values] : g.attributes) known(g.place, key);
     for (const auto& [key, values] : g.axes) {
       known(g.place, key);
       for (const std::int64_t v : values) least(g.place, key, v);
     }
     all_axes(g.place, g.axes);
-    for (const auto& [key, values] : g.attributes) known(g.place, key);
     fills(g.place, g.fills);
     double product = 1;
     for (const auto& [key, values] : g.axes) product *= static_cast<double>(values.size());
@@ -97,12 +97,12 @@ void check(const Edges& e, const OpShape& op) {
   const Checker c{op};
   for (const Group& g : e.groups) c.group(g);
   if (e.random) {
+    for (const auto& [key, values] : e.random->attributes) c.known(e.random->place, key);
     for (const auto& [key, ends] : e.random->axes) {
       c.known(e.random->place, key);
       c.least(e.random->place, key, ends[0]);
     }
     c.all_axes(e.random->place, e.random->axes);
-    for (const auto& [key, values] : e.random->attributes) c.known(e.random->place, key);
     c.fills(e.random->place, e.random->fills);
   }
   if (e.models) {

@@ -4,6 +4,7 @@
 // The mixing function is the SplitMix64 finaliser (Steele, Lea, Flood, OOPSLA 2014, variant 13 of Stafford).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -69,10 +70,7 @@ constexpr double normal(std::uint64_t key, std::uint64_t counter) {
 
 // 2^e for -1022 <= e <= 1023, exactly.
 constexpr double power_of_two(int e) {
-  double r = 1;
-  const double factor = e < 0 ? 0.5 : 2.0;
-  for (int i = e < 0 ? -e : e; i > 0; --i) r *= factor;
-  return r;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
 }
 
 }  // namespace assay::random

@@ -111,8 +111,10 @@ void add_model(CaseList& list, Case c) {
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
   for (const Model& m : d.models)
-    for (const std::int64_t tokens : m.tokens)
-      add_model(list, model_case(m, use, op, tokens, options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens));
+    for (const std::int64_t tokens : m.tokens) {
+      const std::int64_t taken = options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens;
+      add_model(list, model_case(m, use, op, tokens, taken));
+    }
 }
 void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
   for (const Model& m : d.models) {
@@ -150,7 +152,11 @@ bool CaseList::add(Case c) {
   const Layout* layout = find_layout(c.layout);
   if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
   if (layout && !applies(*layout, c.dtype)) return false;
-  check(c, op);
+  try {
+    check(c, op);
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}: {}", c.source, e.what()));
+  }
   c.seed = 0;
   std::string text = repro(c, op);
   // Note: 32 bits are enough to tell cases apart and short enough to be read aloud.

@@ -56,7 +56,8 @@ std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
 Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
   std::vector<std::size_t> order(op.axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(i)))]);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(i)))]);
   Dims d;
   std::int64_t left = r.most_elements;
   for (const std::size_t i : order) {

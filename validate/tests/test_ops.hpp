@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops as the suites see them, for tests: one with a file of its own, two without.
+#pragma once
+
+#include <vector>
+
+#include "ops/layernorm_residual.hpp"
+#include "validate/op_shape.hpp"
+
+namespace assay::test {
+
+inline double zero(const FillSite&, std::int64_t) { return 0; }
+
+inline const std::vector<OpShape>& ops() {
+  static constexpr AxisUse kMatmul[] = {{Axis::tokens, 1}, {Axis::hidden, 1}, {Axis::out, 1}};
+  static constexpr AxisUse kAttention[] = {{Axis::batch}, {Axis::seq_q}, {Axis::seq_k}, {Axis::heads}, {Axis::kv_heads}, {Axis::head_dim}};
+  static const std::vector<OpShape> all = [] {
+    Fill signs{"probe_signs", "an inexact answer", false, zero, nullptr, nullptr};
+    signs.applies = [](const Dims& d, DType) { return d[Axis::cols] % 2 == 0; };
+    const Fill row{"probe_constant_row", "a variance of nothing", true, zero, nullptr, nullptr};
+    const Fill opposite{"opposite_residual", "x + r taken for x", false, zero, nullptr, nullptr};
+    return std::vector<OpShape>{
+        {"layernorm_residual", layernorm_residual::axes, {{"epsilon", 1e-5}}, {signs, row, opposite}},
+        {"linear", kMatmul, {}, {}},
+        {"attention_forward", kAttention, {{"scale", 0}, {"window", -1}}, {}},
+    };
+  }();
+  return all;
+}
+
+}  // namespace assay::test
