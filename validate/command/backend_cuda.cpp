@@ -54,21 +54,21 @@ class CudaBackend final : public Backend {
     if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
   }
 
-  void run(Launcher launcher, const void* args, void* workspace, const Variation& v) override {
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
     const cudaStream_t stream = streams_[v.order ? 1 : 0];
     check(cudaDeviceSynchronize(), "before the launch");
-    launcher(args, {.stream = stream, .workspace = workspace});
+    launch_it(args, {.stream = stream, .workspace = workspace});
     check(cudaGetLastError(), "after the launch");
     check(cudaStreamSynchronize(stream), "running");
     check(cudaGetLastError(), "after running");
   }
 
-  bool run_captured(Launcher launcher, const void* args, void* workspace, const std::function<void()>& between) override {
+  bool run_captured(Launcher launch_it, const void* args, void* workspace, const std::function<void()>& between) override {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal), "begin capture");
     try {
-      launcher(args, {.stream = streams_[0], .workspace = workspace});
+      launch_it(args, {.stream = streams_[0], .workspace = workspace});
     } catch (...) {
       cudaStreamEndCapture(streams_[0], &graph);
       cudaGraphDestroy(graph);

@@ -24,12 +24,12 @@ class SimtBackend final : public Backend {
   void write(void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
   void read(void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
 
-  void run(Launcher launcher, const void* args, void* workspace, const Variation& v) override {
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
     constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};
     simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors});
     simt::reset_counts();
     try {
-      launcher(args, {.stream = nullptr, .workspace = workspace});
+      launch_it(args, {.stream = nullptr, .workspace = workspace});
     } catch (const simt::Fault& fault) {
       const simt::Finding& f = fault.finding();
       throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
