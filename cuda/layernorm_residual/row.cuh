@@ -42,9 +42,9 @@ inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
 // The sum of N values, pairwise: log2(N) additions deep.
 template <int N>
 __device__ inline float pairwise_sum(float (&v)[N]) {
-  #pragma unroll
+#pragma unroll
   for (int half = N / 2; half > 0; half /= 2)
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < half; ++i) v[i] += v[i + half];
   return v[0];
 }
@@ -121,7 +121,7 @@ BlockShape block_shape(std::int64_t cols) {
 // Packs base, base + threads, ... of a row, all asked for before any is used.
 template <class Pack, int B>
 __device__ inline void load_batch(Pack (&batch)[B], const Pack* row, std::int64_t base, std::int64_t packs) {
-  #pragma unroll
+#pragma unroll
   for (int i = 0; i < B; ++i)
     if (const std::int64_t p = base + i * static_cast<int>(blockDim.x); p < packs) batch[i] = ld_once(row + p);
 }
@@ -157,7 +157,7 @@ __device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std
   // Mean, staging the row.
   float sum = tail_x;
   for (std::int64_t base = thread;;) {
-    #pragma unroll
+#pragma unroll
     for (int i = 0; i < B; ++i) {
       const std::int64_t p = base + i * threads;
       if (p < packs) sum += pack_sum<T, N>(batch[i]);
@@ -170,7 +170,8 @@ __device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std
 
   // Variance, from the stage.
   float squares = has_tail ? (tail_x - mean) * (tail_x - mean) : 0.0f;
-  for (std::int64_t p = thread; p < packs; p += threads) squares += pack_squares<T, N>(p < staged ? ld(stage + p) : ld(x_packs + p), mean);
+  for (std::int64_t p = thread; p < packs; p += threads)
+    squares += pack_squares<T, N>(p < staged ? ld(stage + p) : ld(x_packs + p), mean);
   const float r = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(m.cols) + m.epsilon);
 
   // Output.

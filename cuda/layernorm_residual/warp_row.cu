@@ -11,8 +11,10 @@ inline constexpr std::int64_t kMostWideBytes = 16 * 1024, kMostNarrowCols = 2048
 
 // Rows (warps) a block, and blocks an SM: 65,536 registers among them.  Small blocks where registers are dear, for a block
 // gives its registers back all at once.
-constexpr int rows_a_block(int packs) { return packs <= 4 ? 8 : 4; }
-constexpr int blocks_an_sm(int packs, bool wide) { return packs <= 4 || (packs <= 16 && wide) ? 3 : 2; }
+template <int kPacks>
+inline constexpr int kRows = kPacks <= 4 ? 8 : 4;
+template <int kPacks, bool kWide>
+inline constexpr int kBlocksAnSm = kPacks <= 4 || (kPacks <= 16 && kWide) ? 3 : 2;
 
 bool wide(const layernorm_residual::Args& a) {
   return a.x.shape[1] * size_of(a.x.dtype) % kAccess == 0 && a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) &&
@@ -29,7 +31,7 @@ Legality supports(const layernorm_residual::Args& a) {
 
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, rows_a_block(1)), tile_bytes(Axis::cols, kWarp* kAccess)},
+    .tiles = {tile(Axis::rows, kRows<1>), tile_bytes(Axis::cols, kWarp* kAccess)},
     // A lane adds a pack (8 or 4 columns) pairwise, 3 additions, and its packs one after the other; 5 join the lanes.  128
     // is what 32 lanes take at once with the smaller pack.
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp * 4, .extra = 3 + 5}},
@@ -46,14 +48,13 @@ __device__ inline void forget(Words& words, unsigned nothing) {
 
 // kWide: pack i of a lane is one 16-byte access; otherwise its N elements are a warp apart, so that a warp's accesses touch.
 template <class T, int kPacks, bool kWide>
-__global__ void __launch_bounds__(rows_a_block(kPacks) * kWarp, blocks_an_sm(kPacks, kWide))
-    layernorm_residual_warp_row(Matrices<T> m) {
+__global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWide>) layernorm_residual_warp_row(Matrices<T> m) {
   constexpr int N = kPerAccess<T>;
   using Pack = Vec<T, N>;
   using Words = Raw<T, N>;
   // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 16 are 192 of 255.
-  constexpr int kAhead = kPacks <= 8 ? kPacks : kPacks / 2;
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * rows_a_block(kPacks) + warp_id();
+  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks / 2;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows<kPacks> + warp_id();
   if (row >= m.rows) return;
   const int cols = static_cast<int>(m.cols), lane = lane_id();
 
@@ -130,9 +131,8 @@ __global__ void __launch_bounds__(rows_a_block(kPacks) * kWarp, blocks_an_sm(kPa
 
 template <class T, int kPacks, bool kWide>
 void run_packs(const layernorm_residual::Args& a, const Launch& l) {
-  constexpr int kRows = rows_a_block(kPacks);
-  launch(layernorm_residual_warp_row<T, kPacks, kWide>, {.grid = dim3(ceil_div(a.x.shape[0], kRows)), .block = dim3(kRows * kWarp)},
-         l.stream, matrices<T>(a));
+  launch(layernorm_residual_warp_row<T, kPacks, kWide>,
+         {.grid = dim3(ceil_div(a.x.shape[0], kRows<kPacks>)), .block = dim3(kRows<kPacks> * kWarp)}, l.stream, matrices<T>(a));
 }
 
 void run(const layernorm_residual::Args& a, const Launch& l) {
