@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// One warp a row, the row in registers: DRAM sees x and residual once and y once, and no barrier is needed.
+// A lane holds packs of 16 bytes as they came, one access each when rows are aligned, else element by element.  All of x
+// and the first packs of residual are asked for before the first is used; the rest of residual follows as packs of x are
+// done with.  Gives up beyond 16 KiB a row (2048 columns element by element): see block_row.
+#include "cuda/layernorm_residual/row.cuh"
+
+namespace assay::ROOM(layernorm_residual, warp_row) {
+
+inline constexpr std::int64_t kMostWideBytes = 16 * 1024, kMostNarrowCols = 2048;
+
+// Rows (warps) a block, and blocks an SM: 65,536 registers among them.  Small blocks where registers are dear, for a block
+// gives its registers back all at once.
+template <int kPacks>
+inline constexpr int kRows = kPacks <= 4 ? 8 : 4;
+template <int kPacks, bool kWide>
+inline constexpr int kBlocksAnSm = kPacks <= 4 || (kPacks <= 16 && kWide) ? 3 : 2;
+
+bool wide(const layernorm_residual::Args& a) {
+  return a.x.shape[1] * size_of(a.x.dtype) % kAccess == 0 && a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) &&
+         a.y.rows_aligned(kAccess) && a.gamma.rows_aligned(kAccess) && a.beta.rows_aligned(kAccess);
+}
+
+Legality supports(const layernorm_residual::Args& a) {
+  const std::int64_t cols = a.x.shape[1];
+  if (cols * size_of(a.x.dtype) > kMostWideBytes) return Legality::no("a row exceeds 16 KiB, what a warp keeps in registers");
+  if (!wide(a) && cols > kMostNarrowCols)
+    return Legality::no("beyond 2048 columns every row must start and end at a multiple of 16 bytes");
+  return Legality::yes();
+}
+
+KERNEL(layernorm_residual){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, kRows<1>), tile_bytes(Axis::cols, kWarp* kAccess)},
+    // A lane adds a pack (8 or 4 columns) pairwise, 3 additions, and its packs one after the other; 5 join the lanes.  128
+    // is what 32 lanes take at once with the smaller pack.
+    .numerics = {.accumulate = f32, .chain = {.lanes = kWarp * 4, .extra = 3 + 5}},
+    .supports = supports,
+};
+
+// Raw words that the compiler takes for others.  Note: it would keep every element as a float from one pass to the next, twice
+// the registers; `nothing` is a zero that it cannot see through, and an xor a word is cheaper than a spill.
+template <class Words>
+__device__ inline void forget(Words& words, unsigned nothing) {
+#pragma unroll
+  for (unsigned& word : words.v) word ^= nothing;
+}
+
+// kWide: pack i of a lane is one 16-byte access; otherwise its N elements are a warp apart, so that a warp's accesses touch.
+template <class T, int kPacks, bool kWide>
+__global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWide>) layernorm_residual_warp_row(Matrices<T> m) {
+  constexpr int N = kPerAccess<T>;
+  using Pack = Vec<T, N>;
+  using Words = Raw<T, N>;
+  // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 16 are 192 of 255.
+  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks / 2;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows<kPacks> + warp_id();
+  if (row >= m.rows) return;
+  const int cols = static_cast<int>(m.cols), lane = lane_id();
+
+  const auto column = [&](int i, int j) { return kWide ? (i * kWarp + lane) * N + j : (i * N + j) * kWarp + lane; };
+  const auto inside = [&](int i, int j) { return column(i, kWide ? 0 : j) < cols; };
+  const auto load = [&](const T* p, int i, auto access) {
+    Words words{};
+    if constexpr (kWide) {
+      if (inside(i, 0)) words = access(reinterpret_cast<const Words*>(p + column(i, 0)));
+    } else {
+      Pack v{};
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        if (inside(i, j)) v[j] = access(p + column(i, j));
+      words = __builtin_bit_cast(Words, v);
+    }
+    return words;
+  };
+  const auto once = [](const auto* p) { return ld_once(p); };
+  const auto again = [](const auto* p) { return ld(p); };
+
+  // Ask for the row.
+  Words x[kPacks], residual[kAhead];
+  const T* const residual_row = m.residual + row * m.residual_stride;
+#pragma unroll
+  for (int i = 0; i < kPacks; ++i) x[i] = load(m.x + row * m.x_stride, i, once);
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i) residual[i] = load(residual_row, i, once);
+
+  // Mean; what is not inside is zero.
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kPacks; ++i) sum += pack_sum<T, N>(x[i]);
+  const float mean = warp_sum(sum) / static_cast<float>(cols);
+
+  // Variance.
+  float squares = 0;
+  unsigned nothing = shuffle(0u, 0);
+#pragma unroll
+  for (int i = 0; i < kPacks; ++i) {
+    forget(x[i], nothing);
+    const Pack in = elements<T, N>(x[i]);
+    float d[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) d[j] = inside(i, j) ? to_float(in[j]) - mean : 0.0f;
+#pragma unroll
+    for (int j = 0; j < N; ++j) d[j] *= d[j];
+    squares += pairwise_sum(d);
+  }
+  const float r = 1.0f / sqrtf(warp_sum(squares) / static_cast<float>(cols) + m.epsilon);
+
+  // Output; a pack of residual that is used makes room for the one kAhead after it.
+  T* const y = m.y + row * m.y_stride;
+  nothing = shuffle(0u, 0);
+#pragma unroll
+  for (int i = 0; i < kPacks; ++i) {
+    forget(x[i], nothing);
+    const Pack gamma = elements<T, N>(load(m.gamma, i, again)), beta = elements<T, N>(load(m.beta, i, again));
+    const Pack in = elements<T, N>(x[i]), add = elements<T, N>(residual[i % kAhead]);
+    if (i + kAhead < kPacks) residual[i % kAhead] = load(residual_row, i + kAhead, once);
+    Pack out;
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      out[j] = from_float<T>(affine(to_float(in[j]), mean, r, to_float(gamma[j]), to_float(beta[j])) + to_float(add[j]));
+    if constexpr (kWide) {
+      if (inside(i, 0)) st_once(reinterpret_cast<Pack*>(y + column(i, 0)), out);
+    } else {
+#pragma unroll
+      for (int j = 0; j < N; ++j)
+        if (inside(i, j)) st_once(y + column(i, j), out[j]);
+    }
+  }
+}
+
+template <class T, int kPacks, bool kWide>
+void run_packs(const layernorm_residual::Args& a, const Launch& l) {
+  launch(layernorm_residual_warp_row<T, kPacks, kWide>,
+         {.grid = dim3(ceil_div(a.x.shape[0], kRows<kPacks>)), .block = dim3(kRows<kPacks> * kWarp)}, l.stream, matrices<T>(a));
+}
+
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    const std::int64_t packs = ceil_div(a.x.shape[1], kWarp * kPerAccess<T>);
+    if (!wide(a)) return run_packs<T, kMostNarrowCols / (kWarp * kPerAccess<T>), false>(a, l);
+    if (packs <= 4) return run_packs<T, 4, true>(a, l);
+    if (packs <= 16) return run_packs<T, 16, true>(a, l);
+    return run_packs<T, 32, true>(a, l);
+  });
+}
+
+}  // namespace assay::ROOM(layernorm_residual, warp_row)
