@@ -26,3 +26,10 @@ if(ASSAY_APT_PACKAGES)
   list(JOIN ASSAY_APT_PACKAGES " " packages)
   message(FATAL_ERROR "Libraries are missing. On Debian or Ubuntu:\n  apt-get install -y ${packages}\n")
 endif()
+
+# fmt's compiled library halves the build; a binary that is to be carried has it compiled in.
+if(ASSAY_PORTABLE)
+  set(ASSAY_FMT fmt::fmt-header-only)
+else()
+  set(ASSAY_FMT fmt::fmt)
+endif()

@@ -20,7 +20,7 @@ struct IgnoreAll {
 
 struct DescribeArgs : IgnoreAll {
   Op& op;
-  explicit DescribeArgs(Op& op) : op(op) {}
+  explicit DescribeArgs(Op& described) : op(described) {}
   void input(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::input, a}); }
   void weight(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::weight, a}); }
   void output(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::output, a}); }
@@ -29,7 +29,7 @@ struct DescribeArgs : IgnoreAll {
 
 struct CollectTensors : IgnoreAll {
   std::vector<Tensor*>& all;
-  explicit CollectTensors(std::vector<Tensor*>& all) : all(all) {}
+  explicit CollectTensors(std::vector<Tensor*>& into) : all(into) {}
   void input(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
   void weight(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
   void output(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
@@ -38,7 +38,7 @@ struct CollectTensors : IgnoreAll {
 struct SetAttribute : IgnoreAll {
   std::string_view name;
   double value;
-  SetAttribute(std::string_view name, double value) : name(name), value(value) {}
+  SetAttribute(std::string_view attribute_name, double to) : name(attribute_name), value(to) {}
   void attribute(std::string_view n, double& target, double) {
     if (n == name) target = value;
   }
