@@ -16,6 +16,8 @@ inline constexpr int kRows = kPacks <= 4 ? 8 : 4;
 template <int kPacks, bool kWide>
 inline constexpr int kBlocksAnSm = kPacks <= 4 || (kPacks <= 16 && kWide) ? 3 : 2;
 
+static_assert(kMostWideBytes == 32 * kWarp * kAccess, "the largest instantiation holds 32 packs a lane");
+
 bool wide(const layernorm_residual::Args& a) {
   return a.x.shape[1] * size_of(a.x.dtype) % kAccess == 0 && a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) &&
          a.y.rows_aligned(kAccess) && a.gamma.rows_aligned(kAccess) && a.beta.rows_aligned(kAccess);
@@ -52,8 +54,8 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
   constexpr int N = kPerAccess<T>;
   using Pack = Vec<T, N>;
   using Words = Raw<T, N>;
-  // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 16 are 192 of 255.
-  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks / 2;
+  // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 12 are 176 of 255.
+  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks <= 16 ? kPacks / 2 : 12;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows<kPacks> + warp_id();
   if (row >= m.rows) return;
   const int cols = static_cast<int>(m.cols), lane = lane_id();
