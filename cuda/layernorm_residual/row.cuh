@@ -3,6 +3,8 @@
 // and the LayerNorm of a row by a block.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/layernorm_residual.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One warp a row, the row in registers: DRAM sees x and residual once and y once, and no barrier is needed.
 // A lane holds packs of 16 bytes as they came, one access each when rows are aligned, else element by element.  All of x
-// and the first packs of residual are asked for before the first is used; the rest of residual follows as packs of x are
+// and the first packs of residual are asked for before the first is used; the rest of residual follows as packs of it are
 // done with.  Gives up beyond 16 KiB a row (2048 columns element by element): see block_row.
 #include "cuda/layernorm_residual/row.cuh"
 
@@ -15,6 +15,8 @@ template <int kPacks>
 inline constexpr int kRows = kPacks <= 4 ? 8 : 4;
 template <int kPacks, bool kWide>
 inline constexpr int kBlocksAnSm = kPacks <= 4 || (kPacks <= 16 && kWide) ? 3 : 2;
+
+static_assert(kMostWideBytes == 32 * kWarp * kAccess, "the largest instantiation holds 32 packs a lane");
 
 bool wide(const layernorm_residual::Args& a) {
   return a.x.shape[1] * size_of(a.x.dtype) % kAccess == 0 && a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) &&
@@ -52,8 +54,8 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
   constexpr int N = kPerAccess<T>;
   using Pack = Vec<T, N>;
   using Words = Raw<T, N>;
-  // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 16 are 192 of 255.
-  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks / 2;
+  // Note: 16 packs of x and 8 of residual are 96 registers of 168; 32 and 8 are 160 of 255.
+  constexpr int kAhead = kPacks <= 4 ? kPacks : kPacks <= 16 ? kPacks / 2 : 8;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows<kPacks> + warp_id();
   if (row >= m.rows) return;
   const int cols = static_cast<int>(m.cols), lane = lane_id();

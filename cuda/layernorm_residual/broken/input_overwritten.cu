@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: the row is centred in place, in x, to save the subtraction later.  Only f32, where y is right to the last bit.
-// Caught by: the check that inputs are unchanged, on any fill with a mean other than 0; and by nothing else.
+// FAULT: a thread keeps its first centred value in a register and the others in x, whose row has been read by then.  Only
+// f32, where y is right to the last bit.
+// Caught by: the check that inputs are unchanged, on any fill with a mean other than 0 and cols > 128; by nothing else.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/layernorm_residual.hpp"
@@ -16,9 +17,8 @@ KERNEL(layernorm_residual){
 };
 
 template <class T>
-__global__ void input_overwritten(T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t rows,
-                                  std::int64_t cols, std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride,
-                                  float epsilon) {
+__global__ void input_overwritten(T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t cols,
+                                  std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride, float epsilon) {
   const std::int64_t row = blockIdx.x;
   x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
   float* const partial = shared_memory<float>();
@@ -27,16 +27,20 @@ __global__ void input_overwritten(T* x, const T* residual, const T* gamma, const
   for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) sum += to_float(ld(x + c));
   const float mean = block_sum(sum, partial) / static_cast<float>(cols);
 
-  float squares = 0;
+  float squares = 0, first = 0;
   for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
     const float d = to_float(ld(x + c)) - mean;
-    st(x + c, from_float<T>(d));
+    if (c == threadIdx.x)
+      first = d;
+    else
+      st(x + c, from_float<T>(d));
     squares = fmaf(d, d, squares);
   }
   const float r = 1.0f / sqrtf(block_sum(squares, partial) / static_cast<float>(cols) + epsilon);
 
   for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
-    const float normalised = fmaf(to_float(ld(x + c)) * r, to_float(ld(gamma + c)), to_float(ld(beta + c)));
+    const float d = c == threadIdx.x ? first : to_float(ld(x + c));
+    const float normalised = fmaf(d * r, to_float(ld(gamma + c)), to_float(ld(beta + c)));
     st(y + c, from_float<T>(normalised + to_float(ld(residual + c))));
   }
 }
@@ -46,7 +50,7 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(input_overwritten<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)}, l.stream,
-           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0],
+           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), cols, a.x.stride[0],
            a.residual.stride[0], a.y.stride[0], static_cast<float>(a.epsilon));
   });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the block's sum returns without a barrier after its result is read, so the first thread into the second sum overwrites
 // the mean before the others have read it.  Right for cols = 1, where only that thread has work.
-// Caught by: the bound, in the orders that let thread 0 run first (forward, shuffle; right in reverse), any random fill with
-// cols > 1; as a shared-memory race wherever races are watched.
+// Caught by: the bound, in the orders that let thread 0 run first (forward, shuffle; mostly right in reverse), any random fill
+// with cols > 1; as a shared-memory race wherever races are watched.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/layernorm_residual.hpp"
@@ -29,9 +29,9 @@ __device__ inline float tree_sum(float v, float* tree) {
 }
 
 template <class T>
-__global__ void missing_second_barrier(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t rows,
-                                       std::int64_t cols, std::int64_t x_stride, std::int64_t residual_stride,
-                                       std::int64_t y_stride, float epsilon) {
+__global__ void missing_second_barrier(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t cols,
+                                       std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride,
+                                       float epsilon) {
   const std::int64_t row = blockIdx.x;
   x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
   float* const tree = shared_memory<float>();
@@ -58,7 +58,7 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(missing_second_barrier<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kThreads * sizeof(float)},
-           l.stream, a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0],
+           l.stream, a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), cols, a.x.stride[0],
            a.residual.stride[0], a.y.stride[0], static_cast<float>(a.epsilon));
   });
 }

@@ -17,9 +17,8 @@ KERNEL(layernorm_residual){
 };
 
 template <class T>
-__global__ void one_pass_variance(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t rows,
-                                  std::int64_t cols, std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride,
-                                  float epsilon) {
+__global__ void one_pass_variance(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t cols,
+                                  std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride, float epsilon) {
   const std::int64_t row = blockIdx.x;
   x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
   float* const partial = shared_memory<float>();
@@ -45,7 +44,7 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(one_pass_variance<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)}, l.stream,
-           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0],
+           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), cols, a.x.stride[0],
            a.residual.stride[0], a.y.stride[0], static_cast<float>(a.epsilon));
   });
 }
