@@ -112,7 +112,7 @@ Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
   Op op{.name = name, .about = about, .axes = C::axes, .hooks = std::move(hooks)};
   typename C::Args args;
   C::bind(args, detail::DescribeArgs(op));
-  op.make = [] -> std::unique_ptr<Problem> { return std::make_unique<TypedProblem<C>>(); };
+  op.make = []() -> std::unique_ptr<Problem> { return std::make_unique<TypedProblem<C>>(); };
   return op;
 }
 

@@ -119,6 +119,7 @@ int dispatch(int argc, char** argv) {
 // Runs before anything else of the program: the goldens and the simulator are compiled for this processor class.
 __attribute__((constructor(101))) static void require_processor() {
 #if defined(__x86_64__)
+  __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
   std::fputs("validate: this build needs an x86-64-v3 processor (AVX2, FMA, BMI2)\n", stderr);
   std::_Exit(2);
