@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block.hpp"
+
+#include <time.h>
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "memory.hpp"
+
+namespace simt::device {
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+}  // namespace simt::device
+
+namespace simt::detail {
+
+Machine machine;
+Hot hot;
+
+namespace {
+
+constexpr std::int64_t kTicks = 4096;  // accesses between two looks at the clock
+
+// Waits until this thread is at the head of the queue.
+void run_others() {
+  Thread* self = machine.current;
+  Thread* next = machine.ready.pop();
+  if (next == self) return;
+  if (next == nullptr) stop({.what = Trouble::What::stuck});
+  machine.current = next;
+  device::threadIdx = next->index;
+  if (next->fiber == nullptr) next->fiber = fibers().take();
+  switch_fiber(*self->fiber, *next->fiber);
+}
+
+void wait_as(Meet kind, unsigned mask_or_id, const Where& where) {
+  Thread& t = *machine.current;
+  t.kind = kind, t.mask_or_id = mask_or_id, t.where = where;
+}
+
+// Lanes of a warp go on at once, before other warps, in the machine's order.
+void ready_lanes(unsigned warp, unsigned lanes) {
+  Thread* base = machine.thread + warp * kWarpLanes;
+  switch (machine.options.order) {
+    case Order::forward:
+      for (unsigned left = lanes; left != 0;) {
+        const unsigned lane = 31u - static_cast<unsigned>(std::countl_zero(left));
+        machine.ready.push_front(base + lane);
+        left &= ~(1u << lane);
+      }
+      return;
+    case Order::reverse:
+      for (unsigned left = lanes; left != 0; left &= left - 1)
+        machine.ready.push_front(base + std::countr_zero(left));
+      return;
+    case Order::shuffle: {
+      const auto bits = static_cast<unsigned>(machine.random.next() >> 32);
+      for (unsigned i = 0; i < kWarpLanes; ++i) {
+        const unsigned lane = ((i * (bits | 1u)) ^ bits >> 8) % kWarpLanes;
+        if (lanes >> lane & 1u) machine.ready.push_front(base + lane);
+      }
+      return;
+    }
+  }
+}
+
+// All threads that `takes_part` says, behind those that are ready.
+template <class Predicate>
+void ready_threads(Predicate takes_part) {
+  std::uint16_t ids[kMaxThreads];
+  unsigned n = 0;
+  for (unsigned i = 0; i < machine.threads; ++i)
+    if (takes_part(machine.thread[i])) ids[n++] = static_cast<std::uint16_t>(i);
+  const Order order = machine.options.order;
+  if (order == Order::shuffle)
+    for (unsigned i = n; i > 1; --i) std::swap(ids[i - 1], ids[machine.random.below(i)]);
+  for (unsigned i = 0; i < n; ++i) machine.ready.push_back(machine.thread + ids[order == Order::reverse ? n - 1 - i : i]);
+}
+
+bool hands_values(Meet kind) { return kind != Meet::warp; }
+
+void finish_meeting(Warp& w, Meeting& m) {
+  const auto warp = static_cast<unsigned>(&w - machine.warp);
+  Thread* base = machine.thread + warp * kWarpLanes;
+  unsigned votes = 0;
+  if (m.kind != Meet::shuffle && m.kind != Meet::warp)
+    for (unsigned left = m.arrived; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      votes |= static_cast<unsigned>(m.value[lane]) << lane;
+    }
+  for (unsigned left = m.arrived; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    switch (m.kind) {
+      case Meet::shuffle: base[lane].handed = m.value[m.source[lane]]; break;
+      case Meet::ballot: base[lane].handed = votes; break;
+      case Meet::any: base[lane].handed = votes != 0; break;
+      case Meet::all: base[lane].handed = votes == m.arrived; break;
+      default: break;
+    }
+  }
+  const unsigned lanes = m.arrived;
+  Meeting& last = w.meetings[--w.open];
+  if (&last != &m) m = last;
+  ready_lanes(warp, lanes);
+}
+
+// A lane has ended: barriers of its warp that waited only for it are complete, values it owed will never come.
+void leave_meetings(Warp& w, const Thread& t) {
+  for (unsigned i = w.open; i-- > 0;) {
+    Meeting& m = w.meetings[i];
+    if ((m.mask >> t.lane & 1u) == 0) continue;
+    if (hands_values(m.kind))
+      stop({.what = Trouble::What::lane_left, .where = m.where, .mask = m.mask, .lane = t.lane, .kind = m.kind});
+    if (((m.arrived | w.exited) & m.mask) == m.mask) finish_meeting(w, m);
+  }
+}
+
+// What every fiber runs: the current thread, then whichever is next, as long as that one needs a stack.
+[[noreturn]] void fiber_main() {
+  entered_fiber();
+  for (;;) {
+    machine.grid->body(machine.grid->closure);
+    Thread& t = *machine.current;
+    Fiber* mine = std::exchange(t.fiber, nullptr);
+    if (!canary_intact(*mine)) stop({.what = Trouble::What::stack_overflow});
+    ++machine.exited;
+    Warp& w = machine.warp[t.id / kWarpLanes];
+    w.exited |= 1u << t.lane;
+    if (w.open != 0) leave_meetings(w, t);
+    Thread* next = machine.ready.pop();
+    Fiber* to = &machine.main;
+    machine.current = next;
+    if (next != nullptr) {
+      device::threadIdx = next->index;
+      if (next->fiber == nullptr) {
+        next->fiber = mine;
+        continue;
+      }
+      to = next->fiber;
+    }
+    fibers().give(mine);
+    switch_fiber(*mine, *to);
+  }
+}
+
+}  // namespace
+
+std::uint64_t Random::next() {
+  std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+FiberPool& fibers() {
+  static FiberPool pool(fiber_main);
+  return pool;
+}
+
+double now_s() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void stop(const Trouble& trouble) {
+  machine.trouble = trouble;
+  if (machine.current == nullptr) throw Fault(describe_trouble());  // a device function called by the host
+  Fiber lost;
+  switch_fiber(machine.current->fiber != nullptr ? *machine.current->fiber : lost, machine.main);
+  std::abort();  // an abandoned fiber is never entered again
+}
+
+void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
+  stop({.what = Trouble::What::access, .where = where, .address = address, .bytes = bytes, .write = write});
+}
+
+// Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
+void tick(Where where) {
+  hot.ticks = kTicks;
+  if (machine.current == nullptr) return;
+  if (machine.deadline != 0 && now_s() > machine.deadline) stop({.what = Trouble::What::time_limit, .where = where});
+  if (machine.ready.empty()) return;
+  machine.ready.push_back(machine.current);
+  run_others();
+}
+
+void count_sector(std::uintptr_t address, bool write, Where where) {
+  const Thread* t = machine.current;
+  Allocation* a = find_allocation(address);
+  if (t == nullptr || a == nullptr || a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) return;
+  const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
+  machine.sectors.add(*a, address >> 5, write, where, t->id, lanes);
+}
+
+void sync_block(Where where) {
+  if (--hot.ticks < 0) tick(where);
+  wait_as(Meet::block, 0, where);
+  if (machine.arrived == 0) machine.first_arrival = where, machine.mixed = false;
+  else if (!same_site(machine.first_arrival, where)) machine.mixed = true;
+  if (++machine.arrived == machine.threads) {
+    if (machine.mixed) stop({.what = Trouble::What::stuck});
+    machine.arrived = 0;
+    ready_threads([](Thread&) { return true; });
+  }
+  run_others();
+}
+
+void sync_named(int id, int threads, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  const auto expected = static_cast<unsigned>(threads);
+  if (id < 1 || id >= static_cast<int>(kNamedBarriers) || threads <= 0 || expected % kWarpLanes != 0)
+    stop({.what = Trouble::What::bad_named_barrier, .where = where, .mask = expected, .lane = static_cast<unsigned>(id)});
+  NamedBarrier& b = machine.named[id];
+  if (b.arrived != 0 && b.expected != expected)
+    stop({.what = Trouble::What::named_barrier_size, .where = where, .bytes = b.expected, .mask = expected, .lane = static_cast<unsigned>(id)});
+  Thread& t = *machine.current;
+  t.at_named = id;
+  wait_as(Meet::named, static_cast<unsigned>(id), where);
+  b.expected = expected;
+  ++b.arrived;
+  const unsigned tail = machine.threads % kWarpLanes;
+  if (tail != 0 && !b.partial_came && t.id / kWarpLanes == machine.threads / kWarpLanes) {
+    b.partial_came = true;
+    b.arrived += kWarpLanes - tail;
+  }
+  if (b.arrived >= b.expected) {
+    b = {};
+    ready_threads([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
+  }
+  run_others();
+}
+
+std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where) {
+  using What = Trouble::What;
+  if (--hot.ticks < 0) [[unlikely]] tick(where);
+  Thread& t = *machine.current;
+  Warp& w = machine.warp[t.id / kWarpLanes];
+  if (mask == 0xffffffffu) mask = w.exists;
+  const bool values = hands_values(kind);
+  const auto fail = [&](What what, unsigned lane) { stop({.what = what, .where = where, .mask = mask, .lane = lane, .kind = kind}); };
+  if ((mask >> t.lane & 1u) == 0) [[unlikely]] fail(What::caller_not_in_mask, t.lane);
+  if ((mask & ~w.exists) != 0) [[unlikely]] fail(What::lane_missing, static_cast<unsigned>(std::countr_zero(mask & ~w.exists)));
+  if (values && (mask & w.exited) != 0) [[unlikely]] fail(What::lane_exited, static_cast<unsigned>(std::countr_zero(mask & w.exited)));
+  if (kind == Meet::shuffle && (mask >> source & 1u) == 0) [[unlikely]] fail(What::source_inactive, source);
+
+  Meeting* m = w.meetings;
+  for (Meeting* end = m + w.open; m != end; ++m)
+    if (m->mask == mask && m->kind == kind && same_site(m->where, where)) break;
+  if (m == w.meetings + w.open) {
+    ++w.open;
+    m->mask = mask, m->kind = kind, m->where = where, m->arrived = 0;
+  }
+  m->arrived |= 1u << t.lane;
+  m->value[t.lane] = value;
+  m->source[t.lane] = static_cast<std::uint8_t>(source);
+  wait_as(kind, mask, where);
+  if (((m->arrived | (values ? 0u : w.exited)) & mask) == mask) finish_meeting(w, *m);
+  run_others();
+  return t.handed;
+}
+
+int linear_thread() { return machine.current == nullptr ? 0 : static_cast<int>(machine.current->id); }
+void* shared_arena() { return machine.shared; }
+
+void start_grid() {
+  const device::dim3& b = machine.grid->block;
+  machine.threads = b.x * b.y * b.z;
+  unsigned id = 0;
+  for (unsigned z = 0; z < b.z; ++z)
+    for (unsigned y = 0; y < b.y; ++y)
+      for (unsigned x = 0; x < b.x; ++x, ++id) {
+        Thread& t = machine.thread[id];
+        t.index = {x, y, z};
+        t.id = id, t.lane = id % kWarpLanes;
+        t.fiber = nullptr, t.at_named = 0;
+      }
+  for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) {
+    const unsigned lanes = machine.threads - w * kWarpLanes;
+    machine.warp[w].exists = lanes >= kWarpLanes ? 0xffffffffu : (1u << lanes) - 1u;
+  }
+}
+
+void run_block() {
+  for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) machine.warp[w].exited = machine.warp[w].open = 0;
+  std::memset(machine.named, 0, sizeof machine.named);
+  machine.exited = machine.arrived = 0;
+  machine.trouble.what = Trouble::What::none;
+  machine.ready.clear();
+  ready_threads([](Thread&) { return true; });
+
+  Thread* first = machine.ready.pop();
+  first->fiber = fibers().take();
+  machine.current = first;
+  device::threadIdx = first->index;
+  switch_fiber(machine.main, *first->fiber);
+  machine.current = nullptr;
+  if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads) machine.trouble = {.what = Trouble::What::stuck};
+}
+
+}  // namespace simt::detail

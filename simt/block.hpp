@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of the block that runs: who is ready, who waits for whom, and what stopped the launch.
+// A thread gets a fiber when it starts and hands it to the next one when it ends, so that threads which never wait share
+// one fiber and cost no switch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fiber.hpp"
+#include "hooks.hpp"
+#include "machine.hpp"
+#include "sectors.hpp"
+
+namespace simt::detail {
+
+inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr unsigned kWarpLanes = 32;
+inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
+inline constexpr std::size_t kNamedBarriers = 16;
+
+struct Thread {
+  device::uint3 index;
+  unsigned id, lane;
+  Fiber* fiber;          // null: not started, or ended
+  std::uint64_t handed;  // by the last rendezvous
+  Where where;           // of the last wait
+  Meet kind;             // of it
+  unsigned mask_or_id;
+  int at_named;          // the named barrier it waits at; 0: none
+};
+
+// A rendezvous of a warp's lanes that some have reached.
+struct Meeting {
+  unsigned mask, arrived;
+  Meet kind;
+  Where where;
+  std::uint64_t value[kWarpLanes];
+  std::uint8_t source[kWarpLanes];
+};
+
+struct Warp {
+  unsigned exists, exited;
+  unsigned open;  // meetings
+  Meeting meetings[kWarpLanes];
+};
+
+struct NamedBarrier {
+  unsigned expected, arrived;  // threads; lanes that a partial warp lacks count as arrived with its first
+  bool partial_came;
+};
+
+// Why the launch cannot go on: plain data, since it is filled in on a fiber and told from the launching stack.
+struct Trouble {
+  enum class What : std::uint8_t {
+    none, access, plain_access, stack_overflow, time_limit, stuck, mixed_barrier, bad_named_barrier, named_barrier_size,
+    caller_not_in_mask, lane_missing, lane_exited, lane_left, source_inactive
+  };
+  What what = What::none;
+  Where where{};
+  std::uintptr_t address = 0;
+  unsigned bytes = 0, mask = 0, lane = 0;
+  Meet kind = Meet::block;
+  bool write = false;
+};
+
+// Threads that are ready, first come first served but for warps that go on at the front.
+class ReadyQueue {
+ public:
+  void clear() { head_ = tail_ = 0; }
+  bool empty() const { return head_ == tail_; }
+  void push_back(Thread* t) { ring_[tail_++ % kSize] = t; }
+  void push_front(Thread* t) { ring_[--head_ % kSize] = t; }
+  Thread* pop() { return empty() ? nullptr : ring_[head_++ % kSize]; }
+
+ private:
+  static constexpr unsigned kSize = 2 * kMaxThreads;
+  Thread* ring_[kSize];
+  unsigned head_ = 0, tail_ = 0;
+};
+
+struct Random {  // splitmix64
+  std::uint64_t state = 0;
+  std::uint64_t next();
+  unsigned below(unsigned n) { return static_cast<unsigned>((next() >> 32) * n >> 32); }
+};
+
+struct Machine {
+  Options options;
+  Random random;
+  const Grid* grid = nullptr;  // null: nothing runs
+  double deadline = 0;
+  unsigned threads = 0;  // of a block
+  unsigned exited = 0;
+  unsigned arrived = 0;  // at the block barrier
+  bool mixed = false;    // arrivals from different calls
+  Where first_arrival;
+  Thread* current = nullptr;  // null: the launching stack
+  Fiber main;
+  Thread thread[kMaxThreads];
+  Warp warp[kMaxThreads / kWarpLanes];
+  NamedBarrier named[kNamedBarriers];
+  ReadyQueue ready;
+  SectorLog sectors;
+  void* shared = nullptr;  // the arena
+  Trouble trouble;
+};
+extern Machine machine;
+
+// Runs the block of blockIdx to its end, or until machine.trouble says why not.
+void run_block();
+void start_grid();  // the threads' indices, the warps
+FiberPool& fibers();
+double now_s();
+// Leaves the running fiber for good.
+[[noreturn]] void stop(const Trouble& trouble);
+
+// The finding of machine.trouble, told after the block has stopped.
+Finding describe_trouble();
+std::string describe(const device::uint3& i);
+
+}  // namespace simt::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's own check: a kernel whose bytes, requests and sectors follow from its text.
+#include <stdexcept>
+#include <string>
+
+#include "block.hpp"
+#include "device.hpp"
+#include "machine.hpp"
+
+namespace simt {
+namespace {
+
+using namespace device;
+
+constexpr int kBlocks = 3, kThreads = 64;  // 6 warps
+constexpr int kFloats = kBlocks * kThreads;
+
+// Reads `x` in order (4 sectors a warp), every eighth float of `x` (32 sectors), a broadcast (1 sector) as four floats;
+// writes one float a thread, and one atomic sum a warp.
+void known_counts(const float* x, float* y, float* total) {
+  const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  float v = ld(x + i);
+  v += ld(x + i * 8);
+  v += ld(reinterpret_cast<const Vec<float, 4>*>(x))[3];
+  float* partial = shared_memory<float>();
+  st(partial + threadIdx.x, v);
+  sync_block();
+  v = ld(partial + (threadIdx.x ^ 32));
+  st(y + i, v);
+  for (int offset = 16; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
+  if (lane_id() == 0) atomic_add(total, v);
+}
+
+void demand(const char* what, std::uint64_t got, std::uint64_t want) {
+  if (got != want)
+    throw std::logic_error(std::string("simt canary: ") + what + " is " + std::to_string(got) + ", not " + std::to_string(want));
+}
+
+class Owner {
+ public:
+  Owner(std::size_t bytes, const char* name) : p_(static_cast<float*>(allocate(bytes, 0, name))) {}
+  ~Owner() { release(p_); }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  float* get() const { return p_; }
+
+ private:
+  float* p_;
+};
+
+class SavedOptions {
+ public:
+  SavedOptions() : options_(detail::machine.options) {}
+  ~SavedOptions() { configure(options_); }
+  SavedOptions(const SavedOptions&) = delete;
+  SavedOptions& operator=(const SavedOptions&) = delete;
+
+ private:
+  Options options_;
+};
+
+void run_canary(Order order) {
+  configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0});
+  constexpr std::uint64_t kWarps = kFloats / 32;
+  const Owner x(kFloats * 8 * sizeof(float), "canary x"), y(kFloats * sizeof(float), "canary y"), total(sizeof(float), "canary sum");
+  for (int i = 0; i < kFloats * 8; ++i) x.get()[i] = 1.0f;
+  *total.get() = 0;
+  launch(known_counts, {.grid = dim3(kBlocks), .block = dim3(kThreads), .shared_bytes = kThreads * sizeof(float)}, nullptr, x.get(),
+         y.get(), total.get());
+
+  const Counts cx = counts(x.get()), cy = counts(y.get()), ct = counts(total.get());
+  demand("read_bytes", cx.read_bytes, kFloats * (4 + 4 + 16));
+  demand("unique_read_bytes", cx.unique_read_bytes, kFloats * (4 + 4) - kFloats / 8 * 4);
+  demand("read_requests", cx.read_requests, kWarps * 3);
+  demand("read_sectors", cx.read_sectors, kWarps * (4 + 32 + 1));
+  demand("written_bytes of an input", cx.written_bytes, 0);
+  demand("written_bytes", cy.written_bytes, kFloats * 4);
+  demand("unique_written_bytes", cy.unique_written_bytes, kFloats * 4);
+  demand("written_requests", cy.written_requests, kWarps);
+  demand("written_sectors", cy.written_sectors, kWarps * 4);
+  demand("read_bytes of an output", cy.read_bytes, 0);
+  demand("bytes read by an atomic", ct.read_bytes, kWarps * 4);
+  demand("unique bytes written by an atomic", ct.unique_written_bytes, 4);
+  demand("sectors of an atomic", ct.written_sectors, kWarps);
+  demand("the atomic sum", static_cast<std::uint64_t>(*total.get()), kFloats * 3);
+}
+
+}  // namespace
+
+void canary() {
+  const SavedOptions saved;
+  for (Order order : {Order::forward, Order::reverse, Order::shuffle}) run_canary(order);
+}
+
+}  // namespace simt

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device layer on a CPU: the words of cuda/core/device.cuh, each a call into the simulated machine that carries the
+// kernel's source line.  Needs no CUDA toolkit.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "half.hpp"
+#include "hooks.hpp"
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __launch_bounds__(...)
+
+namespace simt::detail {
+
+// A source beyond the warp hands a lane its own value, as the hardware does.
+template <class T>
+inline T shuffle_from(T v, unsigned source, unsigned mask, Where where) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "a shuffle moves at most 8 bytes a lane");
+  std::uint64_t bits = 0;
+  __builtin_memcpy(&bits, &v, sizeof(T));
+  bits = meet_warp(Meet::shuffle, bits, source < 32 ? source : static_cast<unsigned>(linear_thread()) % 32, mask, where);
+  __builtin_memcpy(&v, &bits, sizeof(T));
+  return v;
+}
+
+}  // namespace simt::detail
+
+namespace simt::device {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Vec {
+  static_assert(sizeof(T) * N <= 16, "one access moves at most 16 bytes");
+  T v[N];
+  T& operator[](int i) { return v[i]; }
+  const T& operator[](int i) const { return v[i]; }
+};
+
+template <class T>
+inline T from_float(float v) {
+  if constexpr (std::is_same_v<T, half>) return to_half(v);
+  else if constexpr (std::is_same_v<T, bfloat16>) return to_bfloat16(v);
+  else return static_cast<T>(v);
+}
+
+inline float rsqrtf(float v) { return 1.0f / ::sqrtf(v); }
+
+template <class T>
+inline T ld(const T* p, Where where = Where::current()) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  detail::access<sizeof(T), false>(p, where);
+  T v;
+  __builtin_memcpy(&v, p, sizeof(T));
+  return v;
+}
+template <class T>
+inline void st(T* p, T v, Where where = Where::current()) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  detail::access<sizeof(T), true>(p, where);
+  __builtin_memcpy(p, &v, sizeof(T));
+}
+template <class T>
+inline T ld_once(const T* p, Where where = Where::current()) {
+  return ld(p, where);
+}
+template <class T>
+inline void st_once(T* p, T v, Where where = Where::current()) {
+  st(p, v, where);
+}
+
+template <class T>
+inline T* shared_memory(std::size_t byte_offset = 0) {
+  return reinterpret_cast<T*>(static_cast<unsigned char*>(detail::shared_arena()) + byte_offset);
+}
+
+inline void sync_block(Where where = Where::current()) { detail::sync_block(where); }
+inline void sync_warp(unsigned mask = kAllLanes, Where where = Where::current()) {
+  detail::meet_warp(detail::Meet::warp, 0, 0, mask, where);
+}
+inline void sync_named(int id, int threads, Where where = Where::current()) { detail::sync_named(id, threads, where); }
+
+inline int linear_thread() { return detail::linear_thread(); }
+inline int lane_id() { return linear_thread() % kWarp; }
+inline int warp_id() { return linear_thread() / kWarp; }
+
+template <class T>
+inline T shuffle(T v, int lane, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::shuffle_from(v, static_cast<unsigned>(lane) % kWarp, mask, where);
+}
+template <class T>
+inline T shuffle_xor(T v, int lane_mask, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::shuffle_from(v, static_cast<unsigned>(lane_id() ^ lane_mask), mask, where);
+}
+template <class T>
+inline T shuffle_down(T v, unsigned delta, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::shuffle_from(v, delta < kWarp ? static_cast<unsigned>(lane_id()) + delta : kWarp, mask, where);
+}
+template <class T>
+inline T shuffle_up(T v, unsigned delta, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::shuffle_from(v, static_cast<unsigned>(lane_id()) - delta, mask, where);
+}
+inline unsigned ballot(bool p, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return static_cast<unsigned>(detail::meet_warp(detail::Meet::ballot, p, 0, mask, where));
+}
+inline bool any(bool p, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::meet_warp(detail::Meet::any, p, 0, mask, where) != 0;
+}
+inline bool all(bool p, unsigned mask = kAllLanes, Where where = Where::current()) {
+  return detail::meet_warp(detail::Meet::all, p, 0, mask, where) != 0;
+}
+
+// Counts as a read and a write.
+template <class T>
+inline T atomic_add(T* p, T v, Where where = Where::current()) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, int> || std::is_same_v<T, unsigned> ||
+                std::is_same_v<T, unsigned long long>);
+  const T old = ld(p, where);
+  T sum;
+  if constexpr (std::is_same_v<T, int>) sum = static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(v));
+  else sum = old + v;
+  st(p, sum, where);
+  return old;
+}
+
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+  Where where = Where::current();  // of the launch, for its findings
+};
+
+// The arguments become the kernel's parameter types once; every thread gets copies of them.
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), const LaunchConfig& config, void* /*stream*/, Args&&... args) {
+  static_assert(sizeof...(Params) == sizeof...(Args), "as many arguments as the kernel has parameters");
+  struct Closure {
+    void (*kernel)(Params...);
+    std::tuple<std::decay_t<Params>...> values;
+  };
+  const Closure closure{kernel, std::tuple<std::decay_t<Params>...>(static_cast<Params>(std::forward<Args>(args))...)};
+  detail::run_grid({config.grid, config.block, config.shared_bytes,
+                    [](const void* p) {
+                      const auto& c = *static_cast<const Closure*>(p);
+                      std::apply(c.kernel, c.values);
+                    },
+                    &closure, config.where});
+}
+
+}  // namespace simt::device

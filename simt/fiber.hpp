@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fibers: many stacks that take turns on one operating-system thread.  A switch saves the callee-saved registers and
+// nothing else.  SIMT_UCONTEXT chooses the slow portable switch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#if !defined(SIMT_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
+#define SIMT_UCONTEXT 1
+#endif
+#if defined(SIMT_UCONTEXT)
+#include <ucontext.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SIMT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIMT_ASAN 1
+#endif
+#endif
+
+namespace simt::detail {
+
+struct Fiber {
+#if defined(SIMT_UCONTEXT)
+  ucontext_t context;
+#else
+  void* stack_pointer = nullptr;
+#endif
+  unsigned char* stack = nullptr;  // lowest usable byte; null: the stack of the operating-system thread
+  std::size_t stack_bytes = 0;
+  unsigned colour = 0;
+  void* fake_stack = nullptr;  // of AddressSanitizer
+};
+
+void switch_fiber(Fiber& from, Fiber& to);
+// Called first on a fiber's stack, by what the fiber runs.
+void entered_fiber();
+
+// Fibers that all run `entry`, which never returns.  Below each stack lies a guard page, and its lowest word is a canary.
+class FiberPool {
+ public:
+  explicit FiberPool(void (*entry)()) : entry_(entry) {}
+  ~FiberPool();
+  FiberPool(const FiberPool&) = delete;
+  FiberPool& operator=(const FiberPool&) = delete;
+
+  Fiber* take() {
+    if (free_.empty()) grow();
+    Fiber* f = free_.back();
+    free_.pop_back();
+    return f;
+  }
+  void give(Fiber* f) { free_.push_back(f); }
+  // Makes every fiber, wherever it stands, a fresh one: nothing on its stack is unwound.
+  void abandon_all();
+  bool in_guard(std::uintptr_t address) const;
+
+ private:
+  void grow();
+  void prepare(Fiber& f);
+
+  void (*entry_)();
+  std::deque<Fiber> all_;  // addresses stay
+  std::vector<Fiber*> free_;
+};
+
+bool canary_intact(const Fiber& f);
+
+}  // namespace simt::detail

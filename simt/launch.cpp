@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a grid block by block, in the machine's order, and turns what stopped it into a Fault.
+#include <signal.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "block.hpp"
+#include "memory.hpp"
+
+namespace simt::detail {
+namespace {
+
+// A permutation of 0..n-1 without a table: a bijection of the next power of two, walked until it falls below n.
+class BlockOrder {
+ public:
+  BlockOrder(std::uint64_t n, Order order, Random& random) : n_(n), order_(order) {
+    if (order != Order::shuffle) return;
+    mask_ = std::bit_ceil(n) - 1;
+    shift_ = (static_cast<int>(std::bit_width(mask_)) + 1) / 2;
+    multiply_ = random.next() | 1, add_ = random.next();
+  }
+  std::uint64_t operator()(std::uint64_t i) const {
+    if (order_ == Order::forward) return i;
+    if (order_ == Order::reverse) return n_ - 1 - i;
+    do {
+      i = (i * multiply_ + add_) & mask_;
+      i ^= i >> shift_;
+      i = i * 0x9e3779b97f4a7c15u & mask_;
+      i ^= i >> shift_;
+    } while (i >= n_);
+    return i;
+  }
+
+ private:
+  std::uint64_t n_, mask_ = 0, multiply_ = 1, add_ = 0;
+  Order order_;
+  int shift_ = 1;
+};
+
+[[noreturn]] void refuse_launch(const Grid& g, const std::string& why) {
+  throw Fault({"bad_launch", why, g.where.file_name(), static_cast<int>(g.where.line())});
+}
+
+void check_launch(const Grid& g) {
+  const auto shape = [](const device::dim3& d) { return describe({d.x, d.y, d.z}); };
+  const device::dim3 &grid = g.grid, &block = g.block;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) refuse_launch(g, "an empty grid " + shape(grid));
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    refuse_launch(g, "a grid of " + shape(grid) + " blocks; at most (2147483647, 65535, 65535)");
+  if (block.x == 0 || block.y == 0 || block.z == 0) refuse_launch(g, "an empty block " + shape(block));
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > 64 || block.x * block.y * block.z > kMaxThreads)
+    refuse_launch(g, "a block of " + shape(block) + " threads; at most (1024, 1024, 64) and 1024 in all");
+  if (g.shared_bytes > kMaxSharedBytes)
+    refuse_launch(g, std::to_string(g.shared_bytes) + " bytes of shared memory; at most " + std::to_string(kMaxSharedBytes));
+}
+
+// While a grid runs, a plain access that faults stops the launch and not the process.
+class FaultHandler {
+ public:
+  FaultHandler() {
+    static unsigned char stack[64 * 1024];
+    stack_t on{};
+    on.ss_sp = stack, on.ss_size = sizeof stack;
+    sigaltstack(&on, &old_stack_);
+    struct sigaction action = {};
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(SIGSEGV, &action, &old_segv_);
+    sigaction(SIGBUS, &action, &old_bus_);
+  }
+  ~FaultHandler() {
+    sigaction(SIGSEGV, &old_segv_, nullptr);
+    sigaction(SIGBUS, &old_bus_, nullptr);
+    sigaltstack(&old_stack_, nullptr);
+  }
+  FaultHandler(const FaultHandler&) = delete;
+  FaultHandler& operator=(const FaultHandler&) = delete;
+
+ private:
+  static void handle(int signal_number, siginfo_t* info, void*) {
+    if (machine.current == nullptr) {  // not a kernel's fault
+      signal(signal_number, SIG_DFL);
+      return;
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    Trouble trouble;
+    trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
+    trouble.address = address;
+    stop(trouble);
+  }
+  stack_t old_stack_;
+  struct sigaction old_segv_, old_bus_;
+};
+
+// The block's shared arena: an allocation of its own, whose last bytes end where the launch's request does.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes) : bytes_(bytes) { machine.shared = allocate(bytes, 0, "shared memory"); }
+  ~Arena() {
+    release(machine.shared);
+    machine.shared = nullptr;
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  // Note: all bits set is a NaN in every float type, so what no thread wrote shows in the result.
+  void poison() { std::memset(machine.shared, 0xff, bytes_); }
+
+ private:
+  std::size_t bytes_;
+};
+
+class Running {
+ public:
+  explicit Running(const Grid& g) {
+    if (machine.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
+    machine.grid = &g;
+    machine.random.state = machine.options.seed;
+    machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
+    hot.count_sectors = machine.options.count_sectors;
+    machine.sectors.clear();
+  }
+  ~Running() {
+    machine.grid = nullptr;
+    machine.current = nullptr;
+    machine.sectors.end_block();
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
+}  // namespace
+
+void run_grid(const Grid& g) {
+  check_launch(g);
+  const Running running(g);
+  Arena arena(g.shared_bytes);
+  const FaultHandler handler;
+  device::gridDim = g.grid, device::blockDim = g.block;
+  start_grid();
+
+  const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
+  const BlockOrder order(blocks, machine.options.order, machine.random);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const std::uint64_t b = order(i), yz = b / g.grid.x;
+    device::blockIdx = {static_cast<unsigned>(b % g.grid.x), static_cast<unsigned>(yz % g.grid.y),
+                        static_cast<unsigned>(yz / g.grid.y)};
+    arena.poison();
+    run_block();
+    if (machine.trouble.what != Trouble::What::none) {
+      const Finding finding = describe_trouble();
+      fibers().abandon_all();
+      throw Fault(finding);
+    }
+    if (machine.options.count_sectors) machine.sectors.end_block();
+  }
+}
+
+}  // namespace simt::detail
+
+namespace simt {
+
+namespace {
+std::string sentence(const Finding& f) {
+  std::string text = f.kind + ": " + f.message;
+  if (!f.file.empty()) text += " [" + f.file + ":" + std::to_string(f.line) + "]";
+  return text;
+}
+}  // namespace
+
+Fault::Fault(Finding finding) : std::runtime_error(sentence(finding)), finding_(std::move(finding)) {}
+
+void configure(const Options& options) { detail::machine.options = options; }
+
+}  // namespace simt

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "machine.hpp"
+
+namespace simt::detail {
+
+Slot slots[kSlots];
+
+namespace {
+
+constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
+constexpr std::size_t kLead = std::size_t{1} << 28;  // before and after an allocation: strays stay in its slots
+constexpr std::size_t kPage = std::size_t{1} << 16;  // of commitment; a multiple of every page size in use
+constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
+constexpr std::size_t kQuarantine = 16;  // free slots passed over, so that a use after release does not find a successor
+
+std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+class Memory {
+ public:
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
+  void release(Allocation& a) noexcept;
+  void reset(Allocation& a) noexcept;
+  Allocation* find(std::uintptr_t address) noexcept;
+  std::uint64_t unique_bytes(const Allocation& a, std::uintptr_t map) const;
+  std::vector<Allocation>& all() { return of_slot_; }
+  std::size_t id(const Allocation& a) const { return base_ / kSlotBytes + a.first; }
+
+ private:
+  void reserve();
+  std::size_t take(std::size_t count);
+  void commit(std::size_t first, std::uintptr_t end);
+
+  std::uintptr_t base_ = 0;
+  std::size_t fresh_ = 0;                // slots from here on were never used
+  std::vector<Allocation> of_slot_;      // at an allocation's first slot
+  std::vector<std::size_t> owner_;       // a slot's first slot
+  std::vector<std::uintptr_t> committed_;  // end of the committed pages of the allocation that starts here
+  std::deque<std::size_t> free_;         // single slots
+};
+
+Memory& memory() {
+  static Memory m;
+  return m;
+}
+
+void* map_nothing(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+void open_pages(std::uintptr_t begin, std::uintptr_t end) {
+  begin = begin / kPage * kPage, end = round_up(end, kPage);
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+}
+
+void Memory::reserve() {
+  for (std::size_t count = 4096; count >= 64; count /= 2) {
+    void* space = map_nothing((count + 1) * kSlotBytes);
+    if (space == MAP_FAILED) continue;
+    const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
+    void* maps = map_nothing(count * kSlotBytes / 4);
+    if (maps == MAP_FAILED || base / kSlotBytes + count > kSlots) {
+      munmap(space, (count + 1) * kSlotBytes);
+      if (maps != MAP_FAILED) munmap(maps, count * kSlotBytes / 4);
+      continue;
+    }
+    base_ = base;
+    hot.read_map = reinterpret_cast<std::uintptr_t>(maps) - base / 8;
+    hot.written_map = hot.read_map + count * kSlotBytes / 8;
+    of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
+    return;
+  }
+  throw std::bad_alloc();
+}
+
+std::size_t Memory::take(std::size_t count) {
+  const bool none_left = fresh_ + count > of_slot_.size();
+  if (count == 1 && (free_.size() > kQuarantine || (none_left && !free_.empty()))) {
+    const std::size_t slot = free_.front();
+    free_.pop_front();
+    return slot;
+  }
+  if (!none_left) return (fresh_ += count) - count;
+  for (std::size_t first = 0, run = 0, i = 0; i < fresh_; ++i) {  // several slots in a row out of released ones
+    run = of_slot_[owner_[i]].live ? 0 : run + 1;
+    first = i + 1 - run;
+    if (run < count) continue;
+    std::erase_if(free_, [&](std::size_t s) { return s >= first && s < first + count; });
+    return first;
+  }
+  throw std::bad_alloc();
+}
+
+void Memory::commit(std::size_t first, std::uintptr_t end) {
+  const std::uintptr_t begin = base_ + first * kSlotBytes + kLead;
+  if (end <= committed_[first]) return;
+  const std::uintptr_t from = std::max(begin, committed_[first]);
+  open_pages(from, end);
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map}) open_pages(map + from / 8, map + round_up(end, 8) / 8);
+  committed_[first] = round_up(end, kPage);
+}
+
+void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
+  if (base_ == 0) reserve();
+  if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw std::bad_alloc();
+  const std::size_t count = (2 * kLead + offset + bytes + kSlotBytes - 1) / kSlotBytes;
+  const std::size_t first = take(count);
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (i != first) committed_[i] = 0;
+    owner_[i] = first;
+  }
+  const std::uintptr_t begin = base_ + first * kSlotBytes + kLead + offset;
+  Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, {}, {}};
+  commit(first, begin + bytes + 16);
+  for (std::size_t i = 0; i < count; ++i) {
+    Slot& s = slots[id(a) + i];
+    s = Slot{begin, {}, 0, 0};
+    for (int k = 0; k < 5; ++k) s.limit[k] = bytes >> k == 0 ? 0 : bytes - (std::size_t{1} << k) + 1;
+  }
+  return reinterpret_cast<void*>(begin);
+}
+
+// Clears what the maps say of an allocation, if anything.
+void Memory::reset(Allocation& a) noexcept {
+  std::uint64_t read = 0, written = 0;
+  for (std::size_t i = 0; i < a.slots; ++i) {
+    Slot& s = slots[id(a) + i];
+    read += s.read_bytes, written += s.written_bytes;
+    s.read_bytes = s.written_bytes = 0;
+  }
+  const auto clear = [&](std::uintptr_t map) {
+    std::uintptr_t begin = map + a.begin / 8, end = map + (a.begin + a.bytes + 15) / 8;
+    if (end - begin > 4 * kPage) {
+      const std::uintptr_t pages = round_up(begin, kPage), pages_end = end / kPage * kPage;
+      madvise(reinterpret_cast<void*>(pages), pages_end - pages, MADV_DONTNEED);
+      std::memset(reinterpret_cast<void*>(begin), 0, pages - begin);
+      begin = pages_end;
+    }
+    std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
+  };
+  if (read != 0) clear(hot.read_map);
+  if (written != 0) clear(hot.written_map);
+  for (int k : {0, 1}) a.requests[k] = a.sectors[k] = 0;
+}
+
+void Memory::release(Allocation& a) noexcept {
+  reset(a);
+  for (std::size_t i = 0; i < a.slots; ++i) {
+    Slot& s = slots[id(a) + i];
+    std::fill(std::begin(s.limit), std::end(s.limit), 0);
+  }
+  a.live = false;
+  const std::uintptr_t keep_end = base_ + a.first * kSlotBytes + kLead + kKeepBytes;
+  if (committed_[a.first] > keep_end)
+    madvise(reinterpret_cast<void*>(keep_end), committed_[a.first] - keep_end, MADV_DONTNEED);
+  if (a.slots == 1) free_.push_back(a.first);
+}
+
+Allocation* Memory::find(std::uintptr_t address) noexcept {
+  const std::size_t slot = (address - base_) / kSlotBytes;
+  if (base_ == 0 || address < base_ || slot >= fresh_) return nullptr;
+  return &of_slot_[owner_[slot]];
+}
+
+std::uint64_t Memory::unique_bytes(const Allocation& a, std::uintptr_t map) const {
+  std::uint64_t n = 0;
+  const std::uintptr_t end = map + (a.begin + a.bytes + 7) / 8;
+  std::uintptr_t p = map + a.begin / 8;
+  for (; p + 8 <= end; p += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, reinterpret_cast<const void*>(p), 8);
+    n += static_cast<std::uint64_t>(std::popcount(word));
+  }
+  for (; p < end; ++p) n += static_cast<std::uint64_t>(std::popcount(*reinterpret_cast<const unsigned char*>(p)));
+  return n;
+}
+
+}  // namespace
+
+Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().find(address); }
+
+}  // namespace simt::detail
+
+namespace simt {
+
+void* allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
+  return detail::memory().allocate(bytes, offset, name);
+}
+
+void release(void* p) noexcept {
+  detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(p));
+  if (a != nullptr && a->live && a->begin == reinterpret_cast<std::uintptr_t>(p)) detail::memory().release(*a);
+}
+
+Counts counts(const void* allocation) {
+  const detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(allocation));
+  if (a == nullptr || !a->live) throw std::invalid_argument("simt::counts: not an allocation of this machine");
+  Counts c;
+  for (std::size_t i = 0; i < a->slots; ++i) {
+    c.read_bytes += detail::slots[detail::memory().id(*a) + i].read_bytes;
+    c.written_bytes += detail::slots[detail::memory().id(*a) + i].written_bytes;
+  }
+  if (c.read_bytes != 0) c.unique_read_bytes = detail::memory().unique_bytes(*a, detail::hot.read_map);
+  if (c.written_bytes != 0) c.unique_written_bytes = detail::memory().unique_bytes(*a, detail::hot.written_map);
+  c.read_requests = a->requests[0], c.written_requests = a->requests[1];
+  c.read_sectors = a->sectors[0], c.written_sectors = a->sectors[1];
+  return c;
+}
+
+void reset_counts() noexcept {
+  for (detail::Allocation& a : detail::memory().all())
+    if (a.live) detail::memory().reset(a);
+}
+
+}  // namespace simt

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings in words.
+#include <bit>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "block.hpp"
+#include "memory.hpp"
+
+namespace simt::detail {
+namespace {
+
+using What = Trouble::What;
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+std::string plural(std::uint64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+std::string place(const Where& w) { return std::string(w.file_name()) + ":" + std::to_string(w.line()); }
+
+const char* name(Meet kind) {
+  switch (kind) {
+    case Meet::block: return "sync_block";
+    case Meet::named: return "sync_named";
+    case Meet::warp: return "sync_warp";
+    case Meet::shuffle: return "shuffle";
+    case Meet::ballot: return "ballot";
+    case Meet::any: return "any";
+    case Meet::all: return "all";
+  }
+  return "";
+}
+
+std::string who() {
+  const Thread* t = machine.current;
+  if (t == nullptr) return "the host";
+  return "block " + describe(device::blockIdx) + ", thread " + describe(t->index);
+}
+
+// Where an access lies by the allocation `a` around it: "3 bytes past the end of 'x' (400 bytes)".
+std::string position(const Allocation& a, std::uintptr_t address, unsigned bytes) {
+  const std::string name = "'" + a.name + "' (" + plural(a.bytes, "byte") + ")";
+  if (!a.live) return "in " + name + ", which was released";
+  if (address < a.begin) return plural(a.begin - address, "byte") + " before the start of " + name;
+  const std::uintptr_t past = address + bytes - (a.begin + a.bytes);
+  if (address + bytes > a.begin + a.bytes) return "ending " + plural(past, "byte") + " past the end of " + name;
+  return "at byte " + std::to_string(address - a.begin) + " of " + name;
+}
+
+Finding describe_access(const Trouble& t) {
+  Finding f{"out_of_bounds", std::string(t.write ? "write" : "read") + " of " + plural(t.bytes, "byte") + " ", {}, 0};
+  const Allocation* a = find_allocation(t.address);
+  const bool inside = a != nullptr && a->live && t.address >= a->begin && t.address + t.bytes <= a->begin + a->bytes;
+  if (a != nullptr && a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) {
+    if (!inside) f.kind = "shared_overflow";
+    Allocation asked = *a;
+    asked.name = "shared memory", asked.live = true;
+    f.message += position(asked, t.address, t.bytes);
+  } else if (a != nullptr) {
+    f.message += position(*a, t.address, t.bytes);
+  } else {
+    f.message += t.address < 4096 ? "through a null pointer (" + hex(t.address) + ")"
+                                  : "at " + hex(t.address) + ", which is in no allocation";
+  }
+  if (inside) {
+    f.kind = "misaligned";
+    f.message += ", which is not aligned to " + plural(t.bytes, "byte");
+  }
+  return f;
+}
+
+// "96 threads at sync_block (k.cu:12), 32 ended", and whether all that wait do so at the block barrier.
+std::string list_waiters(bool& all_at_block, const Where** first) {
+  std::map<std::string, unsigned> groups;
+  all_at_block = true;
+  for (unsigned i = 0; i < machine.threads; ++i) {
+    const Thread& t = machine.thread[i];
+    if (t.fiber == nullptr) continue;
+    std::string what = name(t.kind);
+    if (t.kind == Meet::named) what += " " + std::to_string(t.mask_or_id);
+    else if (t.kind != Meet::block) what += " of lanes " + hex(t.mask_or_id);
+    ++groups[what + " (" + place(t.where) + ")"];
+    if (t.kind != Meet::block) all_at_block = false;
+    if (*first == nullptr) *first = &t.where;
+  }
+  std::string text;
+  for (const auto& [what, n] : groups) text += (text.empty() ? "" : ", ") + plural(n, "thread") + " at " + what;
+  if (machine.exited != 0) text += ", " + std::to_string(machine.exited) + " ended";
+  return text;
+}
+
+Finding describe_stuck() {
+  bool all_at_block = false;
+  const Where* first = nullptr;
+  const std::string waiters = list_waiters(all_at_block, &first);
+  Finding f{all_at_block ? "barrier_divergence" : "deadlock", {}, {}, 0};
+  f.message = std::string(all_at_block ? "not all threads reach the same block barrier" : "no thread can go on") + " in block " +
+              describe(device::blockIdx) + ": " + waiters;
+  if (first != nullptr) f.file = first->file_name(), f.line = static_cast<int>(first->line());
+  return f;
+}
+
+}  // namespace
+
+std::string describe(const device::uint3& i) {
+  return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
+}
+
+Finding describe_trouble() {
+  const Trouble& t = machine.trouble;
+  if (t.what == What::stuck) return describe_stuck();
+  const std::string call = std::string(name(t.kind)) + " of lanes " + hex(t.mask) + " ";
+  const std::string lane = "lane " + std::to_string(t.lane);
+  Finding f{"bad_shuffle", {}, {}, 0};
+  switch (t.what) {
+    case What::access: f = describe_access(t); break;
+    case What::plain_access:
+      f = {"out_of_bounds", "a plain access, made without ld or st, to unmapped memory at " + hex(t.address), {}, 0};
+      if (const Allocation* a = find_allocation(t.address)) f.message += ", " + position(*a, t.address, 1);
+      break;
+    case What::stack_overflow: f = {"stack_overflow", "a thread's local variables outgrew its stack", {}, 0}; break;
+    case What::time_limit:
+      f = {"time_limit", "the launch ran longer than " + std::to_string(machine.options.time_limit_s) + " s", {}, 0};
+      break;
+    case What::bad_named_barrier:
+      f = {"barrier_divergence",
+           "sync_named(" + std::to_string(static_cast<int>(t.lane)) + ", " + std::to_string(static_cast<int>(t.mask)) +
+               "): the barrier is one of 1 to 15, its threads a positive multiple of 32",
+           {}, 0};
+      break;
+    case What::named_barrier_size:
+      f = {"barrier_divergence",
+           "sync_named " + std::to_string(t.lane) + " for " + plural(t.mask, "thread") + " while others wait at it for " +
+               std::to_string(t.bytes),
+           {}, 0};
+      break;
+    case What::caller_not_in_mask: f.message = call + "is called by " + lane + ", which the mask does not name"; break;
+    case What::lane_missing: f.message = call + "names " + lane + ", which the block does not have"; break;
+    case What::lane_exited: f.message = call + "names " + lane + ", which has ended"; break;
+    case What::lane_left: f.message = call + "waits for " + lane + ", which ends without it"; break;
+    case What::source_inactive: f.message = call + "reads from " + lane + ", which takes no part"; break;
+    default: break;
+  }
+  f.message += ", by " + who();
+  f.file = t.where.file_name();
+  f.line = static_cast<int>(t.where.line());
+  return f;
+}
+
+}  // namespace simt::detail
