@@ -297,8 +297,7 @@ void run_block() {
   machine.current = first;
   device::threadIdx = first->index;
   switch_fiber(machine.main, *first->fiber);
-  machine.current = nullptr;
-  if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads) machine.trouble = {.what = Trouble::What::stuck};
+  if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads) machine.trouble.what = Trouble::What::stuck;
 }
 
 }  // namespace simt::detail
