@@ -22,7 +22,7 @@ Hot hot;
 
 namespace {
 
-constexpr std::int64_t kTicks = 4096;  // accesses between two looks at the clock
+constexpr int kTicks = 4096;  // accesses between two looks at the clock
 
 // Waits until this thread is at the head of the queue.
 void run_others() {
@@ -180,7 +180,9 @@ void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
 
 // Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
 void tick(Where where) {
-  hot.ticks = kTicks;
+  if (machine.options.count_sectors && ++machine.slow_ticks < kTicks) return;
+  machine.slow_ticks = 0;
+  hot.ticks = machine.options.count_sectors ? -1 : kTicks;
   if (machine.current == nullptr) return;
   if (machine.deadline != 0 && now_s() > machine.deadline) stop({.what = Trouble::What::time_limit, .where = where});
   if (machine.ready.empty()) return;
@@ -188,12 +190,14 @@ void tick(Where where) {
   run_others();
 }
 
-void count_sector(std::uintptr_t address, bool write, Where where) {
+void slow_access(std::uintptr_t address, bool write, Where where) {
   const Thread* t = machine.current;
-  Allocation* a = find_allocation(address);
-  if (t == nullptr || a == nullptr || a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) return;
-  const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
-  machine.sectors.add(*a, address >> 5, write, where, t->id, lanes);
+  if (machine.options.count_sectors && t != nullptr && address >> 32 != machine.shared_slot)
+    if (Allocation* a = find_allocation(address)) {
+      const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
+      machine.sectors.add(*a, address >> 5, write, where, t->id, lanes);
+    }
+  tick(where);
 }
 
 void sync_block(Where where) {

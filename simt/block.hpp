@@ -103,7 +103,9 @@ struct Machine {
   NamedBarrier named[kNamedBarriers];
   ReadyQueue ready;
   SectorLog sectors;
+  int slow_ticks = 0;      // slow accesses since the clock was looked at
   void* shared = nullptr;  // the arena
+  std::uintptr_t shared_slot = 0;
   Trouble trouble;
 };
 extern Machine machine;

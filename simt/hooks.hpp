@@ -34,16 +34,16 @@ struct alignas(64) Slot {
 extern Slot slots[kSlots];
 
 struct Hot {
-  std::int64_t ticks;             // accesses until the machine looks at the clock
-  bool count_sectors;
-  std::uintptr_t read_map;        // + address / 8: the byte whose bits say which bytes were read
+  std::int64_t ticks;        // accesses until the next slow one
+  std::uintptr_t read_map;   // + address / 8: the byte whose bits say which bytes were read
   std::uintptr_t written_map;
 };
 extern Hot hot;
 
-[[gnu::cold, gnu::noinline]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
-[[gnu::cold, gnu::noinline]] void tick(Where where);
-void count_sector(std::uintptr_t address, bool write, Where where);
+[[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
+// What is not done at every access: the clock, and, with `ticks` held below zero, the sectors.
+void slow_access(std::uintptr_t address, bool write, Where where);
+void tick(Where where);
 
 template <std::size_t Bytes, bool Write>
 inline void access(const volatile void* p, Where where) {
@@ -57,8 +57,7 @@ inline void access(const volatile void* p, Where where) {
   if constexpr (Bytes == 16) map[0] = map[1] = 0xff;
   else if constexpr (Bytes == 8) map[0] = 0xff;
   else map[0] = static_cast<unsigned char>(map[0] | ((1u << Bytes) - 1u) << (address & 7));
-  if (--hot.ticks < 0) [[unlikely]] tick(where);
-  if (hot.count_sectors) [[unlikely]] count_sector(address, Write, where);
+  if (--hot.ticks < 0) [[unlikely]] slow_access(address, Write, where);
 }
 
 // The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call).

@@ -98,7 +98,10 @@ class FaultHandler {
 // The block's shared arena: an allocation of its own, whose last bytes end where the launch's request does.
 class Arena {
  public:
-  explicit Arena(std::size_t bytes) : bytes_(bytes) { machine.shared = allocate(bytes, 0, "shared memory"); }
+  explicit Arena(std::size_t bytes) : bytes_(bytes) {
+    machine.shared = allocate(bytes, 0, "shared memory");
+    machine.shared_slot = reinterpret_cast<std::uintptr_t>(machine.shared) >> 32;
+  }
   ~Arena() {
     release(machine.shared);
     machine.shared = nullptr;
@@ -119,7 +122,7 @@ class Running {
     machine.grid = &g;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
-    hot.count_sectors = machine.options.count_sectors;
+    hot.ticks = machine.slow_ticks = 0;
     machine.sectors.clear();
   }
   ~Running() {
