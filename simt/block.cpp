@@ -19,10 +19,18 @@ namespace simt::detail {
 
 Machine machine;
 Hot hot;
+int thread_number;
 
 namespace {
 
 constexpr int kTicks = 4096;  // accesses between two looks at the clock
+
+// Makes `t` what the built-in variables tell.
+void become(Thread* t) {
+  machine.current = t;
+  device::threadIdx = t->index;
+  thread_number = static_cast<int>(t->id);
+}
 
 // Waits until this thread is at the head of the queue.
 void run_others() {
@@ -30,8 +38,7 @@ void run_others() {
   Thread* next = machine.ready.pop();
   if (next == self) return;
   if (next == nullptr) stop({.what = Trouble::What::stuck});
-  machine.current = next;
-  device::threadIdx = next->index;
+  become(next);
   if (next->fiber == nullptr) next->fiber = fibers().take();
   switch_fiber(*self->fiber, *next->fiber);
 }
@@ -81,6 +88,18 @@ void ready_threads(Predicate takes_part) {
 }
 
 bool hands_values(Meet kind) { return kind != Meet::warp; }
+
+[[noreturn, gnu::cold]] void refuse_meeting(Meet kind, unsigned source, unsigned mask, Where where) {
+  using What = Trouble::What;
+  const Thread& t = *machine.current;
+  const Warp& w = machine.warp[t.id / kWarpLanes];
+  Trouble trouble{.what = What::source_inactive, .where = where, .mask = mask, .lane = source, .kind = kind};
+  const auto first_of = [](unsigned lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); };
+  if ((mask >> t.lane & 1u) == 0) trouble.what = What::caller_not_in_mask, trouble.lane = t.lane;
+  else if ((mask & ~w.exists) != 0) trouble.what = What::lane_missing, trouble.lane = first_of(mask & ~w.exists);
+  else if ((mask & w.exited) != 0) trouble.what = What::lane_exited, trouble.lane = first_of(mask & w.exited);
+  stop(trouble);
+}
 
 void finish_meeting(Warp& w, Meeting& m) {
   const auto warp = static_cast<unsigned>(&w - machine.warp);
@@ -132,14 +151,15 @@ void leave_meetings(Warp& w, const Thread& t) {
     if (w.open != 0) leave_meetings(w, t);
     Thread* next = machine.ready.pop();
     Fiber* to = &machine.main;
-    machine.current = next;
     if (next != nullptr) {
-      device::threadIdx = next->index;
+      become(next);
       if (next->fiber == nullptr) {
         next->fiber = mine;
         continue;
       }
       to = next->fiber;
+    } else {
+      machine.current = nullptr;
     }
     fibers().give(mine);
     switch_fiber(*mine, *to);
@@ -239,17 +259,14 @@ void sync_named(int id, int threads, Where where) {
 }
 
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where) {
-  using What = Trouble::What;
   if (--hot.ticks < 0) [[unlikely]] tick(where);
   Thread& t = *machine.current;
   Warp& w = machine.warp[t.id / kWarpLanes];
   if (mask == 0xffffffffu) mask = w.exists;
   const bool values = hands_values(kind);
-  const auto fail = [&](What what, unsigned lane) { stop({.what = what, .where = where, .mask = mask, .lane = lane, .kind = kind}); };
-  if ((mask >> t.lane & 1u) == 0) [[unlikely]] fail(What::caller_not_in_mask, t.lane);
-  if ((mask & ~w.exists) != 0) [[unlikely]] fail(What::lane_missing, static_cast<unsigned>(std::countr_zero(mask & ~w.exists)));
-  if (values && (mask & w.exited) != 0) [[unlikely]] fail(What::lane_exited, static_cast<unsigned>(std::countr_zero(mask & w.exited)));
-  if (kind == Meet::shuffle && (mask >> source & 1u) == 0) [[unlikely]] fail(What::source_inactive, source);
+  const unsigned named = 1u << t.lane | (kind == Meet::shuffle ? 1u << source : 0u);
+  if ((named & ~mask) != 0 || (mask & ~w.exists) != 0 || (values && (mask & w.exited) != 0)) [[unlikely]]
+    refuse_meeting(kind, source, mask, where);
 
   Meeting* m = w.meetings;
   for (Meeting* end = m + w.open; m != end; ++m)
@@ -267,7 +284,6 @@ std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigne
   return t.handed;
 }
 
-int linear_thread() { return machine.current == nullptr ? 0 : static_cast<int>(machine.current->id); }
 void* shared_arena() { return machine.shared; }
 
 void start_grid() {
@@ -298,8 +314,7 @@ void run_block() {
 
   Thread* first = machine.ready.pop();
   first->fiber = fibers().take();
-  machine.current = first;
-  device::threadIdx = first->index;
+  become(first);
   switch_fiber(machine.main, *first->fiber);
   if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads) machine.trouble.what = Trouble::What::stuck;
 }

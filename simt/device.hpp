@@ -28,7 +28,7 @@ inline T shuffle_from(T v, unsigned source, unsigned mask, Where where) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "a shuffle moves at most 8 bytes a lane");
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &v, sizeof(T));
-  bits = meet_warp(Meet::shuffle, bits, source < 32 ? source : static_cast<unsigned>(linear_thread()) % 32, mask, where);
+  bits = meet_warp(Meet::shuffle, bits, source < 32 ? source : static_cast<unsigned>(thread_number) % 32, mask, where);
   __builtin_memcpy(&v, &bits, sizeof(T));
   return v;
 }
@@ -91,7 +91,7 @@ inline void sync_warp(unsigned mask = kAllLanes, Where where = Where::current())
 }
 inline void sync_named(int id, int threads, Where where = Where::current()) { detail::sync_named(id, threads, where); }
 
-inline int linear_thread() { return detail::linear_thread(); }
+inline int linear_thread() { return detail::thread_number; }
 inline int lane_id() { return linear_thread() % kWarp; }
 inline int warp_id() { return linear_thread() / kWarp; }
 

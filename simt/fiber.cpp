@@ -13,13 +13,12 @@
 #endif
 
 #if !defined(SIMT_UCONTEXT)
-// switch_stack(save, load): pushes the callee-saved registers, stores the stack pointer in *save, takes on `load` and pops
-// its registers.  Note: the control words of the floating-point units are shared by all fibers.
 extern "C" void simt_switch_stack(void** save, void* load) __asm__("simt_switch_stack");
 #if defined(__x86_64__)
 __asm__(
     ".text\n"
     ".p2align 4\n"
+    ".globl simt_switch_stack\n"
     "simt_switch_stack:\n"
     "  pushq %rbp\n"
     "  pushq %rbx\n"
@@ -40,6 +39,7 @@ __asm__(
 __asm__(
     ".text\n"
     ".p2align 4\n"
+    ".globl simt_switch_stack\n"
     "simt_switch_stack:\n"
     "  sub sp, sp, #160\n"
     "  stp x19, x20, [sp, #0]\n"
@@ -98,6 +98,7 @@ std::size_t page_bytes() {
 
 }  // namespace
 
+#if defined(SIMT_UCONTEXT) || defined(SIMT_ASAN)
 void switch_fiber(Fiber& from, Fiber& to) {
 #if defined(SIMT_ASAN)
   g_from = &from, g_to = &to;
@@ -112,6 +113,7 @@ void switch_fiber(Fiber& from, Fiber& to) {
   finish_switch();
 #endif
 }
+#endif
 
 void entered_fiber() {
 #if defined(SIMT_ASAN)

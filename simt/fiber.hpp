@@ -36,7 +36,14 @@ struct Fiber {
   void* fake_stack = nullptr;  // of AddressSanitizer
 };
 
+#if defined(SIMT_UCONTEXT) || defined(SIMT_ASAN)
 void switch_fiber(Fiber& from, Fiber& to);
+#else
+// Pushes the callee-saved registers, stores the stack pointer in *save, takes on `load` and pops its registers.
+// Note: the control words of the floating-point units are shared by all fibers.
+extern "C" void simt_switch_stack(void** save, void* load) __asm__("simt_switch_stack");
+inline void switch_fiber(Fiber& from, Fiber& to) { simt_switch_stack(&from.stack_pointer, to.stack_pointer); }
+#endif
 // Called first on a fiber's stack, by what the fiber runs.
 void entered_fiber();
 

@@ -39,6 +39,7 @@ struct Hot {
   std::uintptr_t written_map;
 };
 extern Hot hot;
+extern int thread_number;  // x-major within the block, of the running thread
 
 [[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
 // What is not done at every access: the clock, and, with `ticks` held below zero, the sectors.
@@ -67,7 +68,6 @@ void sync_block(Where where);
 void sync_named(int id, int threads, Where where);
 // Returns what the kind hands to this lane: the value of lane `source`, or the outcome of the vote.
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where);
-int linear_thread();
 void* shared_arena();
 
 struct Grid {

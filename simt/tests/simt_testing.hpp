@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the simulated machine share: an owned allocation, options that are put back, the finding of a launch.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "catch_shim.hpp"
+#include "device.hpp"
+#include "machine.hpp"
+
+namespace simt::testing {
+
+inline constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::shuffle};
+
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t n, std::string_view name = "buffer", std::size_t offset = 0)
+      : p_(static_cast<T*>(allocate(n * sizeof(T), offset, name))), n_(n) {
+    for (std::size_t i = 0; i < n; ++i) p_[i] = T{};
+  }
+  ~Buffer() { release(p_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* get() const { return p_; }
+  T& operator[](std::size_t i) const { return p_[i]; }
+  std::size_t size() const { return n_; }
+  Counts counts() const { return simt::counts(p_); }
+
+ private:
+  T* p_;
+  std::size_t n_;
+};
+
+class Configured {
+ public:
+  explicit Configured(const Options& options) { configure(options); }
+  ~Configured() { configure({}); }
+  Configured(const Configured&) = delete;
+  Configured& operator=(const Configured&) = delete;
+};
+
+// The finding that `launching` ends with; of kind "none" if it ends well.
+template <class F>
+Finding finding_of(F&& launching) {
+  try {
+    launching();
+  } catch (const Fault& fault) {
+    return fault.finding();
+  }
+  return {"none", "", "", 0};
+}
+
+inline bool says(const Finding& f, std::string_view text) { return f.message.find(text) != std::string::npos; }
+
+// Launches one block.
+template <class Kernel, class... Args>
+void run_block(Kernel kernel, unsigned threads, Args... args) {
+  device::launch(kernel, {.grid = device::dim3(1), .block = device::dim3(threads)}, nullptr, args...);
+}
+
+}  // namespace simt::testing
