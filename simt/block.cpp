@@ -23,8 +23,6 @@ int thread_number;
 
 namespace {
 
-constexpr int kTicks = 4096;  // accesses between two looks at the clock
-
 // Makes `t` what the built-in variables tell.
 void become(Thread* t) {
   machine.current = t;
