@@ -23,8 +23,6 @@ int thread_number;
 
 namespace {
 
-constexpr int kTicks = 4096;  // accesses between two looks at the clock
-
 // Makes `t` what the built-in variables tell.
 void become(Thread* t) {
   machine.current = t;
@@ -101,24 +99,20 @@ bool hands_values(Meet kind) { return kind != Meet::warp; }
   stop(trouble);
 }
 
+// Hands every lane what the kind gives it, and lets them go on.
 void finish_meeting(Warp& w, Meeting& m) {
   const auto warp = static_cast<unsigned>(&w - machine.warp);
   Thread* base = machine.thread + warp * kWarpLanes;
-  unsigned votes = 0;
-  if (m.kind != Meet::shuffle && m.kind != Meet::warp)
-    for (unsigned left = m.arrived; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      votes |= static_cast<unsigned>(m.value[lane]) << lane;
-    }
-  for (unsigned left = m.arrived; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    switch (m.kind) {
-      case Meet::shuffle: base[lane].handed = m.value[m.source[lane]]; break;
-      case Meet::ballot: base[lane].handed = votes; break;
-      case Meet::any: base[lane].handed = votes != 0; break;
-      case Meet::all: base[lane].handed = votes == m.arrived; break;
-      default: break;
-    }
+  const auto each_lane = [&m](auto f) {
+    for (unsigned left = m.arrived; left != 0; left &= left - 1) f(std::countr_zero(left));
+  };
+  if (m.kind == Meet::shuffle) {
+    each_lane([&](int lane) { base[lane].handed = m.value[m.source[lane]]; });
+  } else if (m.kind != Meet::warp) {
+    unsigned votes = 0;
+    each_lane([&](int lane) { votes |= static_cast<unsigned>(m.value[lane]) << lane; });
+    const bool yes = m.kind == Meet::any ? votes != 0 : votes == m.arrived;
+    each_lane([&](int lane) { base[lane].handed = m.kind == Meet::ballot ? votes : yes; });
   }
   const unsigned lanes = m.arrived;
   Meeting& last = w.meetings[--w.open];

@@ -19,6 +19,7 @@ inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr unsigned kWarpLanes = 32;
 inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
 inline constexpr std::size_t kNamedBarriers = 16;
+inline constexpr int kTicks = 4096;  // accesses between two looks at the clock
 
 struct Thread {
   device::uint3 index;

@@ -2,7 +2,6 @@
 #include "fiber.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -14,11 +13,16 @@
 
 #if !defined(SIMT_UCONTEXT)
 extern "C" void simt_switch_stack(void** save, void* load) __asm__("simt_switch_stack");
+#if defined(__ELF__)
+#define SIMT_FUNCTION_TYPE ".type simt_switch_stack, %function\n"
+#else
+#define SIMT_FUNCTION_TYPE
+#endif
 #if defined(__x86_64__)
 __asm__(
     ".text\n"
     ".p2align 4\n"
-    ".globl simt_switch_stack\n"
+    ".globl simt_switch_stack\n" SIMT_FUNCTION_TYPE
     "simt_switch_stack:\n"
     "  pushq %rbp\n"
     "  pushq %rbx\n"
@@ -39,7 +43,7 @@ __asm__(
 __asm__(
     ".text\n"
     ".p2align 4\n"
-    ".globl simt_switch_stack\n"
+    ".globl simt_switch_stack\n" SIMT_FUNCTION_TYPE
     "simt_switch_stack:\n"
     "  sub sp, sp, #160\n"
     "  stp x19, x20, [sp, #0]\n"
@@ -74,6 +78,7 @@ namespace simt::detail {
 namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024;
+constexpr std::size_t kGuardBytes = 64 * 1024;  // a multiple of every page size in use
 constexpr std::uint64_t kCanary = 0x5a17c0deca9a21e5;
 
 #if defined(SIMT_ASAN)
@@ -90,11 +95,6 @@ void finish_switch() {
   }
 }
 #endif
-
-std::size_t page_bytes() {
-  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 }  // namespace
 
@@ -152,11 +152,11 @@ void FiberPool::prepare(Fiber& f) {
 }
 
 void FiberPool::grow() {
-  void* p = mmap(nullptr, page_bytes() + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
-  mprotect(p, page_bytes(), PROT_NONE);
+  mprotect(p, kGuardBytes, PROT_NONE);
   Fiber& f = all_.emplace_back();
-  f.stack = static_cast<unsigned char*>(p) + page_bytes();
+  f.stack = static_cast<unsigned char*>(p) + kGuardBytes;
   f.stack_bytes = kStackBytes;
   f.colour = static_cast<unsigned>(all_.size());
   prepare(f);
@@ -173,12 +173,12 @@ void FiberPool::abandon_all() {
 
 bool FiberPool::in_guard(std::uintptr_t address) const {
   for (const Fiber& f : all_)
-    if (reinterpret_cast<std::uintptr_t>(f.stack) - 1 - address < page_bytes()) return true;
+    if (reinterpret_cast<std::uintptr_t>(f.stack) - 1 - address < kGuardBytes) return true;
   return false;
 }
 
 FiberPool::~FiberPool() {
-  for (Fiber& f : all_) munmap(f.stack - page_bytes(), page_bytes() + f.stack_bytes);
+  for (Fiber& f : all_) munmap(f.stack - kGuardBytes, kGuardBytes + f.stack_bytes);
 }
 
 bool canary_intact(const Fiber& f) { return std::memcmp(f.stack, &kCanary, sizeof kCanary) == 0; }

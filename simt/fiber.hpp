@@ -47,7 +47,7 @@ inline void switch_fiber(Fiber& from, Fiber& to) { simt_switch_stack(&from.stack
 // Called first on a fiber's stack, by what the fiber runs.
 void entered_fiber();
 
-// Fibers that all run `entry`, which never returns.  Below each stack lies a guard page, and its lowest word is a canary.
+// Fibers that all run `entry`, which never returns.  Below each stack lie guard pages; its lowest word is a canary.
 class FiberPool {
  public:
   explicit FiberPool(void (*entry)()) : entry_(entry) {}

@@ -122,7 +122,8 @@ class Running {
     machine.grid = &g;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
-    hot.ticks = machine.slow_ticks = 0;
+    hot.ticks = machine.options.count_sectors ? -1 : kTicks;
+    machine.slow_ticks = 0;
     machine.sectors.clear();
   }
   ~Running() {

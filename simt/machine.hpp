@@ -16,18 +16,27 @@ enum class Order { forward, reverse, shuffle };
 
 struct Options {
   Order order = Order::forward;
-  std::uint64_t seed = 0;       // of Order::shuffle
+  std::uint64_t seed = 0;       // of Order::shuffle; every launch starts from it
   bool count_sectors = false;   // bytes are always counted; sectors and requests cost more
-  double time_limit_s = 0;      // of one launch; 0: none
+  double time_limit_s = 0;      // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
 };
+// Holds for the launches that follow.
 void configure(const Options& options);
 
 // What the machine reports when a kernel does what no kernel may.
+//   out_of_bounds       outside every allocation; also after release, through null, or a plain access that faults
+//   misaligned          in bounds, at an address that is not a multiple of the access's size
+//   shared_overflow     in shared memory, outside the bytes that the launch asked for
+//   barrier_divergence  sync_block that some threads of the block reach elsewhere or never; an impossible sync_named
+//   deadlock            no thread can go on; the message lists who waits where
+//   bad_shuffle         a mask without its caller, or with lanes that ended or never were; a source outside the mask.
+//                       sync_warp alone may name lanes that ended
+//   stack_overflow time_limit
+//   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
 struct Finding {
-  std::string kind;     // out_of_bounds misaligned barrier_divergence deadlock bad_shuffle shared_overflow time_limit
-                        // stack_overflow bad_launch
+  std::string kind;
   std::string message;  // one sentence: what, where in memory, which block and thread
-  std::string file;     // of the kernel's source line
+  std::string file;     // of the kernel's source line; empty for plain accesses, whose line is unknown
   int line = 0;
 };
 
@@ -41,10 +50,11 @@ class Fault : public std::runtime_error {
   Finding finding_;
 };
 
-// Global memory.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte boundary; an
-// access one byte outside is a finding that names the allocation.  The host may read and write them freely.
+// Global memory, contents undefined.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte boundary; an
+// access one byte outside is a finding that names the allocation.  The host may read and write them freely.  Throws
+// std::bad_alloc; up to about 4000 allocations live at a time.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
-void release(void* p) noexcept;
+void release(void* p) noexcept;  // of anything that is not a live allocation: nothing
 
 // What kernels moved in one allocation since it was made or its counts were reset.
 struct Counts {
@@ -57,7 +67,7 @@ struct Counts {
   std::uint64_t read_sectors = 0;          // distinct 32-byte sectors of each request, added up (with count_sectors)
   std::uint64_t written_sectors = 0;
 };
-Counts counts(const void* allocation);
+Counts counts(const void* allocation);  // any address in it; throws std::invalid_argument outside
 void reset_counts() noexcept;
 
 // Runs a kernel whose counts are known and throws std::logic_error if one differs: then no figure is to be trusted.

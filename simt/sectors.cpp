@@ -17,6 +17,7 @@ SectorLog::Chunk* SectorLog::take() {
   free_.pop_back();
   c->visits = 0;
   std::memset(c->used, 0, sizeof c->used);
+  std::memset(c->sectors, 0xff, sizeof c->sectors);  // no sector: 128 GiB after the start
   return c;
 }
 
@@ -61,9 +62,10 @@ void SectorLog::add(Allocation& a, std::uint64_t sector, bool write, const Where
   const unsigned row = n % kRows, used = chunk->used[row];
   std::uint32_t* seen = chunk->sectors[row];
   const auto low = static_cast<std::uint32_t>(sector - (a.begin >> 5));
-  bool known = false;
-  for (unsigned i = used; i-- > 0 && !known;) known = seen[i] == low;  // neighbours come last
-  if (!known) {
+  unsigned known = used != 0 && seen[used - 1] == low;  // a neighbour's
+  if (known == 0)
+    for (unsigned i = 0; i < 32; ++i) known |= seen[i] == low;  // all of them: vector code, no branch
+  if (known == 0) {
     seen[used] = low;
     chunk->used[row] = static_cast<std::uint8_t>(used + 1);
     a.requests[write] += used == 0;

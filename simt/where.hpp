@@ -43,10 +43,11 @@ inline std::uintptr_t site_key(const Where& where) {
 }
 #endif
 
-// Note: two instantiations of one template have different keys but are one place to the reader.
-inline bool same_site(const Where& a, const Where& b) {
-  return site_key(a) == site_key(b) ||
-         (a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0);
+[[gnu::cold, gnu::noinline]] inline bool same_text(Where a, Where b) {
+  return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
 }
+
+// Note: two instantiations of one template have different keys but are one place to the reader.
+inline bool same_site(Where a, Where b) { return site_key(a) == site_key(b) || same_text(a, b); }
 
 }  // namespace simt
