@@ -23,8 +23,11 @@ if(ASSAY_GPU)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
-  # Note: as a flag, since CMake 3.25 does not know that nvcc 13 has C++20.
-  add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+  set(CMAKE_CUDA_STANDARD 20)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # Note: CMake 3.25 does not know that nvcc 13 has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
   message(STATUS "GPU kernels: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, sm ${CMAKE_CUDA_ARCHITECTURES}")
 else()
   message(STATUS "GPU kernels: not built (ASSAY_CUDA=${ASSAY_CUDA}); simt runs every kernel on this machine")

@@ -227,9 +227,9 @@ class Run {
       if (polled[i].revents) {
         std::optional<Reply> reply = lane.worker->receive();
         if (reply) take(lane, verdict_of(*reply), std::move(*reply));
-        else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death()});
+        else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
       } else if (Clock::now() > lane.deadline) {
-        take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s)});
+        take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }
   }
@@ -246,10 +246,10 @@ class Run {
 
   // A worker that did not end well is not trusted again.
   void take(Lane& lane, Verdict verdict, Reply reply) {
+    if (reply.tainted) lane.worker.reset();
     results_.push_back({std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)});
     lane.running = nullptr;
     lane.outputs = {};
-    if (is_bad(verdict)) lane.worker.reset();
   }
 
   void settle(const Result& result) {

@@ -56,6 +56,7 @@ std::string to_text(const Reply& r) {
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
               {"message", r.message},
+              {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -67,6 +68,7 @@ Reply reply_from(const std::string& text) {
   r.id = j.at("id");
   r.status = static_cast<Reply::Status>(j.at("status").get<int>());
   r.message = j.at("message");
+  r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = t[0],

@@ -208,10 +208,12 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
     const Packing packing = pack(*op, order.c);
     const SharedMemory inputs(input_fd, packing.input_bytes, false), outputs(output_fd, kRuns * packing.output_bytes, true);
     return Session(backend, *op, *kernel, order, packing, inputs, outputs).run();
+  } catch (const Misdeed& m) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = m.what()};
   } catch (const BackendFinding& f) {
     return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
   } catch (const std::exception& e) {
-    return {.id = order.id, .status = Reply::Status::failed, .message = e.what()};
+    return {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
   }
 }
 
@@ -252,7 +254,7 @@ int serve(std::string_view backend_name) {
       if (!backend) backend = open_backend(backend_name);
       reply = execute(*backend, order, fds[0], fds[1]);
     } catch (const std::exception& e) {
-      reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what()};
+      reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
     }
     if (!reply_with(reply)) return 1;
   }

@@ -48,7 +48,10 @@ class CudaBackend final : public Backend {
   }
   bool checks_bounds() const override { return false; }
   void write(void* device, const void* host, std::size_t bytes) override {
-    if (bytes) check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
+    if (bytes == 0) return;
+    check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
+    // Note: a copy from pageable memory may return before its last bytes have arrived, and our streams do not wait for it.
+    check(cudaStreamSynchronize(nullptr), "copy to the device");
   }
   void read(void* host, const void* device, std::size_t bytes) override {
     if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
