@@ -2,7 +2,7 @@
 #include "validate/case.hpp"
 
 #include "validate/error.hpp"
-#include "validate/tests/catch_shim.hpp"
+#include "catch_shim.hpp"
 #include "validate/tests/test_ops.hpp"
 
 using namespace assay;

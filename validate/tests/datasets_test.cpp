@@ -9,7 +9,7 @@
 
 #include "validate/error.hpp"
 #include "validate/suite.hpp"
-#include "validate/tests/catch_shim.hpp"
+#include "catch_shim.hpp"
 #include "validate/tests/test_ops.hpp"
 
 #ifndef ASSAY_DATASETS_DIR

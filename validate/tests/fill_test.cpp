@@ -6,7 +6,7 @@
 #include <string>
 
 #include "validate/op_shape.hpp"
-#include "validate/tests/catch_shim.hpp"
+#include "catch_shim.hpp"
 
 using namespace assay;
 

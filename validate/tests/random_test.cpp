@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "validate/tests/catch_shim.hpp"
+#include "catch_shim.hpp"
 
 using namespace assay::random;
 

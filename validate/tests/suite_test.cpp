@@ -5,7 +5,7 @@
 
 #include "validate/error.hpp"
 #include "validate/layout.hpp"
-#include "validate/tests/catch_shim.hpp"
+#include "catch_shim.hpp"
 #include "validate/tests/test_ops.hpp"
 
 #ifndef ASSAY_DATASETS_DIR
