@@ -54,6 +54,12 @@ inline T from_float(float v) {
   else if constexpr (std::is_same_v<T, bfloat16>) return to_bfloat16(v);
   else return static_cast<T>(v);
 }
+template <class T, int N>
+inline Vec<T, N> from_floats(const float (&v)[N]) {
+  Vec<T, N> out;
+  for (int i = 0; i < N; ++i) out[i] = from_float<T>(v[i]);
+  return out;
+}
 
 inline float rsqrtf(float v) { return 1.0f / ::sqrtf(v); }
 
@@ -70,14 +76,6 @@ inline void st(T* p, T v, Where where = Where::current()) {
   static_assert(std::is_trivially_copyable_v<T>);
   detail::access<sizeof(T), true>(p, where);
   __builtin_memcpy(p, &v, sizeof(T));
-}
-template <class T>
-inline T ld_once(const T* p, Where where = Where::current()) {
-  return ld(p, where);
-}
-template <class T>
-inline void st_once(T* p, T v, Where where = Where::current()) {
-  st(p, v, where);
 }
 
 template <class T>

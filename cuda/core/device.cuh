@@ -5,9 +5,9 @@
 //   __global__ __device__ __launch_bounds__  threadIdx blockIdx blockDim gridDim     as in CUDA C++
 //   half bfloat16, Vec<T, N>                 element types; N of them as one aligned access of up to 16 bytes
 //   to_float(T)  from_float<T>(float)        exact; rounded to nearest even
+//   from_floats<T>(float (&)[N])             a Vec<T, N> of them
 //   ld(p) st(p, v)                           one access of sizeof(T) = 1, 2, 4, 8 or 16 bytes, global or shared memory;
 //                                            p is aligned to it.  Counted, bounds-checked and watched on simt
-//   ld_once(p) st_once(p, v)                 the same for global data that nobody touches again (streams past the caches)
 //   shared_memory<T>(byte_offset = 0)        T* into the block's one dynamic shared arena, which starts 128-byte aligned
 //   sync_block()  sync_warp(mask = all)      barriers
 //   sync_named(id, threads)                  barrier `id` (1..15) of `threads` threads, a multiple of the warp

@@ -121,16 +121,17 @@ BlockShape block_shape(std::int64_t cols) {
 }
 
 // Packs base, base + threads, ... of a row, all asked for before any is used.
-template <class Pack, int B>
-__device__ inline void load_batch(Pack (&batch)[B], const Pack* row, std::int64_t base, std::int64_t packs) {
+template <class Pack, int B, class Index>
+__device__ inline void load_batch(Pack (&batch)[B], const Pack* row, Index base, Index packs) {
 #pragma unroll
   for (int i = 0; i < B; ++i)
-    if (const std::int64_t p = base + i * static_cast<int>(blockDim.x); p < packs) batch[i] = ld_once(row + p);
+    if (const Index p = base + i * static_cast<int>(blockDim.x); p < packs) batch[i] = ld(row + p);
 }
 
 template <class T, int N, bool kAdd>
-__device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std::int64_t staged) {
+__device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std::int64_t staged_packs) {
   using Pack = Raw<T, N>;
+  using Index = std::conditional_t<N == 1, std::int64_t, int>;  // packs fit 32 bits, elements need not
   constexpr int B = kBatch<N>;
   float* const scratch = shared_memory<float>();
   Pack* const stage = shared_memory<Pack>(kScratchBytes);
@@ -140,28 +141,29 @@ __device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std
   const Pack* const x_packs = reinterpret_cast<const Pack*>(x);
   const Pack* const residual_packs = reinterpret_cast<const Pack*>(residual);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const std::int64_t packs = m.cols / N, step = static_cast<std::int64_t>(B) * threads;
+  const Index staged = static_cast<Index>(staged_packs), first = thread;
+  const Index packs = static_cast<Index>(m.cols / N), step = B * threads;
   // The tail is shorter than a warp, so each of its elements has its own thread.
   static_assert(N <= kWarp);
-  const std::int64_t tail = packs * N + thread;
+  const std::int64_t tail = static_cast<std::int64_t>(packs) * N + thread;
   const bool has_tail = N > 1 && tail < m.cols;
 
   // Ask for the first batch of x and of residual: the whole row, up to 64 KiB.
   Pack batch[B], added[B];
-  load_batch(batch, x_packs, thread, packs);
-  if constexpr (kAdd) load_batch(added, residual_packs, thread, packs);
+  load_batch(batch, x_packs, first, packs);
+  if constexpr (kAdd) load_batch(added, residual_packs, first, packs);
   float tail_x = 0, tail_added = 0;
   if (has_tail) {
-    tail_x = to_float(ld_once(x + tail));
-    if constexpr (kAdd) tail_added = to_float(ld_once(residual + tail));
+    tail_x = to_float(ld(x + tail));
+    if constexpr (kAdd) tail_added = to_float(ld(residual + tail));
   }
 
   // Mean, staging the row.
   float sum = tail_x;
-  for (std::int64_t base = thread;;) {
+  for (Index base = thread;;) {
 #pragma unroll
     for (int i = 0; i < B; ++i) {
-      const std::int64_t p = base + i * threads;
+      const Index p = base + i * threads;
       if (p < packs) sum += pack_sum<T, N>(batch[i]);
       if (p < staged) st(stage + p, batch[i]);
     }
@@ -172,33 +174,32 @@ __device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std
 
   // Variance, from the stage.
   float squares = has_tail ? (tail_x - mean) * (tail_x - mean) : 0.0f;
-  for (std::int64_t p = thread; p < packs; p += threads)
+  for (Index p = thread; p < packs; p += threads)
     squares += pack_squares<T, N>(p < staged ? ld(stage + p) : ld(x_packs + p), mean);
   const float r = 1.0f / sqrtf(block_sum(squares, scratch) / static_cast<float>(m.cols) + m.epsilon);
 
   // Output.
-  for (std::int64_t base = thread; base < packs; base += step) {
+  for (Index base = thread; base < packs; base += step) {
     if (kAdd && base != thread) load_batch(added, residual_packs, base, packs);
 #pragma unroll
     for (int i = 0; i < B; ++i) {
-      const std::int64_t p = base + i * threads;
+      const Index p = base + i * threads;
       if (p >= packs) break;
       const Vec<T, N> in = elements<T, N>(p < staged ? ld(stage + p) : ld(x_packs + p)), add = elements<T, N>(added[i]);
       const Vec<T, N> gamma = ld(reinterpret_cast<const Vec<T, N>*>(m.gamma) + p);
       const Vec<T, N> beta = ld(reinterpret_cast<const Vec<T, N>*>(m.beta) + p);
-      Vec<T, N> out;
+      float v[N];
 #pragma unroll
       for (int j = 0; j < N; ++j) {
-        float v = affine(to_float(in[j]), mean, r, to_float(gamma[j]), to_float(beta[j]));
-        if constexpr (kAdd) v += to_float(add[j]);
-        out[j] = from_float<T>(v);
+        v[j] = affine(to_float(in[j]), mean, r, to_float(gamma[j]), to_float(beta[j]));
+        if constexpr (kAdd) v[j] += to_float(add[j]);
       }
-      st_once(reinterpret_cast<Vec<T, N>*>(y) + p, out);
+      st(reinterpret_cast<Vec<T, N>*>(y) + p, from_floats<T>(v));
     }
   }
   if (has_tail) {
     const float v = affine(tail_x, mean, r, to_float(ld(m.gamma + tail)), to_float(ld(m.beta + tail)));
-    st_once(y + tail, from_float<T>(v + tail_added));
+    st(y + tail, from_float<T>(v + tail_added));
   }
 }
 

@@ -34,10 +34,10 @@ __global__ void __launch_bounds__(kMaxThreads) layernorm_residual_unfused_layern
 // The N columns from `col` on, or those that the row has.
 template <class T, int N>
 __device__ inline Raw<T, N> load_part(const T* row, std::int64_t col, std::int64_t cols) {
-  if (col + N <= cols) return ld_once(reinterpret_cast<const Raw<T, N>*>(row + col));
+  if (col + N <= cols) return ld(reinterpret_cast<const Raw<T, N>*>(row + col));
   Vec<T, N> v{};
   for (int j = 0; j < N; ++j)
-    if (col + j < cols) v[j] = ld_once(row + col + j);
+    if (col + j < cols) v[j] = ld(row + col + j);
   return __builtin_bit_cast(Raw<T, N>, v);
 }
 
@@ -60,14 +60,15 @@ __global__ void __launch_bounds__(kAddThreads) layernorm_residual_unfused_add(Ma
       const std::int64_t p = base + i * stride, row = p / packs_a_row, col = p % packs_a_row * N;
       if (p >= packs) continue;
       const Vec<T, N> a = elements<T, N>(normalised[i]), b = elements<T, N>(residual[i]);
-      Vec<T, N> out;
+      float v[N];
 #pragma unroll
-      for (int j = 0; j < N; ++j) out[j] = from_float<T>(to_float(a[j]) + to_float(b[j]));
+      for (int j = 0; j < N; ++j) v[j] = to_float(a[j]) + to_float(b[j]);
+      const Vec<T, N> out = from_floats<T>(v);
       T* const y = m.y + row * m.y_stride + col;
       if (col + N <= m.cols)
-        st_once(reinterpret_cast<Vec<T, N>*>(y), out);
+        st(reinterpret_cast<Vec<T, N>*>(y), out);
       else
-        for (int j = 0; j < N && col + j < m.cols; ++j) st_once(y + j, out[j]);
+        for (int j = 0; j < N && col + j < m.cols; ++j) st(y + j, out[j]);
     }
   }
 }

@@ -62,29 +62,27 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
 
   const auto column = [&](int i, int j) { return kWide ? (i * kWarp + lane) * N + j : (i * N + j) * kWarp + lane; };
   const auto inside = [&](int i, int j) { return column(i, kWide ? 0 : j) < cols; };
-  const auto load = [&](const T* p, int i, auto access) {
+  const auto load = [&](const T* p, int i) {
     Words words{};
     if constexpr (kWide) {
-      if (inside(i, 0)) words = access(reinterpret_cast<const Words*>(p + column(i, 0)));
+      if (inside(i, 0)) words = ld(reinterpret_cast<const Words*>(p + column(i, 0)));
     } else {
       Pack v{};
 #pragma unroll
       for (int j = 0; j < N; ++j)
-        if (inside(i, j)) v[j] = access(p + column(i, j));
+        if (inside(i, j)) v[j] = ld(p + column(i, j));
       words = __builtin_bit_cast(Words, v);
     }
     return words;
   };
-  const auto once = [](const auto* p) { return ld_once(p); };
-  const auto again = [](const auto* p) { return ld(p); };
 
   // Ask for the row.
   Words x[kPacks], residual[kAhead];
   const T* const residual_row = m.residual + row * m.residual_stride;
 #pragma unroll
-  for (int i = 0; i < kPacks; ++i) x[i] = load(m.x + row * m.x_stride, i, once);
+  for (int i = 0; i < kPacks; ++i) x[i] = load(m.x + row * m.x_stride, i);
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i) residual[i] = load(residual_row, i, once);
+  for (int i = 0; i < kAhead; ++i) residual[i] = load(residual_row, i);
 
   // Mean; what is not inside is zero.
   float sum = 0;
@@ -114,19 +112,20 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
 #pragma unroll
   for (int i = 0; i < kPacks; ++i) {
     forget(x[i], nothing);
-    const Pack gamma = elements<T, N>(load(m.gamma, i, again)), beta = elements<T, N>(load(m.beta, i, again));
+    const Pack gamma = elements<T, N>(load(m.gamma, i)), beta = elements<T, N>(load(m.beta, i));
     const Pack in = elements<T, N>(x[i]), add = elements<T, N>(residual[i % kAhead]);
-    if (i + kAhead < kPacks) residual[i % kAhead] = load(residual_row, i + kAhead, once);
-    Pack out;
+    if (i + kAhead < kPacks) residual[i % kAhead] = load(residual_row, i + kAhead);
+    float v[N];
 #pragma unroll
     for (int j = 0; j < N; ++j)
-      out[j] = from_float<T>(affine(to_float(in[j]), mean, r, to_float(gamma[j]), to_float(beta[j])) + to_float(add[j]));
+      v[j] = affine(to_float(in[j]), mean, r, to_float(gamma[j]), to_float(beta[j])) + to_float(add[j]);
+    const Pack out = from_floats<T>(v);
     if constexpr (kWide) {
-      if (inside(i, 0)) st_once(reinterpret_cast<Pack*>(y + column(i, 0)), out);
+      if (inside(i, 0)) st(reinterpret_cast<Pack*>(y + column(i, 0)), out);
     } else {
 #pragma unroll
       for (int j = 0; j < N; ++j)
-        if (inside(i, j)) st_once(y + column(i, j), out[j]);
+        if (inside(i, j)) st(y + column(i, j), out[j]);
     }
   }
 }

@@ -43,6 +43,7 @@ struct BenchFlags {
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
   std::string baseline = "unfused";
   double seconds = 0.3;  // of timing for each row
+  bool times_only = false;
 };
 
 int list_command(const std::string& what, const Selection& selection);

@@ -98,6 +98,7 @@ int dispatch(int argc, char** argv) {
   bench->add_option("--shape", bench_flags.shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
   bench->add_option("--baseline", bench_flags.baseline, "the kernel that ratios refer to")->capture_default_str();
   bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")->capture_default_str()->check(CLI::Range(0.01, 60.0));
+  bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 
   auto* doctor = app.add_subcommand("doctor", "what this machine can do, and what is missing");
