@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound on trial: a pipeline with the declared roundings stays inside it, one that computes a precision lower does
+// not, and answers that must be exact are representable.
+#include <memory>
+
+#include "catch_shim.hpp"
+#include "validate/compare.hpp"
+#include "validate/image.hpp"
+#include "validate/suite.hpp"
+
+namespace assay {
+namespace {
+
+// A case with its golden, and room for an emulated output.
+struct Bench {
+  Bench(const Op& op, const Case& c) : placements(place(op, c)), problem(op.make()) {
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      images.emplace_back(placements[i].bytes + 1);
+      fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
+      pointers.push_back(images.back().data());
+      if (op.tensors[i].role == Role::output) output = i;
+    }
+    attach(*problem, c, placements, pointers);
+    problem->solve();
+  }
+  // The oracle's answer, rounded to the dtype, judged.
+  Comparison judge(const Op& op, const Numerics& numerics, Roundings roundings, bool exact) {
+    Tensor y = placements[output].tensor;
+    y.data = images[output].data();
+    std::vector<double> values(static_cast<std::size_t>(y.size()));
+    op.hooks.oracle(problem->args(), numerics, roundings, values);
+    for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
+    return compare(*problem, numerics, 0, y, exact);
+  }
+  std::vector<Placement> placements;
+  std::unique_ptr<Problem> problem;
+  std::vector<std::vector<std::byte>> images;
+  std::size_t output = 0;
+};
+
+}  // namespace
+
+TEST_CASE("declared roundings stay inside the bound; one precision lower is failed", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops()) {
+    if (!op.hooks.oracle) continue;
+    for (const DType dtype : kActivationDTypes) {
+      std::int64_t judged = 0, rejected = 0;
+      for (const Case& c : cases(datasets, op.shape(), "smoke", {.seed = 77, .dtypes = {dtype}, .reduce = true})) {
+        if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 50'000) continue;
+        const Fill& fill = find_fill(op, c.fill);
+        const bool exact = fill.exact && fill.exact(c.dims, c.dtype);
+        Bench bench(op, c);
+        // The oracle sums one after the other, so it declares that.
+        for (const bool stored : {false, true}) {
+          const Numerics numerics{.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = stored};
+          const Comparison right = bench.judge(op, numerics, Roundings::declared, exact);
+          if (right.wrong)
+            FAIL(repro(c, op.shape()) << ": " << right.wrong << " wrong, err/bound " << right.margin << " at " << right.worst
+                                      << " got " << right.got << " golden " << right.golden);
+        }
+        // A kernel's bound, with the shorter chains that kernels have, against a half accumulator.
+        const Numerics parallel{.accumulate = f32, .chain = {.lanes = 128, .extra = 8}};
+        ++judged;
+        if (bench.judge(op, parallel, Roundings::one_lower, exact).wrong) ++rejected;
+      }
+      INFO(op.name << " " << name(dtype) << ": " << rejected << " of " << judged << " cases reject one precision lower");
+      CHECK(judged > 20);
+      CHECK(rejected * 2 > judged);  // more than half of the suite's cases see it, each alone
+    }
+  }
+}
+
+TEST_CASE("exact probes have representable answers", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops()) {
+    std::int64_t probes = 0;
+    for (const char* suite : {"smoke", "edges"})
+      for (const Case& c : cases(datasets, op.shape(), suite, {.reduce = true})) {
+        const Fill& fill = find_fill(op, c.fill);
+        if (!fill.exact || !fill.exact(c.dims, c.dtype)) continue;
+        ++probes;
+        Bench bench(op, c);
+        for (const double v : bench.problem->golden(0))
+          if (round_to(c.dtype, v) != v) FAIL(repro(c, op.shape()) << ": the golden " << v << " is not a " << name(c.dtype));
+      }
+    if (!op.hooks.fills.empty()) CHECK(probes > 5);
+  }
+}
+
+TEST_CASE("a bound is finite, positive and grows with the chain", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops())
+    for (const Case& c : cases(datasets, op.shape(), "smoke", {.reduce = true})) {
+      if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 20'000) continue;
+      const Bench bench(op, c);
+      const auto n = static_cast<std::int64_t>(bench.problem->golden(0).size());
+      for (std::int64_t i = 0; i < n; i += 1 + n / 64) {
+        if (!std::isfinite(bench.problem->golden(0)[static_cast<std::size_t>(i)])) continue;
+        const double parallel = bench.problem->bound({.chain = {.lanes = 128, .extra = 8}}, 0, i);
+        const double serial = bench.problem->bound({.chain = {.lanes = 1}}, 0, i);
+        if (!(parallel > 0) || !std::isfinite(serial)) FAIL(repro(c, op.shape()) << " element " << i << ": " << parallel << " " << serial);
+        if (elements(c, op.shape()) > 8 && c.dims[op.axes.back().axis] > 16) CHECK(parallel <= serial);
+      }
+    }
+}
+
+}  // namespace assay
