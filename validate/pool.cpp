@@ -56,11 +56,16 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
 
 WorkerProcess::~WorkerProcess() {
   if (socket_ >= 0) ::close(socket_);
-  if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  if (pid_ > 0) end();
+}
+
+// Kills it and whatever it left running: it leads a process group of its own.
+void WorkerProcess::end() {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  pid_ = -1;
 }
 
 void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
@@ -102,13 +107,12 @@ std::string WorkerProcess::cause_of_death() {
     if (ended == 0) ::usleep(5000);
   }
   if (ended != pid_) {
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
+    end();
     return babbled_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
   }
+  ::kill(-pid_, SIGKILL);
   pid_ = -1;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   return fmt::format("the worker process was killed by signal {} ({}){}", signal, ::strsignal(signal),

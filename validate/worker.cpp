@@ -274,7 +274,7 @@ int serve(std::string_view backend_name) {
     } catch (const std::exception& e) {
       reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
     }
-    if (!reply_with(reply)) return 1;
+    if (!reply_with(reply)) return kSocketLost;
   }
   return 0;
 }

@@ -125,7 +125,7 @@ void Console::notes(const Tally& tally) const {
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));
-  if (reduced_) note(fmt::format("{} of {} cases are models' with fewer tokens: {}", reduced_, tally.ran(), fmt::join(reduced_to_, ", ")));
+  if (reduced_) note(fmt::format("{} of {} cases take fewer tokens than their model's: {}", reduced_, tally.ran(), fmt::join(reduced_to_, ", ")));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

@@ -54,7 +54,7 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
-  app.add_option("--seed", s.seed, "of the cases")->capture_default_str();
+  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(CLI::NonNegativeNumber);
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
   app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
