@@ -44,9 +44,9 @@ std::string failure_text(const Record& r) {
     text += fmt::format("  where      {}[{}]\n", r.worst->tensor, where);
     text += fmt::format("  got        {:.10g}\n", r.worst->got);
     text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
-    text += fmt::format("  pattern    {}\n", r.pattern);
+    text += fmt::format("  pattern    {}\n\n", r.pattern);
   }
-  return text + fmt::format("\n  again      validate replay '{}'\n", r.repro);
+  return text + fmt::format("  again      validate replay '{}'\n", r.repro);
 }
 
 Console::Console(Show show, std::int64_t total) : show_(show), terminal_(::isatty(STDERR_FILENO)), total_(total) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command: flags in, exit code out.  Everything it does is in the subcommands' own files.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,12 +51,23 @@ CLI::Validator seconds() {
   return CLI::Validator(check, "", "seconds");
 }
 
+// Note: CLI11 takes -1 and 2^64 for the largest number.
+CLI::Validator seed() {
+  const auto check = [](std::string& text) {
+    std::uint64_t v = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
+  };
+  return CLI::Validator(check, "", "seed");
+}
+
 void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
-  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
   app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
@@ -90,16 +103,16 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::
   if (chosen.empty()) {
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
     if (first.empty()) return fmt::format("a subcommand is required: {}", fmt::join(names, ", "));
-    if (!first.starts_with('-')) return unknown("subcommand", first, names);
+    return first.starts_with('-') ? unknown("flag", first.substr(0, first.find('=')), {"--help", "--version"})
+                                  : unknown("subcommand", first, names);
   }
-  const CLI::App& place = chosen.empty() ? app : *chosen.front();
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
     std::vector<std::string> flags;
-    for (const CLI::Option* o : place.get_options()) flags.push_back(o->get_name());
+    for (const CLI::Option* o : chosen.front()->get_options()) flags.push_back(o->get_name());
     for (const std::string& flag : flags)
       if (flag.starts_with('-')) names.push_back(flag);
     for (const std::string& extra : app.remaining(true))
-      if (extra.starts_with('-')) return unknown("flag", extra.substr(0, extra.find('=')), chosen.empty() ? Names{"--help", "--version"} : names);
+      if (extra.starts_with('-')) return unknown("flag", extra.substr(0, extra.find('=')), names);
     for (const std::string& extra : app.remaining(true)) return fmt::format("'{}' was not expected here", extra);
   }
   return error.what();
@@ -161,6 +174,14 @@ int dispatch(int argc, char** argv) {
   return code;
 }
 
+// What is wrong, on one line: it quotes what was typed, which may hold anything.
+int complain(std::string what) {
+  for (char& c : what)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::fprintf(stderr, "validate: %s\n", what.c_str());
+  return kBadInput;
+}
+
 // Starts the program again with OpenMP told not to spin: idle threads of the judge would take the workers' cores.  The
 // runtime reads this before main.
 void wait_passively(char** argv) {
@@ -189,6 +210,9 @@ __attribute__((constructor(101))) static void require_processor() {
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc == 3 && std::string_view(argv[1]) == "worker") return serve(argv[2]);
+  // A descriptor that was closed would be given to the next file, which would then take the output.
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
   struct sigaction action{};
   action.sa_handler = request_stop;
@@ -202,11 +226,10 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& e) {
     // A reader that has seen enough (head) is no error; 141 is what a shell gives a program that SIGPIPE ended.
     if (e.code() == std::errc::broken_pipe) return 141;
-    std::fprintf(stderr, "validate: %s\n", e.what());
+    return complain(e.what());
   } catch (const std::bad_alloc&) {
-    std::fputs("validate: out of memory\n", stderr);
+    return complain("out of memory");
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "validate: %s\n", e.what());
+    return complain(e.what());
   }
-  return kBadInput;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // run, selfcheck and replay: tasks judged, records written and shown.
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,12 @@ std::string now_utc() {
 
 std::string host_text() {
   return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+// Whether nobody can read the output any more (a pipe into head): a run that prints nothing for long would not notice.
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
 // The record file, opened.  Whatever cannot be written is found out before the first case, and before anything that is
@@ -60,11 +67,12 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   bool heard = true;  // until whoever reads the output closes it
   const auto say = [&](const auto& print) {
     try {
+      heard = heard && !reader_left();
       if (heard) print();
     } catch (const std::system_error&) {
       heard = false;
-      stop_requested = true;
     }
+    if (!heard) stop_requested = true;
   };
   const Tally tally = judge(tasks,
                             {.backend = backend,
