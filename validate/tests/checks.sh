@@ -37,7 +37,8 @@ exits() {
   local expected=$1
   shift
   call "$@"
-  same "$called" "exit $expected" "exit $code${err:+: ${err:0:300}}"
+  checks=$((checks + 1))
+  [[ $code == "$expected" ]] || fail "$called" "exit $expected" "exit $code: ${err:0:300}"
 }
 # works COMMAND...: exits 0 and says something.
 works() {
