@@ -248,9 +248,11 @@ bool reply_with(const Reply& reply) {
 // A candidate that allocates without end meets a limit of its own before the machine runs out, and where the machine does,
 // the system ends the worker and not the judge.  Counted is what may be written; address space that is only reserved is not.
 void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__)  // whose shadow memory is larger than any limit
   const std::size_t most = available_memory() / 4 * 3;
   const rlimit limit{most, most};
   ::setrlimit(RLIMIT_DATA, &limit);
+#endif
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);  // a crash is a verdict, not a file in somebody's folder

@@ -69,8 +69,8 @@ void Console::add(const Record& r) {
     if (!r.c.reduced.empty()) ++reduced_;
     for (const Case::Reduction& to : r.c.reduced) reduced_to_.insert(fmt::format("{} to {}", name(to.axis), to.to));
   }
-  if (show_ != Show::everything) return;
-  if (is_bad(r.verdict) && failures_++ < kShown) {
+  if (show_ == Show::last_line) return;
+  if (show_ == Show::everything && is_bad(r.verdict) && failures_++ < kShown) {
     clear();
     fmt::print("{}\n", failure_text(r));
     std::fflush(stdout);
@@ -94,9 +94,9 @@ void Console::clear() {
 }
 
 void Console::finish(const Tally& tally) {
-  if (show_ == Show::nothing) return;
+  if (show_ != Show::last_line) clear();
+  if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
-    clear();
     if (failures_ > kShown) fmt::print("... and {} more that are not shown; --json has them all\n\n", failures_ - kShown);
     table();
     notes(tally);
@@ -108,12 +108,12 @@ void Console::table() const {
   std::size_t op = 2, kernel = 6, at = 2;
   for (const Row& r : rows_) op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
   // What the other columns and the spaces between them leave to `at`.
-  const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + 7 + 2 + 9 + 2 + 2 + 9, width = width_of(STDOUT_FILENO);
-  at = std::min(at, width > others + 12 ? width - others : 12);
+  const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + 5 + 2 + 9 + 2 + 2 + 7, width = width_of(STDOUT_FILENO);
+  at = std::min(at, width >= others + 6 ? width - others : 0);
   if (rows_.empty()) return;
-  fmt::print("  {:<{}}  {:<{}}  dtype  {:>7}  err/bound  {:<{}}  {:>9}\n", "op", op, "kernel", kernel, "cases", "at", at, "time");
+  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel, "cases", cut("at", at), at, "time");
   for (const Row& r : rows_)
-    fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>7}  {:>9}  {:<{}}  {:>7.1f} s\n", r.op, op, r.kernel, kernel, r.dtype, r.cases,
+    fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>5}  {:>9}  {:<{}}  {:>5.1f} s\n", r.op, op, r.kernel, kernel, r.dtype, r.cases,
                r.at.empty() ? "-" : fmt::format("{:.3f}", r.margin), cut(r.at, at), at, r.seconds);
   fmt::print("\n");
 }

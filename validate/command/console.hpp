@@ -21,7 +21,7 @@ std::string failure_text(const Record& r);
 
 class Console {
  public:
-  enum class Show { everything, last_line, nothing };
+  enum class Show { everything, last_line, progress };
   Console(Show show, std::int64_t total);
 
   void add(const Record& r);

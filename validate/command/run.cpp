@@ -149,7 +149,7 @@ int selfcheck_command(const RunFlags& flags) {
   std::map<std::string, Trial> trials;
   for (const Task& t : tasks)
     for (const Kernel* k : t.kernels) trials[std::string(k->op) + "/" + std::string(k->name)];
-  const Tally tally = run_tasks(tasks, flags, backend, head_of(flags, backend), Console::Show::nothing, [&](const Record& r) {
+  const Tally tally = run_tasks(tasks, flags, backend, head_of(flags, backend), Console::Show::progress, [&](const Record& r) {
     Trial& t = trials[r.c.op + "/" + r.kernel];
     if (is_bad(r.verdict) && t.bad++ == 0) t.first = fmt::format("{}: {}", r.reason, summary_of(r.c));
     if (r.verdict == Verdict::passed) ++t.passed;

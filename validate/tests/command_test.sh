@@ -163,6 +163,26 @@ same "lines of --quiet" 1 "$(wc -l <<<"$out")"
 mkdir elsewhere && cd elsewhere && works "$validate" run "${quick[@]}" && cd ..
 mkdir locked && cd locked && chmod a-w . && works "$validate" run "${quick[@]}" && same "left in a read-only folder" "" "$(ls)" && cd ..
 
+# --- a terminal
+wider() {  # the lines of more than so many characters
+  local LC_ALL=C.UTF-8 line
+  while IFS= read -r line; do ((${#line} > $1)) && printf '%s\n' "$line"; done
+}
+if command -v script >/dev/null; then
+  for columns in 80 160; do
+    TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --kernel naive,block_row" \
+      terminal </dev/null >/dev/null 2>&1
+    # What a terminal would show: of each line, what follows the last return to its start.
+    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)
+    progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
+    same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"
+    same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"
+    holds "the table at $columns columns" "$shown" "err/bound"
+    holds "the note on tiles" "$shown" "cases with more than one tile and a ragged tail ("
+    holds "the note on fewer tokens" "$shown" "take fewer tokens than their model's: rows to "
+  done
+fi
+
 # --- broken datasets
 broken() {  # broken PART SCRIPT: copies the datasets, breaks them, and runs
   rm -rf data && cp -r "$sources/datasets" data && (cd data && eval "$2")
