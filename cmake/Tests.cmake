@@ -53,6 +53,6 @@ target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_ro
 assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
 foreach(name command signals hostile)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 # ----------------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include "validate/compare.hpp"
 #include "validate/memory.hpp"
 #include "validate/pool.hpp"
+#include "validate/prepare.hpp"
 
 namespace assay {
 
@@ -22,17 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// A task with its inputs made and its golden solved.
-struct Prepared {
-  const Task* task;
-  std::size_t first_record;  // number of the record of its first kernel
-  Packing packing;
-  SharedMemory inputs;
-  std::unique_ptr<Problem> problem;
-  bool exact = false;
-  double bytes = 0;  // of memory, about
-};
 
 // One kernel's worker and its place in the queue of prepared tasks.
 struct Lane {
@@ -52,27 +42,6 @@ struct Result {
   Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
   Reply reply;
 };
-
-std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
-  auto p = std::make_shared<Prepared>();
-  p->task = &task;
-  p->first_record = first_record;
-  p->bytes = memory_of(*task.op, task.c);
-  p->packing = pack(*task.op, task.c);
-  p->inputs = SharedMemory(p->packing.input_bytes);
-  p->problem = task.op->make();
-  std::vector<std::byte*> images;
-  for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
-    const bool output = task.op->tensors[i].role == Role::output;
-    images.push_back(output ? nullptr : p->inputs.data() + p->packing.at[i]);
-    if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
-  }
-  attach(*p->problem, task.c, p->packing.placements, images);
-  p->problem->solve();
-  const Fill& fill = find_fill(*task.op, task.c.fill);
-  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
-  return p;
-}
 
 Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
   Record r;

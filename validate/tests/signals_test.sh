@@ -4,7 +4,7 @@
 # binaries' folder.
 source "$(dirname "$0")/checks.sh"
 
-workers_of() { ps -o pid= --ppid "$1" | tr -d ' '; }
+workers_of() { cat "/proc/$1/task/$1/children"; }
 start() {  # leaves the process in $run and its workers in $workers
   rm -f run.jsonl
   "$validate" run --backend simt --suite full --json run.jsonl >out 2>err </dev/null &
