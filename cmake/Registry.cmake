@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tables of ops and kernels, made from the names of files:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
-# Sets ASSAY_OPS, ASSAY_KERNELS and ASSAY_BROKEN (files), and writes registry.cpp (sound kernels) and
-# registry_trial.cpp (broken ones too) with one declaration and one entry for each.
+# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and one entry for
+# each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and the tests'
+# validate/tests/hostile/OP/KERNEL.cu, for simt only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
+file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
 list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
 set(generated "${PROJECT_BINARY_DIR}/generated")
@@ -19,14 +21,10 @@ function(assay_head_comment file out)
   set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
 endfunction()
 
-# Appends to the caller's `declarations` and `kernel_entries`.
+# Appends to the caller's `declarations` and `kernel_entries`, for the flavours that follow.
 function(assay_declare_kernel op name file broken)
   assay_head_comment("${file}" about)
-  set(flavours on_simt)
-  if(ASSAY_GPU)
-    list(APPEND flavours on_gpu)
-  endif()
-  foreach(flavour ${flavours})
+  foreach(flavour ${ARGN})
     string(APPEND d "namespace ${flavour}::${op}_room::${name} {\nextern const KernelTraits<${op}> traits;\n"
                     "void run(const ${op}::Args&, const Launch&);\n}\n")
     string(APPEND launchers "    k.${flavour} = erased_run<${op}, ${flavour}::${op}_room::${name}::run>;\n")
@@ -35,7 +33,11 @@ function(assay_declare_kernel op name file broken)
   set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, on_simt::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
 endfunction()
 
-function(assay_write_registry file with_broken)
+# assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): the sound kernels, and those of a second folder with OP in its
+# name, as broken or not, in these flavours.
+function(assay_write_registry file)
+  set(more "${ARGN}")
+  list(POP_FRONT more folder broken)
   foreach(op ${ASSAY_OPS})
     if(NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
       message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
@@ -56,13 +58,14 @@ function(assay_write_registry file with_broken)
     string(APPEND op_entries "  all.push_back(make_op<${op}>(\"${op}\", ${about}, ${hooks}));\n")
     foreach(kernel ${kernels})
       get_filename_component(name "${kernel}" NAME_WE)
-      assay_declare_kernel(${op} ${name} "${kernel}" false)
+      assay_declare_kernel(${op} ${name} "${kernel}" false ${flavours})
     endforeach()
-    if(with_broken)
-      file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu")
+    if(folder)
+      string(REPLACE "OP" "${op}" of_op "${folder}")
+      file(GLOB kernels "${PROJECT_SOURCE_DIR}/${of_op}/*.cu")
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
-        assay_declare_kernel(${op} ${name} "${kernel}" true)
+        assay_declare_kernel(${op} ${name} "${kernel}" ${broken} ${more})
       endforeach()
     endif()
   endforeach()
@@ -97,8 +100,13 @@ foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BROKEN})
     message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
   endif()
 endforeach()
-assay_write_registry("${generated}/registry.cpp" FALSE)
-assay_write_registry("${generated}/registry_trial.cpp" TRUE)
+set(flavours on_simt)
+if(ASSAY_GPU)
+  list(APPEND flavours on_gpu)
+endif()
+assay_write_registry("${generated}/registry.cpp")
+assay_write_registry("${generated}/registry_trial.cpp" cuda/OP/broken true ${flavours})
+assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false on_simt)
 
 # Broken kernels are compiled together, one unit an op: each sits in a namespace of its own.
 foreach(op ${ASSAY_OPS})

@@ -51,3 +51,14 @@ foreach(op ${ASSAY_OPS})
   add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
   set_tests_properties(gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
+
+# --- The command under a hostile user, and under hostile kernels ------------------------------------------------------
+set_source_files_properties(${ASSAY_HOSTILE} PROPERTIES LANGUAGE CXX)
+add_library(assay_hostile_simt OBJECT ${ASSAY_HOSTILE})
+target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
+assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
+foreach(name command signals hostile)
+  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
+endforeach()
+# ----------------------------------------------------------------------------------------------------------------------

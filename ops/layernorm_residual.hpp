@@ -54,27 +54,28 @@ struct layernorm_residual {
   }
 
   // Worst-case forward error of the two-pass algorithm (mean, then the mean of squared deviations), so it holds for
-  // independent and for coherent rounding errors alike.  u: unit roundoff of the accumulator, n: the longest chain of
-  // additions, d = x - mean, r = 1/sqrt(var + epsilon), xhat = d r.
+  // independent and for coherent rounding errors alike.  u: unit roundoff of the accumulator, n: the roundings of the
+  // longest chain of additions, q: of the division by cols, d = x - mean, r = 1/sqrt(var + epsilon), xhat = d r.
   //
-  //   mean   sum of n dependent additions, one division:            |dmean| <= (n+1) u mean|x|
-  //   var    the mean square of (d - dmean)(1+u) is (var + dmean^2) within a relative (n+4) u: 2 for the rounded
-  //          difference squared, 1 for the square, n for the sum, 1 for the division; no cross term, since sum d = 0.
+  //   mean   n dependent additions and the division:                 |dmean| <= (n+q) u mean|x|
+  //   var    the mean square of (d - dmean)(1+u) is (var + dmean^2) within a relative (n+q+3) u: 2 for the rounded
+  //          difference squared, 1 for the square, n for the sum, q for the division; no cross term, since sum d = 0.
   //          Squares that underflow cost at most half the least subnormal each.
   //   r      epsilon rounded and added: 2 u; square root and division: 2 u more.  The variance errs upwards by
-  //          dmean^2 and both ways by (n+4) u var, so r stays in [r/sqrt(1+up), r/sqrt(1-down)] with no singular case.
+  //          dmean^2 and both ways by (n+q+3) u var, so r stays in [r/sqrt(1+up), r/sqrt(1-down)] with no singular case.
   //   xhat   |error| <= r (dmean (1+rho) + |d| (rho + 2u)): 1 u for the difference, 1 u for the product d r.
   //   y      gamma: u |xhat gamma|; + beta: u |xhat gamma + beta|; + residual: u |y|; at most one of each, fewer with FMA.
   //   out    a stored intermediate: u_o |LN| + floor; the output: u_o |y| + floor.
   // Second-order products of these terms are paid for by the factor 1 + 2^-10 (n u <= 2^-8 for n <= 65537).
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols, col = i % cols;
-    const double u = unit_roundoff(numerics.accumulate), n = static_cast<double>(numerics.chain.length(cols));
+    const double u = unit_roundoff(numerics.accumulate);
+    const auto n = static_cast<double>(numerics.chain.roundings(cols) + division_roundings(cols));
     const double mean = g.mean[row], var = g.variance[row], total = var + a.epsilon;
     const double gamma = a.gamma.at(col), beta = a.beta.at(col);
 
-    const double dmean = (n + 1) * u * g.mean_abs[row] + rounding_floor(numerics.accumulate);
-    const double both = ((n + 4) * u * (var + dmean * dmean) + 2 * u * total + 2 * rounding_floor(numerics.accumulate));
+    const double dmean = n * u * g.mean_abs[row] + rounding_floor(numerics.accumulate);
+    const double both = ((n + 3) * u * (var + dmean * dmean) + 2 * u * total + 2 * rounding_floor(numerics.accumulate));
     const double up = (dmean * dmean + both) / total, down = std::min(both / total, 0.5);
     const double rho = std::max(1 - 1 / std::sqrt(1 + up), 1 / std::sqrt(1 - down) - 1) + 2 * u;
 

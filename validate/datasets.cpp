@@ -122,10 +122,11 @@ Json parse(const std::string& text, const std::string& file) {
 }
 
 std::string read(const fs::path& path) {
+  // Note: a folder opens like a file and reads like an empty one.
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw BadInput(fmt::format("{}: cannot be read.", path.string()));
+  if (!in || !fs::is_regular_file(path)) throw BadInput(fmt::format("{}: cannot be read.", path.string()));
   return text.str();
 }
 

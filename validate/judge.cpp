@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "validate/compare.hpp"
+#include "validate/memory.hpp"
 #include "validate/pool.hpp"
+#include "validate/prepare.hpp"
 
 namespace assay {
 
@@ -21,16 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// A task with its inputs made and its golden solved.
-struct Prepared {
-  const Task* task;
-  std::size_t first_record;  // number of the record of its first kernel
-  Packing packing;
-  SharedMemory inputs;
-  std::unique_ptr<Problem> problem;
-  bool exact = false;
-};
 
 // One kernel's worker and its place in the queue of prepared tasks.
 struct Lane {
@@ -50,26 +42,6 @@ struct Result {
   Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
   Reply reply;
 };
-
-std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
-  auto p = std::make_shared<Prepared>();
-  p->task = &task;
-  p->first_record = first_record;
-  p->packing = pack(*task.op, task.c);
-  p->inputs = SharedMemory(p->packing.input_bytes);
-  p->problem = task.op->make();
-  std::vector<std::byte*> images;
-  for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
-    const bool output = task.op->tensors[i].role == Role::output;
-    images.push_back(output ? nullptr : p->inputs.data() + p->packing.at[i]);
-    if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
-  }
-  attach(*p->problem, task.c, p->packing.placements, images);
-  p->problem->solve();
-  const Fill& fill = find_fill(*task.op, task.c.fill);
-  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
-  return p;
-}
 
 Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
   Record r;
@@ -174,16 +146,26 @@ class Run {
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
   bool finished() const { return emitted_ == records_total_; }
 
+  // Whether one more task may be prepared, by their number and by their memory.
+  bool room_for(const Task& task) const {
+    double bytes = memory_of(*task.op, task.c);
+    for (const auto& p : live_)
+      if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
+    return live_.empty() || (live_.size() < kAhead && bytes <= static_cast<double>(memory_));
+  }
+
   void prepare_ahead() {
     while (next_task_ < tasks_.size()) {
       std::erase_if(live_, [](const auto& p) { return p.expired(); });
-      if (live_.size() >= kAhead) return;
-      const Task& task = tasks_[next_task_++];
+      const Task& task = tasks_[next_task_];
+      const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
+                                                  : too_large(*task.op, task.c, memory_);
+      if (why_not.empty() && !room_for(task)) return;
+      ++next_task_;
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
-      if (out_of_budget()) {
-        for (std::size_t k = 0; k < task.kernels.size(); ++k)
-          emit(first + k, skipped(task, *task.kernels[k], fmt::format("the budget of {} s was spent", options_.budget_s)));
+      if (!why_not.empty()) {
+        for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], why_not));
         continue;
       }
       const auto p = prepare(task, first);
@@ -226,7 +208,9 @@ class Run {
       Lane& lane = *who[i];
       if (polled[i].revents) {
         std::optional<Reply> reply = lane.worker->receive();
-        if (reply) take(lane, verdict_of(*reply), std::move(*reply));
+        if (reply && reply->id != static_cast<std::int64_t>(lane.running->first_record))
+          take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
+        else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
         else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
       } else if (Clock::now() > lane.deadline) {
         take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
@@ -291,6 +275,7 @@ class Run {
   const JudgeOptions& options_;
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
+  std::size_t memory_ = available_memory();
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Result> results_;

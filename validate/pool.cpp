@@ -56,11 +56,16 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
 
 WorkerProcess::~WorkerProcess() {
   if (socket_ >= 0) ::close(socket_);
-  if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  if (pid_ > 0) end();
+}
+
+// Kills it and whatever it left running: it leads a process group of its own.
+void WorkerProcess::end() {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  pid_ = -1;
 }
 
 void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
@@ -88,18 +93,30 @@ std::optional<Reply> WorkerProcess::receive() {
   try {
     return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
   } catch (const std::exception&) {
-    return std::nullopt;  // a worker that no longer speaks the protocol is as good as dead
+    babbled_ = true;
+    return std::nullopt;  // as good as dead
   }
 }
 
 std::string WorkerProcess::cause_of_death() {
   int status = 0;
-  ::kill(pid_, SIGKILL);  // Note: one that closed its socket and lives on would keep us waiting
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  // A process's socket closes a little before its status is there; one that closed it and lives on is not waited for.
+  for (int i = 0; i < 200 && !babbled_ && ended == 0; ++i) {
+    ended = ::waitpid(pid_, &status, WNOHANG);
+    if (ended == 0) ::usleep(5000);
   }
+  if (ended != pid_) {
+    end();
+    return babbled_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
+  }
+  ::kill(-pid_, SIGKILL);
   pid_ = -1;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
-  return fmt::format("the worker process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  const int signal = WTERMSIG(status);
+  return fmt::format("the worker process was killed by signal {} ({}){}", signal, ::strsignal(signal),
+                     signal == SIGKILL ? ", perhaps by the system for want of memory" : "");
 }
 
 }  // namespace assay

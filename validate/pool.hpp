@@ -22,10 +22,12 @@ class WorkerProcess {
 
   int socket() const { return socket_; }  // readable when a reply, or the worker's end, is there
   void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs);
-  std::optional<Reply> receive();  // none: the worker is dead
-  std::string cause_of_death();    // "killed by signal 11 (Segmentation fault)", "exited with code 3"
+  std::optional<Reply> receive();  // none: it is dead, or no longer speaks the protocol
+  std::string cause_of_death();    // "killed by signal 11 (Segmentation fault)", "exited with code 3"; ends it
 
  private:
+  void end();
+  bool babbled_ = false;  // what was received last was no reply
   pid_t pid_ = -1;
   int socket_ = -1;
 };

@@ -8,6 +8,19 @@ namespace assay {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// A candidate's exception may say anything: one line, no control characters, and short enough for one packet.
+std::string one_line(std::string text) {
+  constexpr std::size_t kMost = 2000;
+  if (text.size() > kMost) text.resize(kMost), text += " ...";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
+}  // namespace
+
 Packing pack(const Op& op, const Case& c) {
   Packing p{.placements = place(op, c)};
   for (std::size_t i = 0; i < p.placements.size(); ++i) {
@@ -55,7 +68,7 @@ std::string to_text(const Reply& r) {
                        t.unique_written_bytes, t.read_sectors,  t.written_sectors};
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
-              {"message", r.message},
+              {"message", one_line(r.message)},
               {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic}}

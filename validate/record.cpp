@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,15 @@ Json number(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
   return v;
+}
+
+[[noreturn]] void cannot_write(const std::string& path, int error) {
+  throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
+}
+
+bool is_special(const std::string& path) {
+  struct stat s{};
+  return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
 Json json_of(const Traffic& t) {
@@ -127,7 +137,7 @@ std::string to_json(const Tally& t) {
 
 JsonLines::JsonLines(const std::string& path) : path_(path) {
   fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  if (fd_ < 0) cannot_write(path, errno);
 }
 
 JsonLines::~JsonLines() {
@@ -143,7 +153,7 @@ void JsonLines::write(const std::string& line) {
     if (n < 0) {
       const int error = errno;
       [[maybe_unused]] const int cut = ::ftruncate(fd_, whole_);
-      throw BadInput(fmt::format("cannot write '{}': {}", path_, std::strerror(error)));
+      cannot_write(path_, error);
     }
     done += static_cast<std::size_t>(n);
   }
@@ -152,17 +162,28 @@ void JsonLines::write(const std::string& line) {
 
 void write_whole(const std::string& path, const std::string& text) {
   // Note: a device or a pipe (--junit /dev/stdout) cannot be replaced by a rename, so only regular files go by way of one.
-  const bool special = ::access(path.c_str(), F_OK) == 0 && path.rfind("/dev/", 0) == 0;
-  const std::string temporary = special ? path : path + ".part";
-  {
-    JsonLines file(temporary);
-    file.write(text);
-  }
-  if (!special && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
+  if (is_special(path)) return JsonLines(path).write(text);
+  const std::string temporary = path + ".part";
+  try {
+    JsonLines(temporary).write(text);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
+  } catch (const BadInput&) {
     ::unlink(temporary.c_str());
-    throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
+    throw;
   }
+}
+
+void require_writable(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno != ENXIO) cannot_write(path, errno);  // Note: ENXIO is a pipe that nobody reads yet
+    if (fd >= 0) ::close(fd);
+    return;
+  }
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) cannot_write(path, errno);
+  ::close(fd);
+  ::unlink(path.c_str());
 }
 
 }  // namespace assay

@@ -94,5 +94,7 @@ std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);
 std::string to_markdown(const RunHead&, const std::vector<Record>&, const Tally&);
 // Writes a whole file or nothing.
 void write_whole(const std::string& path, const std::string& text);
+// Throws BadInput where a file could not be written, without touching what is there; for flags, before a long run.
+void require_writable(const std::string& path);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 // Anonymous memory that two processes can map.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,8 +19,9 @@ class SharedMemory {
  public:
   SharedMemory() = default;
   // Makes a new one of at least one byte, zeroed.
-  explicit SharedMemory(std::size_t bytes) : fd_(::memfd_create("assay", MFD_CLOEXEC)), bytes_(bytes ? bytes : 1) {
+  explicit SharedMemory(std::size_t bytes) : fd_(::memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes ? bytes : 1) {
     if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("making");
+    ::fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);  // Note: a worker that shrank it would end the judge by SIGBUS
     map(PROT_READ | PROT_WRITE);
   }
   // Maps one that came as a descriptor; owns the descriptor from here on.

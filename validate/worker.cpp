@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <new>
 
 #include "validate/compare.hpp"
+#include "validate/memory.hpp"
 #include "validate/shared_memory.hpp"
 
 namespace assay {
@@ -212,6 +216,8 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
     return {.id = order.id, .status = Reply::Status::failed, .message = m.what()};
   } catch (const BackendFinding& f) {
     return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
+  } catch (const std::bad_alloc&) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = "asked for more memory than a worker may have", .tainted = true};
   } catch (const std::exception& e) {
     return {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
   }
@@ -239,11 +245,25 @@ bool reply_with(const Reply& reply) {
   return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
+// A candidate that allocates without end meets a limit of its own before the machine runs out, and where the machine does,
+// the system ends the worker and not the judge.  Counted is what may be written; address space that is only reserved is not.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__)  // whose shadow memory is larger than any limit
+  const std::size_t most = available_memory() / 4 * 3;
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_DATA, &limit);
+#endif
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // a crash is a verdict, not a file in somebody's folder
+}
+
 }  // namespace
 
 int serve(std::string_view backend_name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGINT, SIG_IGN);  // the parent decides when a run ends
+  limit_memory();
   std::unique_ptr<Backend> backend;
   std::string text;
   int fds[2];
@@ -256,7 +276,7 @@ int serve(std::string_view backend_name) {
     } catch (const std::exception& e) {
       reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
     }
-    if (!reply_with(reply)) return 1;
+    if (!reply_with(reply)) return kSocketLost;
   }
   return 0;
 }

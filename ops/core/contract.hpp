@@ -17,6 +17,8 @@
 // The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&)` in reference/stem.cpp.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -53,8 +55,12 @@ struct Cost {
 struct Chain {
   std::int64_t lanes = 1;
   std::int64_t extra = 0;
-  constexpr std::int64_t length(std::int64_t n) const { return (n + lanes - 1) / lanes + extra; }
+  // How many of them can round.  Adding a zero does not, and n terms have at most n - 1 additions that are not of a zero.
+  constexpr std::int64_t roundings(std::int64_t n) const { return std::min((n + lanes - 1) / lanes + extra, n - 1); }
 };
+
+// The roundings of a division by n: none by a power of two, short of underflow.
+constexpr int division_roundings(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)) ? 0 : 1; }
 
 // How a kernel computes: the bound is made from this and from the data, and from nothing else.
 struct Numerics {

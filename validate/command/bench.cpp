@@ -15,6 +15,7 @@
 #include "validate/compare.hpp"
 #include "validate/error.hpp"
 #include "validate/image.hpp"
+#include "validate/memory.hpp"
 #include "validate/worker.hpp"
 
 namespace assay {
@@ -210,6 +211,7 @@ bool count_shape(const Op& op, const Case& c, const BenchFlags& flags, const Out
   const std::vector<Task> tasks{{&op, small, candidates(op, flags, c.dtype)}};
   bool sound = true;
   judge(tasks, {.backend = "simt", .timeout_s = flags.run.timeout_s, .sectors = true, .stop = &stop_requested}, [&](const Record& r) {
+    if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
     if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
     sound = sound && !is_bad(r.verdict);
     Traffic sum;
@@ -234,9 +236,10 @@ bool count_shape(const Op& op, const Case& c, const BenchFlags& flags, const Out
 }  // namespace
 
 int bench_command(const BenchFlags& flags) {
-  std::string why_not;
-  const std::string backend_name = chosen_backend(flags.run.backend, why_not);
-  if (!why_not.empty()) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend_name, why_not));
+  std::string backend_name;
+  int code = 0;
+  if (!backend_ready(flags.run, backend_name, code)) return code;
+  if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
 
   // Everything a person can get wrong, before anything is written.
@@ -256,8 +259,11 @@ int bench_command(const BenchFlags& flags) {
     for (const std::string& kernel : flags.run.selection.kernels)
       if (std::find(names.begin(), names.end(), kernel) == names.end()) throw BadInput(unknown("kernel", kernel, names));
     for (const std::string& shape : shapes_of(*op, flags))
-      for (const std::string& dtype : dtypes)
+      for (const std::string& dtype : dtypes) {
         cases.emplace_back(op, parse_repro(fmt::format("{} {} {} seed={}", op->name, dtype, shape, flags.run.selection.seed), shapes).what);
+        const std::string why_not = backend_name == "cuda" ? too_large(*op, cases.back().second, available_memory()) : "";
+        if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", shape, why_not));
+      }
   }
   Out out;
   const RunHead head = head_of(flags.run, backend_name);

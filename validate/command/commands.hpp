@@ -34,7 +34,7 @@ struct RunFlags {
   std::string json, junit, markdown;
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
-  int skip_exit = -1;  // exit code when the backend is missing; -1: kNothingRun
+  int skip_exit = -1;  // exit code when the backend is missing; -1: kBadInput
   bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
 };
 
@@ -64,8 +64,9 @@ const Op& op_named(std::string_view name);          // throws BadInput with the 
 std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
 // The backend a flag means: "auto" is cuda where there is a GPU, else simt.  `why_not` is set where it cannot be used.
 std::string chosen_backend(const std::string& flag, std::string& why_not);
+// Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
+bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
 std::string summary_of(const Case& c);              // "rows=129 cols=4096 fill=normal"
-std::string failure_text(const Record& r);
 
 }  // namespace assay

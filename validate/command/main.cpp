@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command: flags in, exit code out.  Everything it does is in the subcommands' own files.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <new>
+#include <system_error>
 
 #include "validate/command/commands.hpp"
 #include "validate/error.hpp"
@@ -17,17 +26,48 @@ std::atomic<bool> stop_requested{false};
 
 namespace {
 
+const Names kBackendFlags{"auto", "simt", "cuda"};
+
 void request_stop(int) {
   // A second signal ends the program at once.
   if (stop_requested.exchange(true)) _exit(130);
 }
 
+// One of some names; what is none of them is answered with the nearest.
+CLI::Validator one_of(const char* kind, Names names) {
+  const auto check = [kind, names](std::string& word) {
+    return std::find(names.begin(), names.end(), word) == names.end() ? unknown(kind, word, names) : std::string();
+  };
+  return CLI::Validator(check, "", kind);
+}
+
+// Note: CLI::Range lets NaN through.
+CLI::Validator seconds() {
+  const auto check = [](std::string& text) {
+    double v = 0;
+    const bool number = CLI::detail::lexical_cast(text, v);
+    return number && v > 0 && v <= 1e6 ? std::string() : fmt::format("'{}' is not a number of seconds from 0 to 1000000", text);
+  };
+  return CLI::Validator(check, "", "seconds");
+}
+
+// Note: CLI11 takes -1 and 2^64 for the largest number.
+CLI::Validator seed() {
+  const auto check = [](std::string& text) {
+    std::uint64_t v = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
+  };
+  return CLI::Validator(check, "", "seed");
+}
+
 void add_selection(CLI::App& app, Selection& s) {
-  app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',');
-  app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',');
-  app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',');
+  app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
-  app.add_option("--seed", s.seed, "of the cases")->capture_default_str();
+  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
   app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
@@ -36,14 +76,14 @@ void add_selection(CLI::App& app, Selection& s) {
 void add_run_flags(CLI::App& app, RunFlags& f) {
   add_selection(app, f.selection);
   app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda where there is a GPU")
-      ->check(CLI::IsMember({"auto", "simt", "cuda"}))
+      ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--json", f.json, "write one record a case here, JSON Lines");
   app.add_option("--junit", f.junit, "write a JUnit file here");
   app.add_option("--md", f.markdown, "write a Markdown summary here");
-  app.add_option("--timeout", f.timeout_s, "seconds for one kernel on one case")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--timeout", f.timeout_s, "seconds for one kernel on one case")->capture_default_str()->check(seconds());
   app.add_option("--budget", f.budget_s, "seconds for the whole run; the rest is skipped")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->transform([](std::string text) {
         if (!text.empty() && text.back() == 's') text.pop_back();
         return text;
@@ -56,6 +96,28 @@ void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--quiet", f.quiet, "the last line only");
 }
 
+// What is wrong with a command line, with the nearest right name where a name is wrong.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  Names names;
+  if (chosen.empty()) {
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+    if (first.empty()) return fmt::format("a subcommand is required: {}", fmt::join(names, ", "));
+    return first.starts_with('-') ? unknown("flag", first.substr(0, first.find('=')), {"--help", "--version"})
+                                  : unknown("subcommand", first, names);
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    std::vector<std::string> flags;
+    for (const CLI::Option* o : chosen.front()->get_options()) flags.push_back(o->get_name());
+    for (const std::string& flag : flags)
+      if (flag.starts_with('-')) names.push_back(flag);
+    for (const std::string& extra : app.remaining(true))
+      if (extra.starts_with('-')) return unknown("flag", extra.substr(0, extra.find('=')), names);
+    for (const std::string& extra : app.remaining(true)) return fmt::format("'{}' was not expected here", extra);
+  }
+  return error.what();
+}
+
 int dispatch(int argc, char** argv) {
   CLI::App app{"Assay proves GPU kernels right and shows what they are worth.", "validate"};
   app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
@@ -65,7 +127,7 @@ int dispatch(int argc, char** argv) {
   Selection listed;
   std::string what = "kernels";
   auto* list = app.add_subcommand("list", "what there is");
-  list->add_option("what", what, "ops, kernels, cases or backends")->check(CLI::IsMember({"ops", "kernels", "cases", "backends"}));
+  list->add_option("what", what, "ops, kernels, cases or backends")->check(one_of("list", {"ops", "kernels", "cases", "backends"}));
   add_selection(*list, listed);
   list->callback([&] { code = list_command(what, listed); });
 
@@ -85,12 +147,12 @@ int dispatch(int argc, char** argv) {
   trial->callback([&] { code = selfcheck_command(trial_flags); });
 
   RunFlags replay_flags;
-  std::string line;
+  std::vector<std::string> words;  // of a repro line, quoted or not
   auto* replay = app.add_subcommand("replay", "one case, everything printed");
-  replay->add_option("line", line, "a repro line")->required();
-  replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(CLI::IsMember({"auto", "simt", "cuda"}));
-  replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(CLI::PositiveNumber);
-  replay->callback([&] { code = replay_command(line, replay_flags); });
+  replay->add_option("line", words, "a repro line")->required();
+  replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
+  replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(seconds());
+  replay->callback([&] { code = replay_command(fmt::format("{}", fmt::join(words, " ")), replay_flags); });
 
   BenchFlags bench_flags;
   auto* bench = app.add_subcommand("bench", "time kernels on a GPU; on simt, count their bytes");
@@ -108,10 +170,29 @@ int dispatch(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    std::fprintf(stderr, "validate: %s  (validate --help)\n", e.what());
-    return kBadInput;
+    throw BadInput(usage_error(app, e, argc > 1 ? argv[1] : "") + "  (validate --help)");
   }
   return code;
+}
+
+// What is wrong, on one line: it quotes what was typed, which may hold anything.
+int complain(std::string what) {
+  for (char& c : what)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::fprintf(stderr, "validate: %s\n", what.c_str());
+  return kBadInput;
+}
+
+// Starts the program again with OpenMP told not to spin: idle threads of the judge would take the workers' cores.  The
+// runtime reads this before main.
+void wait_passively(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY")) return;
+  char program[4096];
+  const ssize_t n = ::readlink("/proc/self/exe", program, sizeof program - 1);
+  if (n <= 0) return;
+  program[n] = 0;
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::execv(program, argv);  // where it cannot be, the run is only slower
 }
 
 }  // namespace
@@ -130,19 +211,26 @@ __attribute__((constructor(101))) static void require_processor() {
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc == 3 && std::string_view(argv[1]) == "worker") return serve(argv[2]);
+  // A descriptor that was closed would be given to the next file, which would then take the output.
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
+  wait_passively(argv);
   struct sigaction action{};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
   try {
-    return dispatch(argc, argv);
-  } catch (const BadInput& e) {
-    std::fprintf(stderr, "validate: %s\n", e.what());
+    const int code = dispatch(argc, argv);
+    if (std::fflush(stdout) != 0 && errno != EPIPE) throw BadInput(fmt::format("cannot write to the output: {}", std::strerror(errno)));
+    return code;
+  } catch (const std::system_error& e) {
+    // A reader that has seen enough (head) is no error; 141 is what a shell gives a program that SIGPIPE ended.
+    if (e.code() == std::errc::broken_pipe) return 141;
+    return complain(e.what());
   } catch (const std::bad_alloc&) {
-    std::fputs("validate: out of memory\n", stderr);
+    return complain("out of memory");
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "validate: %s\n", e.what());
+    return complain(e.what());
   }
-  return kBadInput;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // run, selfcheck and replay: tasks judged, records written and shown.
-#include <fmt/color.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
 #include <ctime>
+#include <map>
 #include <memory>
+#include <system_error>
 
 #include "validate/command/commands.hpp"
+#include "validate/command/console.hpp"
 #include "validate/error.hpp"
 #include "validate/version.hpp"
 
@@ -24,93 +27,53 @@ std::string now_utc() {
 }
 
 std::string host_text() {
-  char host[256] = {};
-  ::gethostname(host, sizeof host - 1);
   return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-// The table's rows: the worst of each (op, kernel, dtype).
-struct Row {
-  std::string op, kernel, dtype, at;
-  std::int64_t cases = 0, unsupported = 0, bad = 0, ragged = 0;
-  double margin = 0, seconds = 0;
-};
+// Whether nobody can read the output any more (a pipe into head): a run that prints nothing for long would not notice.
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
+}
 
-class Console {
- public:
-  explicit Console(bool quiet, std::int64_t total) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO)), total_(total) {}
-
-  void add(const Record& r) {
-    ++done_;
-    Row& row = row_of(r);
-    if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) {
-      ++row.unsupported;
-    } else {
-      ++row.cases;
-      row.seconds += r.seconds;
-      if (r.multi_tile_ragged) ++row.ragged;
-      if (r.margin && (*r.margin > row.margin || row.at.empty())) row.margin = *r.margin, row.at = summary_of(r.c);
-    }
-    if (is_bad(r.verdict)) {
-      ++row.bad;
-      clear();
-      if (!quiet_ && shown_++ < kShown) fmt::print("{}\n", failure_text(r));
-    }
-    if (terminal_ && !quiet_) {
-      fmt::print(stderr, "\r  {} of {}  {:<70.70}", done_, total_, r.repro);
-      std::fflush(stderr);
-    }
+// The record file, opened.  Whatever cannot be written is found out before the first case, and before anything that is
+// there is touched.
+std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& head) {
+  std::vector<std::string> paths;
+  for (const std::string& path : {flags.json, flags.junit, flags.markdown}) {
+    if (path.empty()) continue;
+    if (std::find(paths.begin(), paths.end(), path) != paths.end()) throw BadInput(fmt::format("'{}' is named as two outputs", path));
+    require_writable(path);
+    paths.push_back(path);
   }
-
-  void table() {
-    clear();
-    if (quiet_) return;
-    if (shown_ > kShown) fmt::print("... and {} more that are not shown; --json has them all\n\n", shown_ - kShown);
-    fmt::print("  {:<20} {:<24} {:<6} {:>6} {:>7} {:>16}  {:<58} {:>7}\n", "op", "kernel", "dtype", "cases", "ragged",
-               "worst err/bound", "at", "time");
-    for (const Row& r : rows_)
-      if (r.cases)
-        fmt::print("  {:<20} {:<24} {:<6} {:>6} {:>6}% {:>16}  {:<58} {:>5.1f} s\n", r.op, r.kernel, r.dtype, r.cases,
-                   100 * r.ragged / r.cases, r.at.empty() ? "-" : fmt::format("{:.2f}", r.margin), r.at, r.seconds);
-    fmt::print("\n");
-  }
-
- private:
-  static constexpr int kShown = 10;
-  Row& row_of(const Record& r) {
-    for (Row& row : rows_)
-      if (row.op == r.c.op && row.kernel == r.kernel && row.dtype == name(r.c.dtype)) return row;
-    rows_.push_back({.op = r.c.op, .kernel = r.kernel, .dtype = std::string(name(r.c.dtype)), .at = {}});
-    return rows_.back();
-  }
-  void clear() {
-    if (terminal_ && !quiet_) fmt::print(stderr, "\r{:<90}\r", "");
-  }
-  bool quiet_, terminal_;
-  std::int64_t done_ = 0, total_;
-  int shown_ = 0;
-  std::vector<Row> rows_;
-};
+  if (flags.json.empty()) return nullptr;
+  auto json = std::make_unique<JsonLines>(flags.json);
+  json->write(to_json(head));
+  return json;
+}
 
 // Runs tasks with everything that a run writes and shows.
 Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std::string& backend, const RunHead& head,
-                const std::function<void(const Record&)>& also = {}) {
-  // Whatever cannot be written is found out before the first case is run.
-  for (const std::string& path : {flags.junit, flags.markdown})
-    if (!path.empty()) write_whole(path, "");
-  std::unique_ptr<JsonLines> json;
-  if (!flags.json.empty()) {
-    json = std::make_unique<JsonLines>(flags.json);
-    json->write(to_json(head));
-  }
+                Console::Show show, const std::function<void(const Record&)>& also = {}) {
+  std::unique_ptr<JsonLines> json = open_outputs(flags, head);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
-  if (!flags.quiet)
+  if (show == Console::Show::everything)
     fmt::print("Assay {} · commit {} · {} · {} cases · seed {}\n\n", head.version, head.commit, head.device, total, head.seed);
   std::fflush(stdout);
 
   std::vector<Record> kept;
-  Console console(flags.quiet, total);
+  Console console(show, total);
+  bool heard = true;  // until whoever reads the output closes it
+  const auto say = [&](const auto& print) {
+    try {
+      heard = heard && !reader_left();
+      if (heard) print();
+    } catch (const std::system_error&) {
+      heard = false;
+    }
+    if (!heard) stop_requested = true;
+  };
   const Tally tally = judge(tasks,
                             {.backend = backend,
                              .device = head.device,
@@ -122,14 +85,14 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
                              .stop = &stop_requested},
                             [&](const Record& r) {
                               if (json) json->write(to_json(r));
-                              console.add(r);
+                              say([&] { console.add(r); });
                               if (also) also(r);
                               if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
                             });
   if (json) json->write(to_json(tally));
+  say([&] { console.finish(tally); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
   if (!flags.markdown.empty()) write_whole(flags.markdown, to_markdown(head, kept, tally));
-  console.table();
   return tally;
 }
 
@@ -137,18 +100,6 @@ int exit_code(const Tally& tally) {
   if (tally.interrupted) return 130;
   if (tally.bad()) return kVerdictFailed;
   return tally.ran() == 0 ? kNothingRun : kAllPassed;
-}
-
-// Whether the run can go on with this backend; if not, `code` is what to exit with.
-bool backend_ready(const RunFlags& flags, std::string& backend, int& code) {
-  std::string why_not;
-  backend = chosen_backend(flags.backend, why_not);
-  if (flags.require_gpu && backend != "cuda") throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
-  if (why_not.empty()) return true;
-  if (flags.skip_exit < 0) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend, why_not));
-  fmt::print("skipped: backend {} cannot be used: {}\n", backend, why_not);
-  code = flags.skip_exit;
-  return false;
 }
 
 }  // namespace
@@ -174,36 +125,17 @@ RunHead head_of(const RunFlags& flags, const std::string& backend) {
   return h;
 }
 
-std::string failure_text(const Record& r) {
-  std::string verdict(name(r.verdict));
-  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
-  std::string text = fmt::format("{}  {}/{}  {}  {}\n\n", verdict, r.c.op, r.kernel, name(r.c.dtype), r.reason);
-  if (r.worst && r.wrong) {
-    const Op& op = op_named(r.c.op);
-    std::string where;
-    for (const TensorSpec& t : op.tensors)
-      if (t.name == r.worst->tensor)
-        for (std::size_t a = 0; a < t.axes.size(); ++a)
-          where += fmt::format("{}{} {}", a ? ", " : "", name(t.axes[a]), r.worst->index[a]);
-    text += fmt::format("  where      {}[{}]\n", r.worst->tensor, where);
-    text += fmt::format("  got        {:.10g}\n", r.worst->got);
-    text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
-    text += fmt::format("  pattern    {}\n", r.pattern);
-  }
-  return text + fmt::format("  again      validate replay '{}'\n", r.repro);
-}
-
 int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt");
-  const Tally tally = run_tasks(tasks, flags, backend, head_of(flags, backend));
-  fmt::print("{}\n", tally.sentence());
-  return exit_code(tally);
+  return exit_code(run_tasks(tasks, flags, backend, head_of(flags, backend),
+                             flags.quiet ? Console::Show::last_line : Console::Show::everything));
 }
 
 int selfcheck_command(const RunFlags& flags) {
+  if (flags.fail_fast) throw BadInput("--fail-fast: every verdict of a selfcheck but the last should be a bad one");
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
@@ -217,20 +149,19 @@ int selfcheck_command(const RunFlags& flags) {
   std::map<std::string, Trial> trials;
   for (const Task& t : tasks)
     for (const Kernel* k : t.kernels) trials[std::string(k->op) + "/" + std::string(k->name)];
-  RunFlags silent = flags;
-  silent.quiet = true;
-  const Tally tally = run_tasks(tasks, silent, backend, head_of(flags, backend), [&](const Record& r) {
+  const Tally tally = run_tasks(tasks, flags, backend, head_of(flags, backend), Console::Show::progress, [&](const Record& r) {
     Trial& t = trials[r.c.op + "/" + r.kernel];
     if (is_bad(r.verdict) && t.bad++ == 0) t.first = fmt::format("{}: {}", r.reason, summary_of(r.c));
     if (r.verdict == Verdict::passed) ++t.passed;
   });
   std::int64_t missed = 0;
-  fmt::print("  {:<52} {:>7} {:>7}  {}\n", "broken kernel", "failed", "passed", "first failed by");
+  if (!flags.quiet) fmt::print("  {:<52} {:>7} {:>7}  {}\n", "broken kernel", "failed", "passed", "first failed by");
   for (const auto& [name, t] : trials) {
     if (t.bad == 0) ++missed;
-    fmt::print("  {:<52} {:>7} {:>7}  {}\n", name, t.bad, t.passed, t.bad ? t.first : "MISSED");
+    if (!flags.quiet) fmt::print("  {:<52} {:>7} {:>7}  {}\n", name, t.bad, t.passed, t.bad ? t.first : "MISSED");
   }
-  fmt::print("\n{} broken kernels: {} caught, {} missed · {} · {:.1f} s\n", trials.size(),
+  if (!flags.quiet) fmt::print("\n");
+  fmt::print("{} broken kernels: {} caught, {} missed · {} · {:.1f} s\n", trials.size(),
              static_cast<std::int64_t>(trials.size()) - missed, missed, backend, tally.seconds);
   if (tally.interrupted) return 130;
   return missed ? kVerdictFailed : kAllPassed;
@@ -253,12 +184,9 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   if (chosen.empty()) throw BadInput(unknown("kernel", repro_line.kernel, names) + "  (validate list kernels)");
   check(repro_line.what, op.shape());
 
-  RunFlags one = flags;
-  one.sectors = true;
-  Tally tally;
   const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
-  judge(tasks, {.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested}, [&](const Record& r) {
-    tally.add(r);
+  const JudgeOptions options{.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested};
+  const Tally tally = judge(tasks, options, [&](const Record& r) {
     fmt::print("{}\n", r.repro);
     fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
     if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -62,7 +63,8 @@ std::pair<std::int64_t, std::int64_t> parse_shard(const std::string& text) {
 
 std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken) {
   std::vector<const Op*> chosen;
-  for (const std::string& name : selection.ops) chosen.push_back(&op_named(name));
+  for (const std::string& name : selection.ops)
+    if (const Op* op = &op_named(name); std::find(chosen.begin(), chosen.end(), op) == chosen.end()) chosen.push_back(op);
   if (chosen.empty())
     for (const Op& op : ops()) chosen.push_back(&op);
 
@@ -114,6 +116,19 @@ std::string chosen_backend(const std::string& flag, std::string& why_not) {
     }
   }
   return "simt";
+}
+
+bool backend_ready(const RunFlags& flags, std::string& backend, int& code) {
+  std::string why_not;
+  backend = chosen_backend(flags.backend, why_not);
+  if (flags.require_gpu && flags.backend == "simt") throw BadInput("--require-gpu and --backend simt contradict each other");
+  if (flags.require_gpu && (backend != "cuda" || !why_not.empty()))
+    throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
+  if (why_not.empty()) return true;
+  if (flags.skip_exit < 0) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend, why_not));
+  fmt::print("skipped: backend {} cannot be used: {}\n", backend, why_not);
+  code = flags.skip_exit;
+  return false;
 }
 
 std::string summary_of(const Case& c) {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/command/console.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "validate/command/commands.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr std::size_t kUsualWidth = 120;  // of lines that go to a file or a pipe
+
+std::size_t width_of(int fd) {
+  winsize size{};
+  const bool known = ::isatty(fd) && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUsualWidth;
+}
+
+}  // namespace
+
+std::string cut(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  return width == 0 ? "" : text.substr(0, width - 1) + "…";
+}
+
+std::string failure_text(const Record& r) {
+  std::string verdict(name(r.verdict));
+  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
+  std::string text = fmt::format("{}  {}/{}  {}  {}\n\n", verdict, r.c.op, r.kernel, name(r.c.dtype), r.reason);
+  if (r.worst && r.wrong) {
+    const Op& op = op_named(r.c.op);
+    std::string where;
+    for (const TensorSpec& t : op.tensors)
+      if (t.name == r.worst->tensor)
+        for (std::size_t a = 0; a < t.axes.size(); ++a)
+          where += fmt::format("{}{} {}", a ? ", " : "", name(t.axes[a]), r.worst->index[a]);
+    text += fmt::format("  where      {}[{}]\n", r.worst->tensor, where);
+    text += fmt::format("  got        {:.10g}\n", r.worst->got);
+    text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
+    text += fmt::format("  pattern    {}\n\n", r.pattern);
+  }
+  return text + fmt::format("  again      validate replay '{}'\n", r.repro);
+}
+
+Console::Console(Show show, std::int64_t total) : show_(show), terminal_(::isatty(STDERR_FILENO)), total_(total) {}
+
+Console::Row& Console::row_of(const Record& r) {
+  for (Row& row : rows_)
+    if (row.op == r.c.op && row.kernel == r.kernel && row.dtype == name(r.c.dtype)) return row;
+  rows_.push_back({.op = r.c.op, .kernel = r.kernel, .dtype = std::string(name(r.c.dtype)), .at = {}});
+  return rows_.back();
+}
+
+void Console::add(const Record& r) {
+  ++done_;
+  if (r.verdict == Verdict::skipped) ++skipped_[r.reason];
+  if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
+    Row& row = row_of(r);
+    ++row.cases;
+    row.seconds += r.seconds;
+    if (r.margin && (*r.margin > row.margin || row.at.empty())) row.margin = *r.margin, row.at = summary_of(r.c);
+    if (!r.c.reduced.empty()) ++reduced_;
+    for (const Case::Reduction& to : r.c.reduced) reduced_to_.insert(fmt::format("{} to {}", name(to.axis), to.to));
+  }
+  if (show_ == Show::last_line) return;
+  if (show_ == Show::everything && is_bad(r.verdict) && failures_++ < kShown) {
+    clear();
+    fmt::print("{}\n", failure_text(r));
+    std::fflush(stdout);
+  }
+  progress(r);
+}
+
+void Console::progress(const Record& r) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ || now - last_progress_ < std::chrono::milliseconds(100)) return;
+  last_progress_ = now;
+  // Note: a line as wide as the terminal would wrap on some of them.
+  const std::string line = cut(fmt::format("  {} of {}  {}", done_, total_, r.repro), width_of(STDERR_FILENO) - 1);
+  fmt::print(stderr, "\r{}\033[K", line);
+  std::fflush(stderr);
+}
+
+void Console::clear() {
+  if (terminal_) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
+void Console::finish(const Tally& tally) {
+  if (show_ != Show::last_line) clear();
+  if (show_ == Show::progress) return;
+  if (show_ == Show::everything) {
+    if (failures_ > kShown) fmt::print("... and {} more that are not shown; --json has them all\n\n", failures_ - kShown);
+    table();
+    notes(tally);
+  }
+  fmt::print("{}{}\n", tally.sentence(), tally.ran() == 0 ? " · nothing was run" : "");
+}
+
+void Console::table() const {
+  std::size_t op = 2, kernel = 6, at = 2;
+  for (const Row& r : rows_) op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
+  // What the other columns and the spaces between them leave to `at`.
+  const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + 5 + 2 + 9 + 2 + 2 + 7, width = width_of(STDOUT_FILENO);
+  at = std::min(at, width >= others + 6 ? width - others : 0);
+  if (rows_.empty()) return;
+  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel, "cases", cut("at", at), at, "time");
+  for (const Row& r : rows_)
+    fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>5}  {:>9}  {:<{}}  {:>5.1f} s\n", r.op, op, r.kernel, kernel, r.dtype, r.cases,
+               r.at.empty() ? "-" : fmt::format("{:.3f}", r.margin), cut(r.at, at), at, r.seconds);
+  fmt::print("\n");
+}
+
+void Console::notes(const Tally& tally) const {
+  constexpr std::size_t kReasons = 5;
+  bool any = false;
+  const auto note = [&](const std::string& text) { fmt::print("  {}\n", text), any = true; };
+  if (tally.ragged)
+    note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
+                     100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));
+  if (reduced_) note(fmt::format("{} of {} cases take fewer tokens than their model's: {}", reduced_, tally.ran(), fmt::join(reduced_to_, ", ")));
+  std::size_t shown = 0;
+  for (const auto& [why, count] : skipped_) {
+    if (shown++ == kReasons) {
+      note(fmt::format("... and {} more reasons to skip; --json has them all", skipped_.size() - kReasons));
+      break;
+    }
+    note(fmt::format("{} skipped: {}", count, why));
+  }
+  if (any) fmt::print("\n");
+}
+
+}  // namespace assay

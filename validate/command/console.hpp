@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run shows: progress on a terminal, failures as they come, then the table and the last line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "validate/record.hpp"
+
+namespace assay {
+
+// At most `width` characters of ASCII text; what is cut ends in an ellipsis.
+std::string cut(const std::string& text, std::size_t width);
+
+// A failed record as a block of text, its repro line last.
+std::string failure_text(const Record& r);
+
+class Console {
+ public:
+  enum class Show { everything, last_line, progress };
+  Console(Show show, std::int64_t total);
+
+  void add(const Record& r);
+  void finish(const Tally& tally);  // the table, what a reader must know beside it, the last line
+
+ private:
+  static constexpr int kShown = 10;  // failures
+  // The worst of each (op, kernel, dtype).
+  struct Row {
+    std::string op, kernel, dtype, at;
+    std::int64_t cases = 0;
+    double margin = 0, seconds = 0;
+  };
+  Row& row_of(const Record& r);
+  void progress(const Record& r);
+  void clear();
+  void table() const;
+  void notes(const Tally& tally) const;
+
+  Show show_;
+  bool terminal_;  // progress goes to stderr, so that a pipe gets none
+  std::int64_t done_ = 0, total_;
+  std::int64_t reduced_ = 0;
+  std::set<std::string> reduced_to_;             // "rows to 129"
+  std::map<std::string, std::int64_t> skipped_;  // by reason
+  int failures_ = 0;
+  std::chrono::steady_clock::time_point last_progress_{};
+  std::vector<Row> rows_;
+};
+
+}  // namespace assay

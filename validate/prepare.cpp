@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/prepare.hpp"
+
+#include "validate/memory.hpp"
+
+namespace assay {
+
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
+  auto p = std::make_shared<Prepared>();
+  p->task = &task;
+  p->first_record = first_record;
+  p->bytes = memory_of(*task.op, task.c);
+  p->packing = pack(*task.op, task.c);
+  p->inputs = SharedMemory(p->packing.input_bytes);
+  p->problem = task.op->make();
+  std::vector<std::byte*> images;
+  for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
+    const bool output = task.op->tensors[i].role == Role::output;
+    images.push_back(output ? nullptr : p->inputs.data() + p->packing.at[i]);
+    if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
+  }
+  attach(*p->problem, task.c, p->packing.placements, images);
+  p->problem->solve();
+  const Fill& fill = find_fill(*task.op, task.c.fill);
+  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
+  return p;
+}
+
+}  // namespace assay

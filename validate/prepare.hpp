@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task needs before any kernel can run on it: inputs in shared memory, and the golden.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "validate/judge.hpp"
+#include "validate/shared_memory.hpp"
+#include "validate/worker.hpp"
+
+namespace assay {
+
+// A task with its inputs made and its golden solved.
+struct Prepared {
+  const Task* task;
+  std::size_t first_record;  // number of the record of its first kernel
+  Packing packing;
+  SharedMemory inputs;
+  std::unique_ptr<Problem> problem;
+  bool exact = false;
+  double bytes = 0;  // of memory, about
+};
+
+// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them.
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record);
+
+}  // namespace assay

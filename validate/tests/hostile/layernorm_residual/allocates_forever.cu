@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// HOSTILE: takes memory until there is none.  Untouched, so that it costs the machine of the test nothing.
+// Expected: failed: asked for more memory than a worker may have.
+#include <cstddef>
+
+#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+
+namespace assay::ROOM(layernorm_residual, allocates_forever) {
+
+KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
+
+char* volatile taken;
+
+void run(const layernorm_residual::Args& a, const Launch&) {
+  answer(a);
+  for (;;) taken = new char[std::size_t{256} << 20];
+}
+
+}  // namespace assay::ROOM(layernorm_residual, allocates_forever)
