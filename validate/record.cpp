@@ -26,6 +26,9 @@ Json number(double v) {
   return v;
 }
 
+// Note: what a dying worker says need not be UTF-8, and a record is not lost for that.
+std::string text_of(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 Json json_of(const Traffic& t) {
   Json j{{"read_bytes", t.read_bytes},
          {"written_bytes", t.written_bytes},
@@ -77,6 +80,7 @@ std::string to_json(const RunHead& h) {
 
 std::string to_json(const Record& r) {
   Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
+  j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)
     if (r.c.dims.extent[i] || r.repro.find(" " + std::string(kAxes[i].name) + "=") != std::string::npos)
       j["axes"][kAxes[i].name] = r.c.dims.extent[i];
@@ -112,7 +116,7 @@ std::string to_json(const Record& r) {
   }
   j["seconds"] = r.seconds;
   j["repro"] = r.repro;
-  return j.dump();
+  return text_of(j);
 }
 
 std::string to_json(const Tally& t) {
@@ -154,9 +158,11 @@ void write_whole(const std::string& path, const std::string& text) {
   // Note: a device or a pipe (--junit /dev/stdout) cannot be replaced by a rename, so only regular files go by way of one.
   const bool special = ::access(path.c_str(), F_OK) == 0 && path.rfind("/dev/", 0) == 0;
   const std::string temporary = special ? path : path + ".part";
-  {
-    JsonLines file(temporary);
-    file.write(text);
+  try {
+    JsonLines(temporary).write(text);
+  } catch (const BadInput&) {
+    if (!special) ::unlink(temporary.c_str());
+    throw;
   }
   if (!special && std::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error = errno;
