@@ -30,7 +30,7 @@ rm -rf "$copy"
 mkdir -p "$copy"
 cd "$source" || exit 2
 if ! git ls-files -co --exclude-standard >"$build/room.files" 2>/dev/null; then
-  find . -name 'build*' -prune -o -type f -print >"$build/room.files"
+  find . \( -name 'build*' -o -name .git \) -prune -o -type f -print >"$build/room.files"
 fi
 while read -r file; do [ ! -f "$file" ] || echo "$file"; done <"$build/room.files" | xargs -d '\n' cp --parents -p -t "$copy"
 (cd "$copy" && find . -type f -print0 | xargs -0 sha256sum) >"$build/room.sums"

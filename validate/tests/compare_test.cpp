@@ -128,8 +128,8 @@ TEST_CASE("compare: a single wrong element is found wherever it is") {
       const double right = golden[static_cast<std::size_t>(i)];
       t.set(i, right + 0.375);
       const Comparison c = compare(problem, {}, 0, t.get(), false);
-      missed += !(c.wrong == 1 && c.worst == i && c.margin == 1.5 && c.got == right + 0.375 && c.golden == right && c.bound == 0.25 &&
-                  c.compared == n && c.sum_square_error == 0.375 * 0.375);
+      missed += !(c.wrong == 1 && c.worst == i && c.margin == 1.5 && c.got == right + 0.375 && c.golden == right &&
+                  c.bound == 0.25 && c.compared == n && c.sum_square_error == 0.375 * 0.375);
       t.set(i, right);
     }
     CHECK(missed == 0);
@@ -141,7 +141,7 @@ TEST_CASE("compare: the worst element is the worst by margin, the first of equal
   std::vector<double> golden(18000, 1.0), bounds(18000, 1.0);
   bounds[17000] = 0x1p-8;
   t.set(golden);
-  t.set(100, 1.5);            // a larger error, a smaller share of its bound
+  t.set(100, 1.5);  // a larger error, a smaller share of its bound
   t.set(17000, 1 + 0x1p-8);
   Comparison c = compare(FixedProblem(golden, bounds), {}, 0, t.get(), false);
   CHECK(c.worst == 17000);

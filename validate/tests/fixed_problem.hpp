@@ -30,7 +30,8 @@ class FixedProblem final : public Problem {
 // A tensor with memory of its own; `row_stride` in elements, 0: rows touch.  Bytes start as `garbage`.
 class OwnedTensor {
  public:
-  OwnedTensor(DType dtype, std::initializer_list<std::int64_t> shape, std::int64_t row_stride = 0, std::byte garbage = std::byte{0xff}) {
+  OwnedTensor(DType dtype, std::initializer_list<std::int64_t> shape, std::int64_t row_stride = 0,
+              std::byte garbage = std::byte{0xff}) {
     t_.dtype = dtype;
     t_.rank = static_cast<int>(shape.size());
     std::copy(shape.begin(), shape.end(), t_.shape.begin());

@@ -66,8 +66,10 @@ TEST_CASE("image: every layout and dtype is placed as its name says") {
           } else {
             CHECK(x.stride[0] > cols);
             if (rows > 1) CHECK_FALSE(x.contiguous());
-            if (layout.row_multiple) CHECK(x.stride[0] * element % layout.row_multiple == 0);
-            else CHECK(x.stride[0] == cols + 3);
+            if (layout.row_multiple)
+              CHECK(x.stride[0] * element % layout.row_multiple == 0);
+            else
+              CHECK(x.stride[0] == cols + 3);
           }
         }
 }
@@ -154,7 +156,9 @@ TEST_CASE("image: a fill that is not known is bad input that names the nearest")
 
 TEST_CASE("image: several tiles and a ragged one, by extent and by bytes") {
   Kernel k{.tiles = {tile(Axis::rows, 4), tile_bytes(Axis::cols, 64)}};
-  const auto ragged = [&](std::int64_t rows, std::int64_t cols, DType t) { return multi_tile_ragged(k, the_case(rows, cols, t, "contiguous")); };
+  const auto ragged = [&](std::int64_t rows, std::int64_t cols, DType t) {
+    return multi_tile_ragged(k, the_case(rows, cols, t, "contiguous"));
+  };
   CHECK(ragged(5, 1, f32));
   CHECK_FALSE(ragged(4, 1, f32));
   CHECK_FALSE(ragged(8, 1, f32));

@@ -33,8 +33,13 @@ TEST_CASE("protocol: an order arrives as it was sent") {
 }
 
 TEST_CASE("protocol: a reply arrives as it was sent") {
-  for (const Reply::Status status : {Reply::Status::done, Reply::Status::unsupported, Reply::Status::skipped, Reply::Status::failed}) {
-    Reply r{.id = 7, .status = status, .message = "read of 8 bytes \"past\" the end\nof 'x' — é", .tainted = status == Reply::Status::failed, .seconds = 0.1};
+  for (const Reply::Status status :
+       {Reply::Status::done, Reply::Status::unsupported, Reply::Status::skipped, Reply::Status::failed}) {
+    Reply r{.id = 7,
+            .status = status,
+            .message = "read of 8 bytes \"past\" the end\nof 'x' — é",
+            .tainted = status == Reply::Status::failed,
+            .seconds = 0.1};
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
     r.traffic["y"] = {};
     const Reply s = reply_from(to_text(r));
@@ -62,7 +67,8 @@ TEST_CASE("protocol: a message of bytes that are not UTF-8 does not lose the rep
 
 TEST_CASE("protocol: half an order is refused, not guessed") {
   const std::string text = to_text(Order{.id = 1, .kernel = "naive"});
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, text.size() / 2, text.size() - 1}) CHECK_THROWS(order_from(text.substr(0, n)));
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, text.size() / 2, text.size() - 1})
+    CHECK_THROWS(order_from(text.substr(0, n)));
   CHECK_THROWS(order_from("{}"));
   CHECK_THROWS(reply_from("{\"id\":1}"));
 }

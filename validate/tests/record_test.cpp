@@ -118,8 +118,10 @@ std::string malformed(std::string_view xml, int* elements = nullptr) {
         if (xml[end++] != '"') return "an attribute without quotes";
         while (end < xml.size() && xml[end] != '"') {
           if (xml[end] == '<') return "a < within an attribute";
-          if (xml[end] != '&') ++end;
-          else if (!entity(end)) return "a bare & within an attribute";
+          if (xml[end] != '&')
+            ++end;
+          else if (!entity(end))
+            return "a bare & within an attribute";
         }
         if (++end >= xml.size()) return "an attribute without an end";
       }
@@ -202,8 +204,8 @@ TEST_CASE("record: JUnit is well-formed whatever a record says") {
   head.backend = head.date = nasty;
   std::vector<Record> records;
   Tally tally;
-  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::unsupported,
-                          Verdict::suspect}) {
+  for (const Verdict v : {Verdict::passed, Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped,
+                          Verdict::unsupported, Verdict::suspect}) {
     records.push_back(record(v, nasty));
     records.back().kernel = records.back().repro = records.back().pattern = nasty;
     tally.add(records.back());
@@ -239,10 +241,12 @@ TEST_CASE("record: the tally in one sentence") {
   CHECK(t.sentence() == "312 passed · 0 failed · 0 suspect · 24 unsupported as declared · 17.9 s");
   CHECK(t.ragged == 312);
   CHECK(t.bad() == 0);
-  for (const Verdict v : {Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::suspect}) t.add(record(v));
+  for (const Verdict v : {Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::suspect})
+    t.add(record(v));
   t.interrupted = true;
-  CHECK(t.sentence() == "312 passed · 1 failed · 1 suspect · 1 crashed · 1 timeout · 1 skipped · 24 unsupported as declared · "
-                        "interrupted · 17.9 s");
+  CHECK(t.sentence() ==
+        "312 passed · 1 failed · 1 suspect · 1 crashed · 1 timeout · 1 skipped · 24 unsupported as declared · "
+        "interrupted · 17.9 s");
   CHECK(t.bad() == 4);
   CHECK(t.total == 341);
   CHECK(t.ran() == 316);

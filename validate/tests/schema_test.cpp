@@ -44,7 +44,8 @@ std::string violation(const Json& s, const Json& v, const std::string& where) {
       if (std::string w = violation(schema().at(Json::json_pointer(name.substr(1))), v, where); !w.empty()) return w;
     } else if (key == "type") {
       bool any = false;
-      if (rule.is_string()) any = has_type(v, rule);
+      if (rule.is_string())
+        any = has_type(v, rule);
       else
         for (const Json& t : rule) any = any || has_type(v, t);
       if (!any) return where + ": not of type " + rule.dump() + ": " + v.dump();
@@ -100,7 +101,8 @@ Record full_record() {
   r.exact = r.multi_tile_ragged = true;
   r.compared = kMostElements, r.wrong = 1;
   r.margin = std::numeric_limits<double>::quiet_NaN();
-  r.worst = Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
+  r.worst =
+      Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
   r.pattern = "1 of 2 wrong", r.deterministic = false;
   r.cost = {1e18, 1e15, 1e15, 3e15};
   r.traffic["x"] = {1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};

@@ -44,7 +44,8 @@ struct add {
   // a and b read, y written; nothing is fused.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.y.bytes());
-    return {.flops = static_cast<double>(a.y.size()), .bytes_read = 2 * matrix, .bytes_written = matrix, .unfused_bytes = 3 * matrix};
+    return {
+        .flops = static_cast<double>(a.y.size()), .bytes_read = 2 * matrix, .bytes_written = matrix, .unfused_bytes = 3 * matrix};
   }
 };
 

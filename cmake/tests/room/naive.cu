@@ -26,8 +26,8 @@ void run(const add::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], cols = a.y.shape[1];
   if (rows * cols == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    launch(add_naive<T>, {.grid = dim3(rows, ceil_div(cols, kThreads)), .block = dim3(kThreads)}, l.stream, a.a.as<T>(), a.b.as<T>(),
-           a.y.as<T>(), cols, a.a.stride[0], a.b.stride[0], a.y.stride[0]);
+    launch(add_naive<T>, {.grid = dim3(rows, ceil_div(cols, kThreads)), .block = dim3(kThreads)}, l.stream, a.a.as<T>(),
+           a.b.as<T>(), a.y.as<T>(), cols, a.a.stride[0], a.b.stride[0], a.y.stride[0]);
   });
 }
 
