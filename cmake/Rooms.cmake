@@ -8,4 +8,6 @@ foreach(room ops reference cuda simt validate)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${room}" "${root}/${room}" SYMBOLIC)
   add_library(assay_room_${room} INTERFACE)
   target_include_directories(assay_room_${room} INTERFACE "${root}")
+  # Findings and messages name files as the tree does.
+  target_compile_options(assay_room_${room} INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${root}/=>)
 endforeach()

@@ -62,3 +62,41 @@ foreach(name command signals hostile)
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 # ----------------------------------------------------------------------------------------------------------------------
+
+# --- Checks of the tree itself: scripts in cmake/tests ----------------------------------------------------------------
+set(scripts "${PROJECT_SOURCE_DIR}/cmake/tests")
+set(machine_flags "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(machine_flags -march=x86-64-v3)
+endif()
+get_target_property(eigen Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+add_test(NAME tree.headers COMMAND bash "${scripts}/headers.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}"
+  "${CMAKE_CXX_COMPILER}" "${machine_flags}")
+add_test(NAME tree.headers.self COMMAND bash "${scripts}/headers.sh" --self-test "${CMAKE_CXX_COMPILER}")
+foreach(script arrows kernel_rules)
+  add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
+  add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
+endforeach()
+add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
+# A copy of the tree that gains a kernel and an op.  It takes over objects of this build, so it is configured alike.
+add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
+  -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
+  -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}" -DASSAY_ASAN=${ASSAY_ASAN}
+  -DASSAY_PORTABLE=${ASSAY_PORTABLE} -DASSAY_SIMT_UCONTEXT=${ASSAY_SIMT_UCONTEXT})
+
+# What a run writes is what reports/schema.json says.
+set(ASSAY_RECORDS "${PROJECT_BINARY_DIR}/records")
+file(MAKE_DIRECTORY "${ASSAY_RECORDS}")
+add_test(NAME records.run COMMAND validate run --backend simt --suite sanitize --sectors --json "${ASSAY_RECORDS}/run.jsonl")
+add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=9 cols=72" --op layernorm_residual
+  --json "${ASSAY_RECORDS}/bench.jsonl")
+add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.schema COMMAND assay_tests "[recorded]")
+set_tests_properties(records.run records.bench records.broken PROPERTIES FIXTURES_SETUP records)
+set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all
+set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
+
+set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.install
+  tree.add_a_room records.run records.bench records.broken records.schema PROPERTIES LABELS cpu TIMEOUT 300)
+set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
+set_tests_properties(tree.add_a_room PROPERTIES RUN_SERIAL ON)

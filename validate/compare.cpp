@@ -21,15 +21,16 @@ double ratio(double got, double golden, double bound, bool exact, DType dtype) {
   const double rounded = round_to(dtype, golden);
   if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
   if (exact) return got == rounded ? 0 : kInfinity;
-  if (std::isinf(got) || std::isinf(rounded)) {
+  if (std::isinf(got)) {
     if (got == rounded) return 0;
-    const bool near_threshold = std::fabs(std::fabs(golden) - overflow_threshold(dtype)) <= bound;
-    const bool same_sign = !std::isnan(got) && std::signbit(got) == std::signbit(golden);
-    return near_threshold && same_sign ? 1 : kInfinity;
+    const bool near_threshold = overflow_threshold(dtype) - std::fabs(golden) <= bound;
+    return near_threshold && std::signbit(got) == std::signbit(golden) ? 1 : kInfinity;
   }
   const double error = std::fabs(got - golden);
   if (error == 0) return 0;
   const double r = error / bound;
+  // Note: a finite got where the golden rounds to infinity is held to the bound too, else any value near or far would do.
+  if (std::isinf(rounded) && !(r <= 1)) return kInfinity;
   return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN got or a NaN bound, is infinitely wrong
 }
 

@@ -32,6 +32,7 @@ struct Lane {
   std::shared_ptr<Prepared> running;
   SharedMemory outputs;
   Clock::time_point deadline{};
+  std::int64_t bad = 0;  // verdicts so far
 };
 
 // What came back for one record and waits to be judged.
@@ -177,6 +178,11 @@ class Run {
 
   void dispatch() {
     for (Lane& lane : lanes_) {
+      while (options_.enough_bad > 0 && lane.bad >= options_.enough_bad && !lane.queue.empty()) {
+        const Prepared& p = *lane.queue.front();
+        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, fmt::format("{} bad verdicts were enough", lane.bad)));
+        lane.queue.pop_front();
+      }
       if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
       lane.running = lane.queue.front();
       lane.queue.pop_front();
@@ -190,6 +196,11 @@ class Run {
                         lane.running->inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+  }
+
+  static std::size_t record_number(const Prepared& p, const Kernel& k) {
+    const auto& all = p.task->kernels;
+    return p.first_record + static_cast<std::size_t>(std::find(all.begin(), all.end(), &k) - all.begin());
   }
 
   int running() const {
@@ -246,8 +257,8 @@ class Run {
     r.traffic = result.reply.traffic;
     r.cost = result.of->problem->cost();
     if (r.verdict == Verdict::passed) judge_outputs(result, r);
-    const auto at = std::find(task.kernels.begin(), task.kernels.end(), result.kernel) - task.kernels.begin();
-    emit(result.of->first_record + static_cast<std::size_t>(at), std::move(r));
+    if (is_bad(r.verdict)) ++lane_of(*result.kernel).bad;
+    emit(record_number(*result.of, *result.kernel), std::move(r));
   }
 
   Record skipped(const Task& task, const Kernel& kernel, std::string why) const {

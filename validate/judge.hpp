@@ -27,6 +27,7 @@ struct JudgeOptions {
   double budget_s = 0;    // for everything; what is left then is skipped.  0: none
   int jobs = 0;           // workers at a time; 0: one a core
   bool fail_fast = false;
+  std::int64_t enough_bad = 0;  // a kernel with so many bad verdicts is judged no further; the rest is skipped.  0: none
   bool sectors = false;
   const std::atomic<bool>* stop = nullptr;  // set by a signal handler: finish at once
 };

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "validate/error.hpp"
@@ -35,6 +36,8 @@ bool is_special(const std::string& path) {
   struct stat s{};
   return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
+// Note: what a dying worker says need not be UTF-8, and a record is not lost for that.
+std::string text_of(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json json_of(const Traffic& t) {
   Json j{{"read_bytes", t.read_bytes},
@@ -87,6 +90,7 @@ std::string to_json(const RunHead& h) {
 
 std::string to_json(const Record& r) {
   Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
+  j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)
     if (r.c.dims.extent[i] || r.repro.find(" " + std::string(kAxes[i].name) + "=") != std::string::npos)
       j["axes"][kAxes[i].name] = r.c.dims.extent[i];
@@ -122,7 +126,7 @@ std::string to_json(const Record& r) {
   }
   j["seconds"] = r.seconds;
   j["repro"] = r.repro;
-  return j.dump();
+  return text_of(j);
 }
 
 std::string to_json(const Tally& t) {
@@ -171,6 +175,24 @@ void write_whole(const std::string& path, const std::string& text) {
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+std::map<std::string, std::string> verdicts_in(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
+  std::map<std::string, std::string> verdicts;
+  std::int64_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    try {
+      const Json j = Json::parse(line);
+      if (j.at("record") == "case") verdicts[j.at("repro")] = j.at("verdict");
+    } catch (const Json::exception& e) {
+      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, e.what()));
+    }
+  }
+  if (verdicts.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
+  return verdicts;
 }
 
 void require_writable(const std::string& path) {

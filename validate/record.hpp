@@ -88,6 +88,9 @@ class JsonLines {
   std::int64_t whole_ = 0;
 };
 
+// The verdict of every case in a record file, by repro line.  Throws BadInput where it cannot be read.
+std::map<std::string, std::string> verdicts_in(const std::string& path);
+
 // JUnit XML: a test suite per (op, kernel), a test case per record.
 std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);
 // Markdown for a CI summary, the worst failures inline.

@@ -8,15 +8,32 @@ namespace assay {
 
 namespace {
 
+// The bytes of the UTF-8 sequence that a text begins with; 0: it does not begin with one.
+std::size_t utf8_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (n > text.size()) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return n;
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) switch (c) {
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text);
+    switch (const char c = text[0]; c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML 1.0 has no control characters
+      default:
+        if (n == 0) out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is no UTF-8
+        else if (static_cast<unsigned char>(c) < 0x20) out += ' ';  // XML 1.0 has no control characters
+        else out += text.substr(0, n);
     }
+    text.remove_prefix(n ? n : 1);
+  }
   return out;
 }
 

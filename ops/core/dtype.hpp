@@ -77,16 +77,14 @@ constexpr double overflow_threshold(DType t) {
 // Rounds to the nearest value of a format, ties to even, subnormals and overflow as IEEE 754 has them.
 inline double round_to(FloatFormat f, double v) {
   if (f.precision >= 53 || v == 0.0 || !std::isfinite(v)) return v;
+  const double threshold = detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
+  if (std::fabs(v) >= threshold) return std::copysign(std::numeric_limits<double>::infinity(), v);
   const int e = static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52 & 0x7ff) - 1023;
   const int exponent = e < f.min_exponent ? f.min_exponent : e;
   // Adding and taking away 1.5·2^52 quanta rounds at the quantum, in the mode that the hardware is in: to nearest, ties to even.
   const double anchor = detail::exp2i(exponent - f.precision + 1 + 52) * 1.5;
-  if (exponent - f.precision + 1 + 52 > 1022) return v;
   volatile double sum = v + anchor;  // Note: volatile keeps the pair of additions from being folded away
-  const double r = sum - anchor;
-  const double largest = detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(1 - f.precision));
-  if (std::fabs(r) > largest) return std::copysign(std::numeric_limits<double>::infinity(), v);
-  return std::copysign(r, v);
+  return std::copysign(sum - anchor, v);
 }
 inline double round_to(DType t, double v) { return is_float(t) ? round_to(info(t).format, v) : v; }
 

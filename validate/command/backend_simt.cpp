@@ -21,8 +21,12 @@ class SimtBackend final : public Backend {
   }
   void release(void* p) noexcept override { simt::release(p); }
   bool checks_bounds() const override { return true; }
-  void write(void* device, const void* host, std::size_t bytes) override { std::memcpy(device, host, bytes); }
-  void read(void* host, const void* device, std::size_t bytes) override { std::memcpy(host, device, bytes); }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes) std::memcpy(device, host, bytes);  // Note: an empty image may have no address
+  }
+  void read(void* host, const void* device, std::size_t bytes) override {
+    if (bytes) std::memcpy(host, device, bytes);
+  }
 
   void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
     constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# In a copy of the tree: a kernel is one new file, an op three, and no file that was there changes; what does not fit
+# together does not configure or does not link.  Objects of unchanged sources come from BUILD (reuse.sh).
+#   add_a_room.sh SOURCE BUILD CMAKE CMAKE_ARGUMENT...
+set -u
+source=$1 build=$2 cmake=$3
+shift 3
+here=$(dirname "$(realpath "$0")")
+copy=$build/room_copy
+log=$build/room.log
+
+fail() { echo "FAILED: $1"; [ ! -s "$log" ] || grep -m 20 -E 'rror|undefined|FAILED|bad' "$log" || tail -5 "$log"; exit 1; }
+say() { echo "$(($(date +%s) - start)) s  $1"; }
+make_it() { "$cmake" --build "$copy/build" --target validate -j 2 >"$log" 2>&1; }
+must_not_make() {  # must_not_make WORDS: the build fails and says WORDS
+  if make_it; then fail "$2"; fi
+  grep -q -F "$1" "$log" || fail "the message does not say '$1'"
+}
+unchanged() {  # unchanged NEW: no file differs, and NEW files are new
+  (cd "$copy" && sha256sum --quiet -c "$build/room.sums" >"$log" 2>&1) || fail "files that were there have changed"
+  local files
+  files=$(cd "$copy" && find . -path ./build -prune -o -type f -print | wc -l)
+  [ "$files" -eq $(($(wc -l <"$build/room.sums") + $1)) ] || fail "not exactly $1 new files"
+}
+start=$(date +%s)
+
+# The copy, as the tree is now.
+rm -rf "$copy"
+mkdir -p "$copy"
+cd "$source" || exit 2
+if ! git ls-files -co --exclude-standard >"$build/room.files" 2>/dev/null; then
+  find . \( -name 'build*' -o -name .git \) -prune -o -type f -print >"$build/room.files"
+fi
+while read -r file; do [ ! -f "$file" ] || echo "$file"; done <"$build/room.files" | xargs -d '\n' cp --parents -p -t "$copy"
+(cd "$copy" && find . -type f -print0 | xargs -0 sha256sum) >"$build/room.sums"
+export ASSAY_REUSE="$source $build"
+"$cmake" -S "$copy" -B "$copy/build" -DASSAY_TESTS=OFF "-DASSAY_CCACHE=bash;$here/reuse.sh" "$@" >"$log" 2>&1 || fail "the copy does not configure"
+make_it || fail "the copy does not build"
+say "a copy of $(wc -l <"$build/room.sums") files, built"
+
+# A kernel: one file.
+validate=$copy/build/bin/validate
+"$validate" list kernels | grep -q copycat && fail "copycat is there already"
+cp "$here/room/copycat.cu" "$copy/cuda/layernorm_residual/"
+make_it || fail "the new kernel does not build"
+"$validate" list kernels | grep -q copycat || fail "list kernels does not show the new kernel"
+"$validate" run --backend simt --kernel copycat --suite sanitize >"$log" 2>&1 || fail "the new kernel does not pass"
+judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new kernel was not judged"
+unchanged 1
+say "copycat: $judged, one file"
+
+# An op: three files, its cases from edges/common.json alone.
+mkdir "$copy/cuda/add"
+cp "$here/room/add.hpp" "$copy/ops/"
+cp "$here/room/add.cpp" "$copy/reference/"
+cp "$here/room/naive.cu" "$copy/cuda/add/"
+make_it || fail "the new op does not build"
+"$validate" list ops | grep -q '^ *add\b' || fail "list ops does not show the new op"
+"$validate" run --backend simt --op add --suite smoke >"$log" 2>&1 || fail "the new op does not pass"
+judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new op was not judged"
+unchanged 4
+say "add: $judged, three files"
+bash "$here/arrows.sh" "$copy" >"$log" 2>&1 || fail "the new files include what they may not"
+bash "$here/kernel_rules.sh" "$copy" >"$log" 2>&1 || fail "the new kernels break the rules"
+
+# An op without a golden does not configure.
+rm "$copy/reference/add.cpp"
+must_not_make "reference/add.cpp is missing" "an op without a golden was built"
+say "without a golden: refused"
+
+# A golden with a wrong signature does not link.
+sed 's/add::Golden& g)/add::Golden\& g, int)/' "$here/room/add.cpp" >"$copy/reference/add.cpp"
+must_not_make "assay::reference::golden(assay::add::Args const&, assay::add::Golden&)" "a golden with a wrong signature was linked"
+cp "$here/room/add.cpp" "$copy/reference/"
+say "a golden with another signature: refused"
+
+# A kernel whose room is not its file's name does not link.
+sed 's/ROOM(add, naive)/ROOM(add, plain)/' "$here/room/naive.cu" >"$copy/cuda/add/naive.cu"
+must_not_make "add_room::naive::traits" "a kernel whose room is not its file's name was linked"
+say "a kernel in another room: refused"
+
+# And with all of it mended, the same files build.
+cp "$here/room/naive.cu" "$copy/cuda/add/"
+make_it || fail "the mended copy does not build"
+unchanged 4
+rm -rf "$copy"
+say "mended: built"

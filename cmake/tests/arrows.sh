@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Who may include whom.  Prints FILE:LINE of each include that its room may not have.
+#   arrows.sh SOURCE           checks the tree
+#   arrows.sh --self-test      checks that each kind of violation is found, and nothing else
+set -uo pipefail
+
+arrows() {
+  cd "$1" || exit 2
+  find ops reference cuda simt validate -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
+    ! -path '*/tests/*' ! -path 'validate/command/*' | sort | xargs -r awk '
+    function wrong(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, $0; bad = 1 }
+    /^[ \t]*#[ \t]*include/ {
+      if (!match($0, /["<][^">]*[">]/)) { wrong("an include by macro"); next }
+      what = substr($0, RSTART + 1, RLENGTH - 2)
+      angled = substr($0, RSTART, 1) == "<"
+      split(FILENAME, part, "/"); room = part[1]; folder = part[2]
+      if (what ~ /(^|\/)\.\.?\//) { wrong("an include by relative path"); next }
+      # An include root makes <ops/x.hpp> the same as "ops/x.hpp".
+      own = !angled || what ~ /^(ops|reference|cuda|simt|validate)\//
+      standard = what ~ /^[a-z_0-9]+$/
+      if (room == "ops") {
+        if (own ? what !~ /^ops\/core\// : !standard) wrong("ops may include the standard library and ops/core")
+      } else if (room == "reference") {
+        if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^Eigen\// || what == "omp.h"))
+          wrong("reference may include ops, reference, Eigen")
+      } else if (room == "cuda" && folder == "core") {
+        machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp"
+        if (own ? !(machine || what ~ /^(ops|cuda)\/core\//) : what ~ /\//) wrong("cuda/core may include ops/core and cuda/core")
+      } else if (room == "cuda") {
+        if (own ? !(what ~ /^ops\// || what ~ /^cuda\/core\// || index(what, "cuda/" folder "/") == 1) : what ~ /\//)
+          wrong("a kernel may include ops, cuda/core and its own room, and no library")
+      } else if (room == "simt") {
+        if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
+      } else if (room == "validate") {
+        if (own && (what !~ /^(ops|validate)\// || what ~ /^validate\/(command|tests)\//) || angled && what ~ /^(Eigen\/|cuda)/)
+          wrong("the judge may include ops and validate")
+      }
+    }
+    END { exit bad }'
+}
+
+if [ "$1" != --self-test ]; then
+  arrows "$1" && echo "every include goes the way of its arrow"
+  exit $(($? != 0))
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+plant() {  # plant FILE LINE...: one include a line; "!" before a line marks a violation
+  mkdir -p "$work/$(dirname "$1")"
+  local file=$1 number=0 line
+  shift
+  for line in "$@"; do
+    number=$((number + 1))
+    case $line in !*) echo "$file:$number" >>"$work/expected" ;; esac
+    echo "#include ${line#!}" >>"$work/$file"
+  done
+}
+plant ops/a.hpp '<cmath>' '"ops/core/x.hpp"' '!"ops/b.hpp"' '!"reference/a.hpp"' '!<Eigen/Core>' '!<fmt/format.h>' '!<cuda_runtime.h>'
+plant ops/core/x.hpp '<array>' '"ops/core/y.hpp"' '!"ops/a.hpp"'
+plant reference/a.cpp '"ops/a.hpp"' '<Eigen/Core>' '"reference/core/load.hpp"' '!"validate/case.hpp"' '!"cuda/core/kernel.cuh"' '!<cuda_fp16.h>'
+plant cuda/core/device.cuh '"device.hpp"' '"ops/core/x.hpp"' '<cuda_fp16.h>' '!"ops/a.hpp"' '!"validate/case.hpp"'
+plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"cuda/b/row.cuh"' '!"reference/core/load.hpp"' '!"device.hpp"' '!<fmt/format.h>'
+plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/case.hpp>' '!"../k.cu"'
+plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/case.hpp"'
+plant validate/case.cpp '"validate/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
+plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>'
+plant validate/command/run.cpp '"reference/core/load.hpp"'
+plant validate/tests/a_test.cpp '"cuda/core/kernel.cuh"'
+arrows "$work" | sed -E 's/^([^:]*:[0-9]+):.*/\1/' | sort >"$work/found"
+sort "$work/expected" | diff - "$work/found" || { echo "< missed   > false alarm"; exit 1; }
+arrows "$work" >/dev/null && { echo "violations do not fail the check"; exit 1; }
+echo "$(wc -l <"$work/found") planted includes found, no false alarm"

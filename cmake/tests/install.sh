@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is installed stands alone: the command and its datasets, run from a folder that knows neither tree nor build.
+#   install.sh BUILD CMAKE
+set -u
+build=$1 cmake=$2
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+fail() { echo "FAILED: $1"; exit 1; }
+
+"$cmake" --install "$build" --prefix "$prefix" >"$prefix/log" 2>&1 || { cat "$prefix/log"; fail "cmake --install"; }
+[ -x "$prefix/bin/validate" ] || fail "bin/validate is not there"
+[ -f "$prefix/share/assay/datasets/edges/common.json" ] || fail "share/assay/datasets is not there"
+mkdir "$prefix/elsewhere"
+cd "$prefix/elsewhere" || exit 2
+unset ASSAY_DATASETS
+"$prefix/bin/validate" run --backend simt --suite sanitize --json "$prefix/records.jsonl" >"$prefix/log" 2>&1 || { cat "$prefix/log"; fail "the run"; }
+judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$prefix/log") || fail "nothing was judged"
+tail -1 "$prefix/records.jsonl" | grep -q '"record":"end"' || fail "the records do not end"
+
+# It reads its own datasets: with those broken it says so, by name.
+echo '{' >"$prefix/share/assay/datasets/edges/common.json"
+"$prefix/bin/validate" run --backend simt --suite sanitize >"$prefix/log" 2>&1
+[ $? = 2 ] || fail "broken datasets are not bad input"
+grep -q "edges/common.json" "$prefix/log" || fail "the message does not name the broken file"
+echo "installed, and from another folder: $judged"

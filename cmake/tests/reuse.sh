@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A compiler launcher for a copy of the tree: takes an object from the build that the copy was made beside when its source
+# is the same there, and compiles otherwise.  The caller sees to it that headers and flags are the same.
+#   ASSAY_REUSE="SOURCE BUILD" reuse.sh COMPILER ... -o OBJECT -c FILE
+set -u
+read -r source build <<<"$ASSAY_REUSE"
+output= input= deps= previous=
+for word in "$@"; do
+  case $previous in -o) output=$word ;; -c) input=$word ;; -MF) deps=$word ;; esac
+  previous=$word
+done
+# The copy lies beside its own build folder, `build`: COPY/build/OBJECT, COPY/FILE.
+if [ -n "$input" ] && [ -n "$output" ]; then
+  copy_build=$PWD
+  while [ ! -f "$copy_build/CMakeCache.txt" ] && [ "$copy_build" != / ]; do copy_build=$(dirname "$copy_build"); done
+  copy=$(dirname "$copy_build")
+  object=$(realpath -m "$output") object=$build/${object#"$copy_build"/}
+  case $input in "$copy_build"/*) other=$build/${input#"$copy_build"/} ;; *) other=$source/${input#"$copy"/} ;; esac
+  if [ -f "$object" ] && cmp -s "$input" "$other"; then
+    [ -z "$deps" ] || printf '%s: %s\n' "$output" "$input" >"$deps"
+    exec cp "$object" "$output"
+  fi
+fi
+exec "$@"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A problem whose golden and bounds are given, and tensors that own their memory: what the judge's parts are tried on.
+#pragma once
+
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "validate/op.hpp"
+
+namespace assay::test {
+
+class FixedProblem final : public Problem {
+ public:
+  FixedProblem(std::vector<double> golden, double bound) : golden_(std::move(golden)), bounds_(golden_.size(), bound) {}
+  FixedProblem(std::vector<double> golden, std::vector<double> bounds) : golden_(std::move(golden)), bounds_(std::move(bounds)) {}
+  std::span<Tensor* const> tensors() override { return {}; }
+  void set_attribute(std::string_view, double) override {}
+  const void* args() const override { return nullptr; }
+  Legality legal() const override { return Legality::yes(); }
+  Cost cost() const override { return {}; }
+  void solve() override {}
+  std::span<const double> golden(int) const override { return golden_; }
+  double bound(const Numerics&, int, std::int64_t i) const override { return bounds_.at(static_cast<std::size_t>(i)); }
+
+ private:
+  std::vector<double> golden_, bounds_;
+};
+
+// A tensor with memory of its own; `row_stride` in elements, 0: rows touch.  Bytes start as `garbage`.
+class OwnedTensor {
+ public:
+  OwnedTensor(DType dtype, std::initializer_list<std::int64_t> shape, std::int64_t row_stride = 0,
+              std::byte garbage = std::byte{0xff}) {
+    t_.dtype = dtype;
+    t_.rank = static_cast<int>(shape.size());
+    std::copy(shape.begin(), shape.end(), t_.shape.begin());
+    std::int64_t stride = 1;
+    for (int i = t_.rank - 1; i >= 0; --i) {
+      t_.stride[static_cast<std::size_t>(i)] = stride;
+      stride *= i == t_.rank - 1 && row_stride ? row_stride : t_.shape[static_cast<std::size_t>(i)];
+    }
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) last += (t_.shape[i] - 1) * t_.stride[i];
+    memory_.assign(t_.size() ? static_cast<std::size_t>((last + 1) * size_of(dtype)) : 0, garbage);
+    t_.data = memory_.data();
+  }
+  OwnedTensor(const OwnedTensor&) = delete;
+  OwnedTensor& operator=(const OwnedTensor&) = delete;
+  const Tensor& get() const { return t_; }
+  std::vector<std::byte>& bytes() { return memory_; }
+  void set(const std::vector<double>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) t_.set(static_cast<std::int64_t>(i), values[i]);
+  }
+  void set(std::int64_t i, double v) { t_.set(i, v); }
+
+ private:
+  std::vector<std::byte> memory_;
+  Tensor t_;
+};
+
+}  // namespace assay::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/image.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "catch_shim.hpp"
+#include "validate/error.hpp"
+#include "validate/layout.hpp"
+#include "validate/worker.hpp"
+
+using namespace assay;
+
+namespace {
+
+// y[rows, cols] of x[rows, cols] and w[cols], with a batch in front for `cube`.
+const Op& matrix() {
+  static const Op op{.name = "matrix",
+                     .tensors = {{"x", Role::input, {Axis::rows, Axis::cols}},
+                                 {"w", Role::weight, {Axis::cols}},
+                                 {"cube", Role::input, {Axis::batch, Axis::rows, Axis::cols}},
+                                 {"y", Role::output, {Axis::rows, Axis::cols}}}};
+  return op;
+}
+
+Case the_case(std::int64_t rows, std::int64_t cols, DType dtype, std::string_view layout) {
+  Case c{.op = "matrix", .dtype = dtype};
+  c.dims[Axis::rows] = rows, c.dims[Axis::cols] = cols, c.dims[Axis::batch] = 2;
+  c.layout = layout;
+  c.seed = 7;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("image: every layout and dtype is placed as its name says") {
+  for (const Layout& layout : kLayouts)
+    for (const DType dtype : {f16, bf16, f32})
+      for (const std::int64_t rows : {1, 2, 7})
+        for (const std::int64_t cols : {1, 5, 8, 31, 64, 259}) {
+          if (!applies(layout, dtype)) continue;
+          CAPTURE(layout.name, name(dtype), rows, cols);
+          const std::int64_t element = size_of(dtype);
+          const std::vector<Placement> all = place(matrix(), the_case(rows, cols, dtype, layout.name));
+          REQUIRE(all.size() == 4);
+          for (const Placement& p : all) {
+            const Tensor& t = p.tensor;
+            CHECK(t.data == nullptr);
+            CHECK(t.dtype == dtype);
+            CHECK(t.shape[static_cast<std::size_t>(t.rank - 1)] == cols);
+            CHECK(t.stride[static_cast<std::size_t>(t.rank - 1)] == 1);
+            CHECK(p.offset == static_cast<std::size_t>(layout.offset_bytes));
+            CHECK(p.offset % static_cast<std::size_t>(element) == 0);
+            CHECK(p.bytes == static_cast<std::size_t>((t.offset(t.size() - 1) + 1) * element));
+            CHECK(t.rows_contiguous());
+          }
+          const Tensor &x = all[0].tensor, &w = all[1].tensor, &cube = all[2].tensor;
+          CHECK(x.rank == 2);
+          CHECK(w.rank == 1);
+          CHECK(all[1].bytes == static_cast<std::size_t>(cols * element));  // a vector has no rows to keep apart
+          CHECK(cube.stride[0] == rows * cube.stride[1]);
+          CHECK(x.stride[0] == cube.stride[1]);
+          if (!layout.padded) {
+            CHECK(x.stride[0] == cols);
+            CHECK(x.contiguous());
+          } else {
+            CHECK(x.stride[0] > cols);
+            if (rows > 1) CHECK_FALSE(x.contiguous());
+            if (layout.row_multiple)
+              CHECK(x.stride[0] * element % layout.row_multiple == 0);
+            else
+              CHECK(x.stride[0] == cols + 3);
+          }
+        }
+}
+
+TEST_CASE("image: an offset moves the first element off a 16-byte boundary, by as much as its name says") {
+  for (const std::string_view layout : {"offset2", "offset4"}) {
+    const Case c = the_case(3, 8, f16, layout);
+    alignas(256) static std::byte memory[2048];
+    const Placement p = place(matrix(), c)[0];
+    Tensor t = p.tensor;
+    t.data = memory + p.offset;
+    CHECK_FALSE(t.rows_aligned(16));
+    CHECK(t.rows_aligned(layout == "offset2" ? 2 : 4));
+    CHECK(t.rows_aligned(4) == (layout == "offset4"));
+  }
+}
+
+TEST_CASE("image: nothing is placed where an extent is 0, and a layout that is not known is bad input") {
+  for (const Layout& layout : kLayouts)
+    for (const Placement& p : place(matrix(), the_case(0, 5, f32, layout.name)))
+      CHECK(p.bytes == (p.tensor.rank == 1 ? 20u : 0u));
+  CHECK_THROWS_AS(place(matrix(), the_case(1, 1, f32, "paded")), BadInput);
+}
+
+TEST_CASE("image: images of one case do not touch, and each starts at its offset") {
+  for (const Layout& layout : kLayouts) {
+    const Case c = the_case(7, 31, f16, layout.name);
+    if (!applies(layout, c.dtype)) continue;
+    const Packing p = pack(matrix(), c);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(p.at[i] >= end);
+      CHECK(p.at[i] % 256 == p.placements[i].offset);
+      end = p.at[i] + p.placements[i].bytes;
+    }
+    CHECK(p.input_bytes >= end);
+    CHECK(p.at[3] == p.placements[3].offset);
+    CHECK(p.output_bytes >= p.at[3] + p.placements[3].bytes);
+    CHECK(p.output_bytes % 256 == 0);
+  }
+}
+
+TEST_CASE("image: an input has its values, and NaN in every gap; an output has garbage in every byte") {
+  for (const DType dtype : {f16, bf16, f32})
+    for (const std::string_view layout : {"contiguous", "padded", "padded16"}) {
+      const Case c = the_case(5, 7, dtype, layout), dense = the_case(5, 7, dtype, "contiguous");
+      const Placement p = place(matrix(), c)[2], q = place(matrix(), dense)[2];
+      std::vector<std::byte> image(p.bytes), values(q.bytes), output(p.bytes);
+      fill_image(matrix(), c, 2, p, image.data(), std::byte{0x5a});
+      fill_image(matrix(), dense, 2, q, values.data(), {});
+      std::vector<bool> element(p.bytes / static_cast<std::size_t>(size_of(dtype)));
+      std::int64_t wrong = 0, finite = 0;
+      for (std::int64_t i = 0; i < p.tensor.size(); ++i) {
+        const std::int64_t at = p.tensor.offset(i);
+        element[static_cast<std::size_t>(at)] = true;
+        wrong += decode(dtype, image.data(), at) != decode(dtype, values.data(), i);  // the layout changes no value
+        finite += std::isfinite(decode(dtype, image.data(), at));
+      }
+      CHECK(wrong == 0);
+      CHECK(finite == 2 * 5 * 7);
+      std::int64_t gaps = 0;
+      for (std::size_t at = 0; at < element.size(); ++at)
+        if (!element[at]) {
+          ++gaps;
+          wrong += !std::isnan(decode(dtype, image.data(), static_cast<std::int64_t>(at)));
+        }
+      CHECK(wrong == 0);
+      CHECK((gaps > 0) == (layout != "contiguous"));
+
+      fill_image(matrix(), c, 3, place(matrix(), c)[3], output.data(), std::byte{0x5a});
+      for (std::size_t b = 0; b < place(matrix(), c)[3].bytes; ++b) wrong += output[b] != std::byte{0x5a};
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("image: a fill that is not known is bad input that names the nearest") {
+  try {
+    find_fill(matrix(), "nromal");
+    FAIL("a fill that is not known was found");
+  } catch (const BadInput& e) {
+    CHECK(std::string_view(e.what()).find("'normal'") != std::string_view::npos);
+  }
+}
+
+TEST_CASE("image: several tiles and a ragged one, by extent and by bytes") {
+  Kernel k{.tiles = {tile(Axis::rows, 4), tile_bytes(Axis::cols, 64)}};
+  const auto ragged = [&](std::int64_t rows, std::int64_t cols, DType t) {
+    return multi_tile_ragged(k, the_case(rows, cols, t, "contiguous"));
+  };
+  CHECK(ragged(5, 1, f32));
+  CHECK_FALSE(ragged(4, 1, f32));
+  CHECK_FALSE(ragged(8, 1, f32));
+  CHECK_FALSE(ragged(3, 1, f32));  // one tile that is not full
+  CHECK(ragged(4, 17, f32));
+  CHECK_FALSE(ragged(4, 17, f16));  // 32 columns of 2 bytes fit one tile
+  CHECK(ragged(4, 33, f16));
+  CHECK_FALSE(ragged(4, 32, f32));
+}

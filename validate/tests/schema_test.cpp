@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records against reports/schema.json, by a checker of the part of JSON Schema 2020-12 that the schema uses.  A keyword
+// that it does not know is an error, so that the schema cannot say more than is checked.
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "catch_shim.hpp"
+#include "validate/record.hpp"
+
+using namespace assay;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Json& schema() {
+  static const Json loaded = Json::parse(std::ifstream(fs::path(ASSAY_DATASETS_DIR).parent_path() / "reports/schema.json"));
+  return loaded;
+}
+
+bool has_type(const Json& v, const std::string& type) {
+  if (type == "object") return v.is_object();
+  if (type == "array") return v.is_array();
+  if (type == "string") return v.is_string();
+  if (type == "boolean") return v.is_boolean();
+  if (type == "null") return v.is_null();
+  if (type == "number") return v.is_number();
+  if (type == "integer") return v.is_number_integer() || (v.is_number() && v.get<double>() == std::floor(v.get<double>()));
+  throw std::runtime_error("schema: unknown type " + type);
+}
+
+// What is wrong with v at `where`; empty when nothing is.
+std::string violation(const Json& s, const Json& v, const std::string& where) {
+  if (s.is_boolean()) return s.get<bool>() ? "" : where + ": not allowed";
+  for (const auto& [key, rule] : s.items()) {
+    if (key == "$schema" || key == "$id" || key == "$defs" || key == "title" || key == "description") continue;
+    if (key == "$ref") {
+      const std::string name = rule.get<std::string>();
+      if (name.rfind("#/", 0) != 0) throw std::runtime_error("schema: a reference elsewhere: " + name);
+      if (std::string w = violation(schema().at(Json::json_pointer(name.substr(1))), v, where); !w.empty()) return w;
+    } else if (key == "type") {
+      bool any = false;
+      if (rule.is_string())
+        any = has_type(v, rule);
+      else
+        for (const Json& t : rule) any = any || has_type(v, t);
+      if (!any) return where + ": not of type " + rule.dump() + ": " + v.dump();
+    } else if (key == "const") {
+      if (v != rule) return where + ": not " + rule.dump();
+    } else if (key == "enum") {
+      if (std::find(rule.begin(), rule.end(), v) == rule.end()) return where + ": none of " + rule.dump() + ": " + v.dump();
+    } else if (key == "minimum") {
+      if (v.is_number() && !(v.get<double>() >= rule.get<double>())) return where + ": below " + rule.dump();
+    } else if (key == "required") {
+      for (const Json& name : rule)
+        if (v.is_object() && !v.contains(name.get<std::string>())) return where + ": no " + name.dump();
+    } else if (key == "properties") {
+      for (const auto& [name, sub] : rule.items())
+        if (v.is_object() && v.contains(name))
+          if (std::string w = violation(sub, v.at(name), where + "/" + name); !w.empty()) return w;
+    } else if (key == "additionalProperties") {
+      if (!v.is_object()) continue;
+      for (const auto& [name, value] : v.items())
+        if (!s.contains("properties") || !s.at("properties").contains(name))
+          if (std::string w = violation(rule, value, where + "/" + name); !w.empty()) return w;
+    } else if (key == "items") {
+      if (!v.is_array()) continue;
+      for (std::size_t i = 0; i < v.size(); ++i)
+        if (std::string w = violation(rule, v[i], where + "/" + std::to_string(i)); !w.empty()) return w;
+    } else if (key == "oneOf") {
+      int fits = 0;
+      std::string why;
+      for (const Json& sub : rule) {
+        const std::string w = violation(sub, v, where);
+        fits += w.empty();
+        if (w.find("/record: not \"") == std::string::npos) why += (why.empty() ? "" : "; ") + w;
+      }
+      if (fits != 1) return fits ? where + ": fits several" : where + ": fits none: " + why;
+    } else {
+      throw std::runtime_error("schema: a keyword that this checker does not know: " + key);
+    }
+  }
+  return "";
+}
+std::string violation(const std::string& line) { return violation(schema(), Json::parse(line), ""); }
+
+Record full_record() {
+  Record r;
+  r.kernel = "warp_row", r.backend = "simt";
+  r.c.op = "layernorm_residual", r.c.dtype = bf16;
+  r.c.dims[Axis::rows] = 0, r.c.dims[Axis::cols] = kMostExtent;
+  r.c.attributes = {{"epsilon", 1e-6}, {"scale", std::numeric_limits<double>::infinity()}};
+  r.c.seed = std::numeric_limits<std::uint64_t>::max();
+  r.c.source = "models/gpt2-124m";
+  r.c.reduced = {{Axis::rows, 4096, 129}};
+  r.verdict = Verdict::failed, r.reason = "err/bound = nan \"quoted\" \xff";
+  r.exact = r.multi_tile_ragged = true;
+  r.compared = kMostElements, r.wrong = 1;
+  r.margin = std::numeric_limits<double>::quiet_NaN();
+  r.worst =
+      Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
+  r.pattern = "1 of 2 wrong", r.deterministic = false;
+  r.cost = {1e18, 1e15, 1e15, 3e15};
+  r.traffic["x"] = {1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};
+  r.traffic["y"] = {};
+  r.seconds = 1e-9;
+  r.repro = "layernorm_residual/warp_row bf16 rows=0 cols=7 seed=1";
+  return r;
+}
+
+const char* const kBench = R"({"record":"bench","op":"layernorm_residual","kernel":"warp_row","backend":"cuda","dtype":"f16",
+  "shape":"rows=16384 cols=8192","time_us":{"median":187.1,"p5":186.9,"p95":188.0,"min":186.0,"max":190.5,"samples":1000},
+  "l2":"flushed","flops":1207959552.0,"bytes":{"formula":805339136.0,"unfused_formula":1342210048.0},"rate_bytes_per_s":4.3e12,
+  "copy_rate_bytes_per_s":4.2e12,"share_of_copy":1.02,"baseline":"unfused","speedup":1.6,"margin_after_timing":0.3})";
+
+}  // namespace
+
+TEST_CASE("schema: records, full and bare, are what it says") {
+  CHECK(violation(to_json(full_record())) == "");
+  CHECK(violation(to_json(Record{.backend = "cuda", .c = {}, .worst = {}, .cost = {}})) == "");
+  for (int v = 0; v < 7; ++v) {
+    Record r = full_record();
+    r.verdict = static_cast<Verdict>(v);
+    r.margin = v % 2 ? std::optional<double>{} : std::numeric_limits<double>::infinity();
+    CHECK(violation(to_json(r)) == "");
+  }
+  RunHead head{.version = "0.1.0", .commit = "3f2ed5a", .backend = "simt", .device = "simt (2 cores)"};
+  head.seed = std::numeric_limits<std::uint64_t>::max();
+  CHECK(violation(to_json(head)) == "");
+  Tally tally;
+  CHECK(violation(to_json(tally)) == "");
+  tally.add(full_record());
+  tally.seconds = 1e9, tally.interrupted = true;
+  CHECK(violation(to_json(tally)) == "");
+  Json traffic = Json::parse(to_json(full_record()));
+  traffic["record"] = "traffic";
+  traffic.erase("reduced");
+  CHECK(violation(traffic.dump()) == "");
+  Json bench = Json::parse(kBench);
+  CHECK(violation(bench.dump()) == "");
+  bench["speedup"] = nullptr, bench["margin_after_timing"] = "inf";
+  CHECK(violation(bench.dump()) == "");
+}
+
+TEST_CASE("schema: every field of a record is held to it") {
+  const Json good = Json::parse(to_json(full_record()));
+  for (const auto& [key, value] : good.items()) {
+    CAPTURE(key);
+    Json bad = good;
+    bad[key] = Json::array({Json::object()});  // right for no field
+    CHECK(violation(bad.dump()) != "");
+  }
+  const auto with = [&](const char* pointer, const Json& value) {
+    Json bad = good;
+    bad[Json::json_pointer(pointer)] = value;
+    return violation(bad.dump());
+  };
+  CHECK(with("/record", "casE") != "");
+  CHECK(with("/verdict", "pass") != "");
+  CHECK(with("/margin", "NaN") != "");
+  CHECK(with("/margin", nullptr) != "");
+  CHECK(with("/compared", -1) != "");
+  CHECK(with("/compared", 1.5) != "");
+  CHECK(with("/axes/depth", 1) != "");
+  CHECK(with("/worst/got", "big") != "");
+  CHECK(with("/worst/index/0", -1) != "");
+  CHECK(with("/bytes/counted/x/read_bytes", "1") != "");
+  CHECK(with("/bytes/formula", nullptr) != "");
+  CHECK(with("/reduced/0/axis", "column") != "");
+  CHECK(with("/surprise", 1) != "");
+  for (const char* required : {"op", "kernel", "axes", "verdict", "bytes", "repro", "record"}) {
+    Json bad = good;
+    bad.erase(required);
+    CHECK(violation(bad.dump()) != "");
+  }
+  Json bench = Json::parse(kBench);
+  bench["time_us"]["samples"] = 0;
+  CHECK(violation(bench.dump()) != "");
+}
+
+TEST_CASE("schema: the axes, dtypes and verdicts are the project's") {
+  const Json& defs = schema().at("$defs");
+  std::vector<std::string> axes, dtypes, verdicts;
+  for (const AxisInfo& a : kAxes) axes.emplace_back(a.name);
+  for (const DTypeInfo& t : kDTypes) dtypes.emplace_back(t.name);
+  for (const std::string_view v : kVerdicts) verdicts.emplace_back(v);
+  CHECK(defs.at("axis").at("enum") == Json(axes));
+  CHECK(defs.at("axes").at("properties").size() == axes.size());
+  for (const std::string& a : axes) CHECK(defs.at("axes").at("properties").contains(a));
+  CHECK(defs.at("dtype").at("enum") == Json(dtypes));
+  CHECK(defs.at("case").at("properties").at("verdict").at("enum") == Json(verdicts));
+  CHECK(defs.at("end").at("properties").at("verdicts").at("required") == Json(verdicts));
+  CHECK(defs.at("run").at("properties").at("schema").at("const") == kSchemaVersion);
+}
+
+// ctest runs the command first and names the folder of what it wrote.
+TEST_CASE("schema: every line that the command wrote is what it says", "[recorded]") {
+  const char* folder = std::getenv("ASSAY_RECORDS");
+  if (!folder) return;
+  int files = 0;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
+    ++files;
+    CAPTURE(file.path().filename().string());
+    std::ifstream in(file.path());
+    std::string line, first, last;
+    while (std::getline(in, line)) {
+      REQUIRE(violation(line) == "");
+      const std::string kind = Json::parse(line).at("record");
+      if (first.empty()) first = kind;
+      last = kind;
+    }
+    CHECK(first == "run");
+    CHECK((last == "end" || last == "traffic" || last == "bench"));
+  }
+  CHECK(files > 0);
+}
