@@ -14,6 +14,7 @@ check_one() {
     ops/*) path=(-I "$rooms/ops") ;;
     reference/*) path=(-I "$rooms/ops" -I "$rooms/reference" -isystem "$eigen") ;;
     cuda/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$source/simt" -Wno-unknown-pragmas) ;;
+    validate/tests/hostile/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$rooms/validate" -I "$source/simt" -Wno-unknown-pragmas) ;;
     simt/tests/*) path=(-I "$source/simt" -I "$source/simt/tests" -I "$source/cmake/catch") ;;
     simt/*) path=(-I "$source/simt") ;;
     validate/command/* | validate/tests/*) path=(-I "$rooms/ops" -I "$rooms/validate" -I "$rooms/simt" -I "$source/cmake/catch") ;;
