@@ -38,6 +38,15 @@ foreach(kernel ${ASSAY_KERNELS})
   set_tests_properties(gpu.${op}.${name}.full PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
 
+# What the simulated machine says of a case is what a GPU said.
+file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl)
+foreach(file ${recorded})
+  get_filename_component(device "${file}" DIRECTORY)
+  get_filename_component(device "${device}" NAME)
+  add_test(NAME simt.same_as.${device} COMMAND validate run --backend simt --suite smoke --same-as "${file}")
+  set_tests_properties(simt.same_as.${device} PROPERTIES LABELS simt)
+endforeach()
+
 # False alarms: no sound kernel may be failed on shapes and numbers that nobody chose.
 foreach(seed 1 2 3 4 5)
   add_test(NAME simt.random.seed_${seed} COMMAND validate run --backend simt --suite random --count 200 --seed ${seed} --jobs 1)

@@ -105,7 +105,7 @@ const Edit kEdits[] = {
     {kEdges, "\"groups\"", "\"gruops\"", "edges/layernorm_residual.json: /: unknown key 'gruops'. Did you mean 'groups'?"},
     {kCommon, "\"uniform01\"", "\"uniform\"", "edges/common.json: /fill/smoke/0: unknown fill 'uniform'. Did you mean 'uniform01'?"},
     {kCommon, "\"seq_q\": [67, 1, 129]", "\"seqq\": [67]", "edges/common.json: /axes/smoke: unknown key 'seqq'. Did you mean 'seq_q'?"},
-    {kCommon, "\"smoke_tokens\": 9,", "", "edges/common.json: /: 'smoke_tokens' is missing."},
+    {kCommon, "\"smoke_tokens\": 129,", "", "edges/common.json: /: 'smoke_tokens' is missing."},
     {kCommon, "\"batch\": [1, 4], ", "", "edges/common.json: /random: 'batch' is missing."},
 };
 
