@@ -3,6 +3,7 @@
 #   make validate   builds and judges every kernel over the smoke suite: on the GPU where there is one, else on simt
 #   make test       builds everything, the tests and the broken kernels, and runs ctest
 # Both install what is missing through apt when they may, and otherwise print the line that does.
+MAKEFLAGS += --no-print-directory
 SUITE ?= smoke
 JOBS  ?= $(shell nproc)
 
