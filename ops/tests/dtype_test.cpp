@@ -20,9 +20,9 @@ std::uint64_t hashed(std::uint64_t i) {
 }
 
 std::uint16_t encoded(DType t, double v) {
-  std::uint16_t bits = 0;
-  encode(t, &bits, 0, v);
-  return bits;
+  std::uint64_t room = 0;  // of the widest dtype
+  encode(t, &room, 0, v);
+  return static_cast<std::uint16_t>(room);
 }
 double decoded(DType t, std::uint16_t bits) { return decode(t, &bits, 0); }
 
