@@ -58,8 +58,7 @@ void ready_lanes(unsigned warp, unsigned lanes) {
       }
       return;
     case Order::reverse:
-      for (unsigned left = lanes; left != 0; left &= left - 1)
-        machine.ready.push_front(base + std::countr_zero(left));
+      for (unsigned left = lanes; left != 0; left &= left - 1) machine.ready.push_front(base + std::countr_zero(left));
       return;
     case Order::shuffle: {
       const auto bits = static_cast<unsigned>(machine.random.next() >> 32);
@@ -234,7 +233,11 @@ void sync_named(int id, int threads, Where where) {
     stop({.what = Trouble::What::bad_named_barrier, .where = where, .mask = expected, .lane = static_cast<unsigned>(id)});
   NamedBarrier& b = machine.named[id];
   if (b.arrived != 0 && b.expected != expected)
-    stop({.what = Trouble::What::named_barrier_size, .where = where, .bytes = b.expected, .mask = expected, .lane = static_cast<unsigned>(id)});
+    stop({.what = Trouble::What::named_barrier_size,
+          .where = where,
+          .bytes = b.expected,
+          .mask = expected,
+          .lane = static_cast<unsigned>(id)});
   Thread& t = *machine.current;
   t.at_named = id;
   wait_as(Meet::named, static_cast<unsigned>(id), where);
@@ -253,7 +256,8 @@ void sync_named(int id, int threads, Where where) {
 }
 
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where) {
-  if (--hot.ticks < 0) [[unlikely]] tick(where);
+  if (--hot.ticks < 0) [[unlikely]]
+    tick(where);
   Thread& t = *machine.current;
   Warp& w = machine.warp[t.id / kWarpLanes];
   if (mask == 0xffffffffu) mask = w.exists;
@@ -310,7 +314,8 @@ void run_block() {
   first->fiber = fibers().take();
   become(first);
   switch_fiber(machine.main, *first->fiber);
-  if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads) machine.trouble.what = Trouble::What::stuck;
+  if (machine.trouble.what == Trouble::What::none && machine.exited != machine.threads)
+    machine.trouble.what = Trouble::What::stuck;
 }
 
 }  // namespace simt::detail

@@ -29,7 +29,7 @@ struct Thread {
   Where where;           // of the last wait
   Meet kind;             // of it
   unsigned mask_or_id;
-  int at_named;          // the named barrier it waits at; 0: none
+  int at_named;  // the named barrier it waits at; 0: none
 };
 
 // A rendezvous of a warp's lanes that some have reached.
@@ -55,8 +55,20 @@ struct NamedBarrier {
 // Why the launch cannot go on: plain data, since it is filled in on a fiber and told from the launching stack.
 struct Trouble {
   enum class What : std::uint8_t {
-    none, access, plain_access, stack_overflow, time_limit, stuck, mixed_barrier, bad_named_barrier, named_barrier_size,
-    caller_not_in_mask, lane_missing, lane_exited, lane_left, source_inactive
+    none,
+    access,
+    plain_access,
+    stack_overflow,
+    time_limit,
+    stuck,
+    mixed_barrier,
+    bad_named_barrier,
+    named_barrier_size,
+    caller_not_in_mask,
+    lane_missing,
+    lane_exited,
+    lane_left,
+    source_inactive
   };
   What what = What::none;
   Where where{};

@@ -15,8 +15,8 @@ using namespace device;
 constexpr int kBlocks = 3, kThreads = 64;  // 6 warps
 constexpr int kFloats = kBlocks * kThreads;
 
-// Reads `x` in order, twice in a loop (4 sectors a warp), every eighth float of `x` (32 sectors), a broadcast (1 sector) as four floats;
-// writes one float a thread, and one atomic sum a warp.
+// Reads `x` in order, twice in a loop (4 sectors a warp), every eighth float of `x` (32 sectors), a broadcast (1 sector) as four
+// floats; writes one float a thread, and one atomic sum a warp.
 void known_counts(const float* x, float* y, float* total) {
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   float v = 0;
@@ -63,11 +63,12 @@ class SavedOptions {
 void run_canary(Order order) {
   configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0});
   constexpr std::uint64_t kWarps = kFloats / 32;
-  const Owner x(kFloats * 8 * sizeof(float), "canary x"), y(kFloats * sizeof(float), "canary y"), total(sizeof(float), "canary sum");
+  const Owner x(kFloats * 8 * sizeof(float), "canary x"), y(kFloats * sizeof(float), "canary y"),
+      total(sizeof(float), "canary sum");
   for (int i = 0; i < kFloats * 8; ++i) x.get()[i] = 1.0f;
   *total.get() = 0;
-  launch(known_counts, {.grid = dim3(kBlocks), .block = dim3(kThreads), .shared_bytes = kThreads * sizeof(float)}, nullptr, x.get(),
-         y.get(), total.get());
+  launch(known_counts, {.grid = dim3(kBlocks), .block = dim3(kThreads), .shared_bytes = kThreads * sizeof(float)}, nullptr,
+         x.get(), y.get(), total.get());
 
   const Counts cx = counts(x.get()), cy = counts(y.get()), ct = counts(total.get());
   demand("read_bytes", cx.read_bytes, kFloats * (2 * 4 + 4 + 16));

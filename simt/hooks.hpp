@@ -26,16 +26,16 @@ namespace simt::detail {
 inline constexpr std::size_t kSlots = std::size_t{1} << 16;  // 4 GiB each: the 48 bits of a user address
 
 struct alignas(64) Slot {
-  std::uintptr_t begin;     // of the allocation
-  std::uint64_t limit[5];   // an access of 2^k bytes may start at offsets below limit[k]; all 0: nothing lives here
+  std::uintptr_t begin;    // of the allocation
+  std::uint64_t limit[5];  // an access of 2^k bytes may start at offsets below limit[k]; all 0: nothing lives here
   std::uint64_t read_bytes;
   std::uint64_t written_bytes;
 };
 extern Slot slots[kSlots];
 
 struct Hot {
-  std::int64_t ticks;        // accesses until the next slow one
-  std::uintptr_t read_map;   // + address / 8: the byte whose bits say which bytes were read
+  std::int64_t ticks;       // accesses until the next slow one
+  std::uintptr_t read_map;  // + address / 8: the byte whose bits say which bytes were read
   std::uintptr_t written_map;
 };
 extern Hot hot;
@@ -58,7 +58,8 @@ inline void access(const volatile void* p, Where where) {
   if constexpr (Bytes == 16) map[0] = map[1] = 0xff;
   else if constexpr (Bytes == 8) map[0] = 0xff;
   else map[0] = static_cast<unsigned char>(map[0] | ((1u << Bytes) - 1u) << (address & 7));
-  if (--hot.ticks < 0) [[unlikely]] slow_access(address, Write, where);
+  if (--hot.ticks < 0) [[unlikely]]
+    slow_access(address, Write, where);
 }
 
 // The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call).

@@ -16,9 +16,9 @@ enum class Order { forward, reverse, shuffle };
 
 struct Options {
   Order order = Order::forward;
-  std::uint64_t seed = 0;       // of Order::shuffle; every launch starts from it
-  bool count_sectors = false;   // bytes are always counted; sectors and requests cost more
-  double time_limit_s = 0;      // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
+  std::uint64_t seed = 0;      // of Order::shuffle; every launch starts from it
+  bool count_sectors = false;  // bytes are always counted; sectors and requests cost more
+  double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
 };
 // Holds for the launches that follow.
 void configure(const Options& options);
@@ -50,21 +50,21 @@ class Fault : public std::runtime_error {
   Finding finding_;
 };
 
-// Global memory, contents undefined.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte boundary; an
-// access one byte outside is a finding that names the allocation.  The host may read and write them freely.  Throws
+// Global memory, contents undefined.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte
+// boundary; an access one byte outside is a finding that names the allocation.  The host may read and write them freely.  Throws
 // std::bad_alloc; up to about 4000 allocations live at a time.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
 void release(void* p) noexcept;  // of anything that is not a live allocation: nothing
 
 // What kernels moved in one allocation since it was made or its counts were reset.
 struct Counts {
-  std::uint64_t read_bytes = 0;            // as requested, every access counted
+  std::uint64_t read_bytes = 0;  // as requested, every access counted
   std::uint64_t written_bytes = 0;
-  std::uint64_t unique_read_bytes = 0;     // each byte once, however often
+  std::uint64_t unique_read_bytes = 0;  // each byte once, however often
   std::uint64_t unique_written_bytes = 0;
-  std::uint64_t read_requests = 0;         // warp-wide instructions (with count_sectors)
+  std::uint64_t read_requests = 0;  // warp-wide instructions (with count_sectors)
   std::uint64_t written_requests = 0;
-  std::uint64_t read_sectors = 0;          // distinct 32-byte sectors of each request, added up (with count_sectors)
+  std::uint64_t read_sectors = 0;  // distinct 32-byte sectors of each request, added up (with count_sectors)
   std::uint64_t written_sectors = 0;
 };
 Counts counts(const void* allocation);  // any address in it; throws std::invalid_argument outside

@@ -20,8 +20,8 @@ Slot slots[kSlots];
 namespace {
 
 constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
-constexpr std::size_t kLead = std::size_t{1} << 28;  // before and after an allocation: strays stay in its slots
-constexpr std::size_t kPage = std::size_t{1} << 16;  // of commitment; a multiple of every page size in use
+constexpr std::size_t kLead = std::size_t{1} << 28;       // before and after an allocation: strays stay in its slots
+constexpr std::size_t kPage = std::size_t{1} << 16;       // of commitment; a multiple of every page size in use
 constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
 constexpr std::size_t kQuarantine = 16;  // free slots passed over, so that a use after release does not find a successor
 
@@ -43,11 +43,11 @@ class Memory {
   void commit(std::size_t first, std::uintptr_t end);
 
   std::uintptr_t base_ = 0;
-  std::size_t fresh_ = 0;                // slots from here on were never used
-  std::vector<Allocation> of_slot_;      // at an allocation's first slot
-  std::vector<std::size_t> owner_;       // a slot's first slot
+  std::size_t fresh_ = 0;                  // slots from here on were never used
+  std::vector<Allocation> of_slot_;        // at an allocation's first slot
+  std::vector<std::size_t> owner_;         // a slot's first slot
   std::vector<std::uintptr_t> committed_;  // end of the committed pages of the allocation that starts here
-  std::deque<std::size_t> free_;         // single slots
+  std::deque<std::size_t> free_;           // single slots
 };
 
 Memory& memory() {
@@ -162,8 +162,7 @@ void Memory::release(Allocation& a) noexcept {
   }
   a.live = false;
   const std::uintptr_t keep_end = base_ + a.first * kSlotBytes + kLead + kKeepBytes;
-  if (committed_[a.first] > keep_end)
-    madvise(reinterpret_cast<void*>(keep_end), committed_[a.first] - keep_end, MADV_DONTNEED);
+  if (committed_[a.first] > keep_end) madvise(reinterpret_cast<void*>(keep_end), committed_[a.first] - keep_end, MADV_DONTNEED);
   if (a.slots == 1) free_.push_back(a.first);
 }
 

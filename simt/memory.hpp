@@ -16,8 +16,8 @@ struct Allocation {
   std::string name;
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  std::size_t first = 0;       // slot, counted from the first one reserved
-  std::size_t slots = 0;       // 0: never used
+  std::size_t first = 0;  // slot, counted from the first one reserved
+  std::size_t slots = 0;  // 0: never used
   bool live = false;
   std::uint64_t requests[2] = {};  // read, written
   std::uint64_t sectors[2] = {};

@@ -131,13 +131,15 @@ Finding describe_trouble() {
       f = {"barrier_divergence",
            "sync_named(" + std::to_string(static_cast<int>(t.lane)) + ", " + std::to_string(static_cast<int>(t.mask)) +
                "): the barrier is one of 1 to 15, its threads a positive multiple of 32",
-           {}, 0};
+           {},
+           0};
       break;
     case What::named_barrier_size:
       f = {"barrier_divergence",
            "sync_named " + std::to_string(t.lane) + " for " + plural(t.mask, "thread") + " while others wait at it for " +
                std::to_string(t.bytes),
-           {}, 0};
+           {},
+           0};
       break;
     case What::caller_not_in_mask: f.message = call + "is called by " + lane + ", which the mask does not name"; break;
     case What::lane_missing: f.message = call + "names " + lane + ", which the block does not have"; break;

@@ -160,9 +160,7 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   std::string text = c.op;
   if (!kernel.empty()) text.append("/").append(kernel);
   text.append(" ").append(name(c.dtype));
-  const auto pair = [&](std::string_view key, std::string_view value) {
-    text.append(" ").append(key).append("=").append(value);
-  };
+  const auto pair = [&](std::string_view key, std::string_view value) { text.append(" ").append(key).append("=").append(value); };
   for (const AxisUse& use : op.axes) pair(name(use.axis), shortest(c.dims[use.axis]));
   for (const auto& [attribute, usual] : op.attributes)
     if (const auto it = c.attributes.find(attribute); it != c.attributes.end() && it->second != usual)
@@ -176,8 +174,7 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
 Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   const std::vector<std::string_view> parts = words(text);
   if (parts.size() < 2)
-    throw BadInput(
-        fmt::format("repro line '{}': expected 'op/kernel dtype axis=extent ... seed=number'.", text.substr(0, 80)));
+    throw BadInput(fmt::format("repro line '{}': expected 'op/kernel dtype axis=extent ... seed=number'.", text.substr(0, 80)));
   const std::size_t slash = std::min(parts[0].find('/'), parts[0].size());
   const std::string_view op_name = parts[0].substr(0, slash);
   const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == op_name; });
@@ -193,23 +190,21 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   }
   Case& c = out.what;
   c.op = op_name;
-  const auto dtype = std::find_if(kActivationDTypes.begin(), kActivationDTypes.end(),
-                                  [&](DType t) { return name(t) == parts[1]; });
+  const auto dtype =
+      std::find_if(kActivationDTypes.begin(), kActivationDTypes.end(), [&](DType t) { return name(t) == parts[1]; });
   if (dtype == kActivationDTypes.end()) throw BadInput(unknown("dtype", parts[1], dtype_names()));
   c.dtype = *dtype;
 
   std::set<std::string_view> seen;
   for (std::size_t i = 2; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
-    if (equals == parts[i].npos)
-      throw BadInput(fmt::format("'{}': expected key=value.", parts[i].substr(0, 80)));
+    if (equals == parts[i].npos) throw BadInput(fmt::format("'{}': expected key=value.", parts[i].substr(0, 80)));
     const std::string_view key = parts[i].substr(0, equals);
     if (!seen.insert(key).second) throw BadInput(fmt::format("key '{}' is given twice.", key));
     read_pair(c, *op, key, parts[i].substr(equals + 1));
   }
   for (const AxisUse& use : op->axes)
-    if (!seen.contains(name(use.axis)))
-      throw BadInput(fmt::format("{}: axis '{}' is missing.", op->name, name(use.axis)));
+    if (!seen.contains(name(use.axis))) throw BadInput(fmt::format("{}: axis '{}' is missing.", op->name, name(use.axis)));
   check(c, *op);
   return out;
 }

@@ -50,8 +50,7 @@ struct Node {
     if (!json.is_array()) fail("expected a list.");
     if (json.empty()) fail("the list is empty.");
     std::vector<Node> out;
-    for (std::size_t i = 0; i < json.size(); ++i)
-      out.push_back({json[i], {place.file, fmt::format("{}/{}", place.pointer, i)}});
+    for (std::size_t i = 0; i < json.size(); ++i) out.push_back({json[i], {place.file, fmt::format("{}/{}", place.pointer, i)}});
     return out;
   }
   std::int64_t integer(std::int64_t least) const {
@@ -141,8 +140,8 @@ std::vector<fs::path> files(const fs::path& folder) {
 }
 
 Model model(const Node& n, std::string stem) {
-  n.object({"name", "source", "note", "hidden", "ffn", "layers", "heads", "kv_heads", "head_dim", "rotary_dim", "norm",
-            "rope", "activation", "tokens", "smoke"});
+  n.object({"name", "source", "note", "hidden", "ffn", "layers", "heads", "kv_heads", "head_dim", "rotary_dim", "norm", "rope",
+            "activation", "tokens", "smoke"});
   Model m{.stem = std::move(stem), .name = n.at("name").text(), .source = n.at("source").text()};
   if (n.has("note")) m.note = n.at("note").text();
   m.hidden = n.at("hidden").integer(1);
@@ -159,8 +158,9 @@ Model model(const Node& n, std::string stem) {
     const Node rope = n.at("rope").object({"theta", "scaling"});
     m.rope_theta = rope.at("theta").positive();
     if (rope.has("scaling"))
-      rope.at("scaling").object({"factor", "low_freq_factor", "high_freq_factor", "original_tokens"}).each_key(
-          [&](const std::string& key, const Node& value) { m.rope_scaling[key] = value.positive(); });
+      rope.at("scaling")
+          .object({"factor", "low_freq_factor", "high_freq_factor", "original_tokens"})
+          .each_key([&](const std::string& key, const Node& value) { m.rope_scaling[key] = value.positive(); });
     m.rotary_dim = n.has("rotary_dim") ? n.at("rotary_dim").integer(2) : m.head_dim;
     if (m.rotary_dim > m.head_dim) n.at("rotary_dim").fail("more than head_dim.");
   }
@@ -234,16 +234,13 @@ Edges edges(const Node& n, std::string op) {
 Common common(const Node& n) {
   n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
   const Names suites{"smoke", "edges", "sanitize"};
-  Common c{.place = n.place,
-           .smoke_tokens = n.at("smoke_tokens").integer(1),
-           .most_elements = n.at("most_elements").integer(1)};
+  Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
   n.at("fill").object(suites);
   n.at("layout").object(suites);
   for (const std::string_view suite : suites) {
     const Node values = n.at("axes").at(suite).object(axis_names());
-    for (const std::string_view axis : axis_names())
-      c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
+    for (const std::string_view axis : axis_names()) c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
     c.fills[std::string(suite)] = n.at("fill").at(suite).texts("fill", common_fill_names());
     c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
   }

@@ -22,13 +22,13 @@ struct Model {
   std::string name{}, source{}, note{};
   std::int64_t hidden = 0, ffn = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t rotary_dim = 0;  // 0: positions are learned
-  std::string norm_kind{};        // layernorm, rmsnorm, rmsnorm_1p (weight 1 + w)
+  std::string norm_kind{};      // layernorm, rmsnorm, rmsnorm_1p (weight 1 + w)
   double norm_epsilon = 0;
   double rope_theta = 0;
   std::map<std::string, double> rope_scaling{};  // empty: none
   std::string activation{};                      // gelu_tanh, gelu_erf, swiglu, geglu_tanh
   std::vector<std::int64_t> tokens{};            // token counts that its suite asks for
-  bool smoke = false;                          // one of those that the smoke suite takes
+  bool smoke = false;                            // one of those that the smoke suite takes
 };
 
 // What a place in a file is called in a message: the file and a JSON pointer.

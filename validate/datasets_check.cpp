@@ -51,8 +51,7 @@ struct Checker {
       if (!find_fill(op, word)) fail(at, unknown("fill", word, fill_names(op)));
   }
   void least(const Place& at, std::string_view key, std::int64_t extent) const {
-    if (extent < axis(key)->least)
-      fail(at, fmt::format("{}={}: {} needs at least {}.", key, extent, op.name, axis(key)->least));
+    if (extent < axis(key)->least) fail(at, fmt::format("{}={}: {} needs at least {}.", key, extent, op.name, axis(key)->least));
   }
   template <class Map>
   void all_axes(const Place& at, const Map& given) const {

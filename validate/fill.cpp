@@ -15,9 +15,7 @@ namespace {
 
 using random::Purpose;
 
-std::uint64_t key(const FillSite& s, Purpose p) {
-  return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p);
-}
+std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
 std::uint64_t at(std::int64_t i) { return static_cast<std::uint64_t>(i); }
 
 // The last axis is the row; all others count rows.
@@ -133,8 +131,7 @@ constexpr std::array kCommon{
     Fill{"all_equal", "a variance made of rounding errors, and ties", true, all_equal},
     Fill{"constant_rows", "the mean or variance of a neighbouring row", true, constant_rows},
     Fill{"large_mean_10", "a one-pass variance in the storage dtype", true, large_mean<10>},
-    Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean that was rounded to the storage dtype", true,
-         large_mean<100>},
+    Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean that was rounded to the storage dtype", true, large_mean<100>},
     Fill{"large_mean_1000", "a one-pass variance in f32", true, large_mean<1000>},
     Fill{"one_outlier", "a small term lost beside a large one, a maximum taken from the wrong lane", false, one_outlier},
     Fill{"subnormals", "subnormals flushed to zero, a reciprocal that overflows", false, subnormals},
@@ -142,14 +139,12 @@ constexpr std::array kCommon{
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
     Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
     Fill{"signed_zeros", "a test for zero, or a mask, that sees the sign", false, signed_zeros},
-    Fill{"nan_in_row", "a NaN that a comparison swallows or that leaks into other rows", false,
-         special_first<Special::nan>},
-    Fill{"inf_in_row", "an infinity clamped to the largest value or leaking into other rows", false,
-         special_first<Special::inf>},
+    Fill{"nan_in_row", "a NaN that a comparison swallows or that leaks into other rows", false, special_first<Special::nan>},
+    Fill{"inf_in_row", "an infinity clamped to the largest value or leaking into other rows", false, special_first<Special::inf>},
     Fill{"neg_inf_in_row", "minus infinity taken for a mask, or leaking into other rows", false,
          special_first<Special::minus_inf>},
-    Fill{"special_later_input", "NaN or infinity in a later input that is dropped, or spoils more than its own outputs",
-         false, special_later},
+    Fill{"special_later_input", "NaN or infinity in a later input that is dropped, or spoils more than its own outputs", false,
+         special_later},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 

@@ -102,10 +102,8 @@ void judge_outputs(const Result& result, Record& r) {
     ++output;
   }
   if (r.verdict != Verdict::passed) return;
-  if (r.compared == 0)
-    r.reason = "empty: nothing may be written, and nothing was";
-  else if (powerless)
-    r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
+  if (r.compared == 0) r.reason = "empty: nothing may be written, and nothing was";
+  else if (powerless) r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
 }
 
 class Run {
@@ -114,7 +112,8 @@ class Run {
       : tasks_(tasks), options_(options), on_record_(on_record) {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) {
-        if (std::none_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; })) lanes_.push_back({.kernel = k});
+        if (std::none_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; }))
+          lanes_.push_back({.kernel = k});
         ++records_total_;
       }
     records_.resize(records_total_);
@@ -159,8 +158,8 @@ class Run {
     while (next_task_ < tasks_.size()) {
       std::erase_if(live_, [](const auto& p) { return p.expired(); });
       const Task& task = tasks_[next_task_];
-      const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
-                                                  : too_large(*task.op, task.c, memory_);
+      const std::string why_not =
+          out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s) : too_large(*task.op, task.c, memory_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
       const std::size_t first = next_record_;
@@ -180,7 +179,8 @@ class Run {
     for (Lane& lane : lanes_) {
       while (options_.enough_bad > 0 && lane.bad >= options_.enough_bad && !lane.queue.empty()) {
         const Prepared& p = *lane.queue.front();
-        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, fmt::format("{} bad verdicts were enough", lane.bad)));
+        emit(record_number(p, *lane.kernel),
+             skipped(*p.task, *lane.kernel, fmt::format("{} bad verdicts were enough", lane.bad)));
         lane.queue.pop_front();
       }
       if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
@@ -188,7 +188,8 @@ class Run {
       lane.queue.pop_front();
       lane.outputs = SharedMemory(kRuns * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
-      lane.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
+      lane.deadline =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,

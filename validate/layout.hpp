@@ -12,9 +12,9 @@ namespace assay {
 struct Layout {
   std::string_view name;
   std::string_view shows;
-  int offset_bytes = 0;     // of the first element from a 16-byte boundary
-  bool padded = false;      // rows apart, NaN between them
-  int row_multiple = 0;     // the row stride is a multiple of so many bytes (0: of one element)
+  int offset_bytes = 0;  // of the first element from a 16-byte boundary
+  bool padded = false;   // rows apart, NaN between them
+  int row_multiple = 0;  // the row stride is a multiple of so many bytes (0: of one element)
 };
 
 inline constexpr std::array<Layout, 5> kLayouts{{

@@ -49,7 +49,7 @@ double memory_of(const Op& op, const Case& c) {
     const double image = static_cast<double>(placements[i].bytes), maps = image / 4;
     const double golden = 2 * 8 * static_cast<double>(placements[i].tensor.size());  // its values, and as much for magnitudes
     const bool output = op.tensors[i].role == Role::output;
-    total += 2 * image + maps;                       // in the worker
+    total += 2 * image + maps;                         // in the worker
     total += output ? kRuns * image + golden : image;  // in the judge
   }
   return total;
@@ -58,7 +58,8 @@ double memory_of(const Op& op, const Case& c) {
 std::string too_large(const Op& op, const Case& c, std::size_t available) {
   const double needed = memory_of(op, c);
   if (needed <= static_cast<double>(available)) return {};
-  return fmt::format("needs about {} of memory and {} are free here", size_text(needed), size_text(static_cast<double>(available)));
+  return fmt::format("needs about {} of memory and {} are free here", size_text(needed),
+                     size_text(static_cast<double>(available)));
 }
 
 }  // namespace assay

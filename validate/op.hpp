@@ -38,9 +38,9 @@ class Problem {
 
 // Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").
 enum class Roundings {
-  exact,        // f64 throughout
-  declared,     // as a kernel of these numerics computes
-  one_lower,    // everything on chip one precision lower: the wrong answer that the bound must reject
+  exact,      // f64 throughout
+  declared,   // as a kernel of these numerics computes
+  one_lower,  // everything on chip one precision lower: the wrong answer that the bound must reject
 };
 
 // What only the judge needs for an op; validate/ops/OP.cpp, optional.

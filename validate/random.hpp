@@ -69,8 +69,6 @@ constexpr double normal(std::uint64_t key, std::uint64_t counter) {
 }
 
 // 2^e for -1022 <= e <= 1023, exactly.
-constexpr double power_of_two(int e) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
-}
+constexpr double power_of_two(int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); }
 
 }  // namespace assay::random

@@ -33,7 +33,7 @@ Json number(double v) {
 }
 
 bool is_special(const std::string& path) {
-  struct stat s{};
+  struct stat s {};
   return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 // Note: what a dying worker says need not be UTF-8, and a record is not lost for that.
@@ -72,8 +72,8 @@ std::int64_t Tally::bad() const {
 }
 
 std::string Tally::sentence() const {
-  std::string text = fmt::format("{} passed · {} failed · {} suspect", count(Verdict::passed), count(Verdict::failed),
-                                 count(Verdict::suspect));
+  std::string text =
+      fmt::format("{} passed · {} failed · {} suspect", count(Verdict::passed), count(Verdict::failed), count(Verdict::suspect));
   for (Verdict v : {Verdict::crashed, Verdict::timeout, Verdict::skipped})
     if (count(v)) text += fmt::format(" · {} {}", count(v), name(v));
   if (count(Verdict::unsupported)) text += fmt::format(" · {} unsupported as declared", count(Verdict::unsupported));
@@ -82,7 +82,7 @@ std::string Tally::sentence() const {
 }
 
 std::string to_json(const RunHead& h) {
-  return Json{{"record", "run"},       {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
+  return Json{{"record", "run"},        {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
               {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
               {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}}
       .dump();
@@ -134,8 +134,11 @@ std::string to_json(const Tally& t) {
   for (Verdict v : {Verdict::passed, Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::unsupported,
                     Verdict::suspect})
     verdicts[std::string(name(v))] = t.count(v);
-  return Json{{"record", "end"},    {"verdicts", verdicts}, {"multi_tile_ragged", t.ragged},
-              {"seconds", t.seconds}, {"interrupted", t.interrupted}}
+  return Json{{"record", "end"},
+              {"verdicts", verdicts},
+              {"multi_tile_ragged", t.ragged},
+              {"seconds", t.seconds},
+              {"interrupted", t.interrupted}}
       .dump();
 }
 

@@ -41,7 +41,7 @@ struct Record {
     double got, golden, bound;
   };
   std::optional<Worst> worst;
-  std::string pattern;  // of the wrong elements
+  std::string pattern;                // of the wrong elements
   std::optional<bool> deterministic;  // the runs agreed bit for bit
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts

@@ -28,7 +28,7 @@ std::string escaped(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       default:
-        if (n == 0) out += "\xef\xbf\xbd";  // U+FFFD in place of a byte that is no UTF-8
+        if (n == 0) out += "\xef\xbf\xbd";                          // U+FFFD in place of a byte that is no UTF-8
         else if (static_cast<unsigned char>(c) < 0x20) out += ' ';  // XML 1.0 has no control characters
         else out += text.substr(0, n);
     }
@@ -54,14 +54,14 @@ std::string to_junit(const RunHead& h, const std::vector<Record>& records, const
     xml += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" timestamp=\"{}\">\n", escaped(suite),
                        of.size(), bad, skipped, escaped(h.date));
     for (const Record* r : of) {
-      xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro), r->seconds);
+      xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro),
+                         r->seconds);
       if (is_bad(r->verdict))
         xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
                            escaped(r->reason), escaped("validate replay '" + r->repro + "'  " + r->pattern));
       else if (r->verdict != Verdict::passed)
         xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
-      else
-        xml += "/>\n";
+      else xml += "/>\n";
     }
     xml += "  </testsuite>\n";
   }
@@ -84,8 +84,7 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
     if (is_bad(r.verdict) && worst.size() < 3) worst.push_back(&r);
   }
   std::string text = fmt::format("### Assay on {}: {}\n\n", h.device, t.sentence());
-  for (const Record* r : worst)
-    text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
+  for (const Record* r : worst) text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
   text += "\n| op | kernel | dtype | cases | bad | worst err/bound |\n|---|---|---|---|---|---|\n";
   for (const auto& [key, row] : rows) text += fmt::format("{} {} | {} | {:.2f} |\n", key, row.cases, row.bad, row.margin);
   return text;

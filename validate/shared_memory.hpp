@@ -19,7 +19,8 @@ class SharedMemory {
  public:
   SharedMemory() = default;
   // Makes a new one of at least one byte, zeroed.
-  explicit SharedMemory(std::size_t bytes) : fd_(::memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes ? bytes : 1) {
+  explicit SharedMemory(std::size_t bytes)
+      : fd_(::memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes ? bytes : 1) {
     if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("making");
     ::fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);  // Note: a worker that shrank it would end the judge by SIGBUS
     map(PROT_READ | PROT_WRITE);
@@ -49,7 +50,8 @@ class SharedMemory {
   [[noreturn]] void fail(const char* what) {
     const int error = errno;
     if (fd_ >= 0) ::close(fd_);
-    throw std::runtime_error(std::string(what) + " " + std::to_string(bytes_) + " bytes of shared memory: " + std::strerror(error));
+    throw std::runtime_error(std::string(what) + " " + std::to_string(bytes_) +
+                             " bytes of shared memory: " + std::strerror(error));
   }
   void swap(SharedMemory& o) noexcept {
     std::swap(fd_, o.fd_);

@@ -42,7 +42,9 @@ void add_group(CaseList& list, const Group& g, const OpShape& op) {
     multiply(g.axes.at(std::string(name(use.axis))), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
   for (const auto& [attribute, usual] : op.attributes)
     if (const auto it = g.attributes.find(attribute); it != g.attributes.end())
-      multiply(it->second, [&](Case& c, double v) { if (v != usual) c.attributes[attribute] = v; });
+      multiply(it->second, [&](Case& c, double v) {
+        if (v != usual) c.attributes[attribute] = v;
+      });
   multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
   multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
   multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
@@ -53,8 +55,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op) {
 void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
   const auto& values = common.axes.at(suite);
   Case usual = new_case(op, "edges/common");
-  for (const AxisUse& use : op.axes)
-    usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
+  for (const AxisUse& use : op.axes) usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
   const auto add = [&](const Case& c) {
     if (elements(c, op) > common.most_elements) return;
     for (const DType t : list.dtypes()) {
@@ -135,8 +136,7 @@ struct CaseList::State {
   std::unordered_set<std::string> texts;
 };
 
-CaseList::CaseList(const OpShape& op, const SuiteOptions& options)
-    : state_(new State{op, options.seed, options.dtypes, {}, {}}) {
+CaseList::CaseList(const OpShape& op, const SuiteOptions& options) : state_(new State{op, options.seed, options.dtypes, {}, {}}) {
   if (state_->dtypes.empty()) state_->dtypes.assign(kActivationDTypes.begin(), kActivationDTypes.end());
 }
 CaseList::~CaseList() = default;
@@ -187,8 +187,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   if (suite == "sanitize") edges("sanitize");
   if (suite == "edges" || suite == "full") edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
-  if (suite == "random" || suite == "full")
-    add_random(list, own && own->random ? *own->random : d.common.random, op, options);
+  if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
   return list.take();
 }
 

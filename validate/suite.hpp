@@ -20,9 +20,9 @@ namespace assay {
 
 struct SuiteOptions {
   std::uint64_t seed = 2026;
-  std::int64_t count = 200;      // cases of the random suite
-  std::vector<DType> dtypes{};   // empty: all
-  bool reduce = false;           // for a slow backend: model shapes keep their widths and have fewer tokens ...
+  std::int64_t count = 200;           // cases of the random suite
+  std::vector<DType> dtypes{};        // empty: all
+  bool reduce = false;                // for a slow backend: model shapes keep their widths and have fewer tokens ...
   std::int64_t reduce_rows_to = 129;  // ... namely these: one tile of 128 and one more
 };
 

@@ -46,7 +46,9 @@ std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
   switch (draw.below(3)) {
     case 1: n = n | 1; break;
     // Note: a search for a prime above 2^32 would cost more than the case.
-    case 2: while (n > first && n < std::int64_t{1} << 32 && !prime(n)) --n; break;
+    case 2:
+      while (n > first && n < std::int64_t{1} << 32 && !prime(n)) --n;
+      break;
     default: break;
   }
   return n < first || n > last ? drawn : n;

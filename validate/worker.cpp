@@ -108,7 +108,8 @@ class Session {
         std::erase_if(reply.traffic, [](const auto& t) { return !t.second.read_bytes && !t.second.written_bytes; });
       }
       for (std::size_t i = 0; i < buffers_.size(); ++i)
-        if (is_output(i)) buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
+        if (is_output(i))
+          buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
     }
     if (kernel_.deterministic) check_captured();
     return reply;
@@ -217,7 +218,10 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
   } catch (const BackendFinding& f) {
     return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
   } catch (const std::bad_alloc&) {
-    return {.id = order.id, .status = Reply::Status::failed, .message = "asked for more memory than a worker may have", .tainted = true};
+    return {.id = order.id,
+            .status = Reply::Status::failed,
+            .message = "asked for more memory than a worker may have",
+            .tainted = true};
   } catch (const std::exception& e) {
     return {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
   }

@@ -17,7 +17,7 @@ namespace assay {
 
 inline constexpr int kWorkerSocket = 3;
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not answer (EX_PROTOCOL)
-inline constexpr int kRuns = 2;  // each with another garbage in the outputs, another order or another stream
+inline constexpr int kRuns = 2;         // each with another garbage in the outputs, another order or another stream
 inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
 
 // Where the images of a case lie in the two shared memories.
@@ -41,7 +41,7 @@ struct Reply {
   enum class Status { done, unsupported, skipped, failed } status = Status::done;
   std::string message;   // why not done
   bool tainted = false;  // something went wrong on the machine itself: this worker is not to be trusted again
-  double seconds = 0;   // of the first run
+  double seconds = 0;    // of the first run
   std::map<std::string, Traffic> traffic;
 };
 

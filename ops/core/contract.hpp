@@ -64,8 +64,8 @@ constexpr int division_roundings(std::int64_t n) { return std::has_single_bit(st
 
 // How a kernel computes: the bound is made from this and from the data, and from nothing else.
 struct Numerics {
-  DType accumulate = DType::f32;  // sums and everything between input and output
-  Chain chain{};                  // of the sums
+  DType accumulate = DType::f32;     // sums and everything between input and output
+  Chain chain{};                     // of the sums
   bool stores_intermediate = false;  // a step's result is rounded to the storage dtype before the next step
 };
 

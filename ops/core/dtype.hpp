@@ -70,8 +70,7 @@ constexpr double rounding_floor(DType t) {
 // From here upwards a value rounds to infinity: the largest finite value plus half its ulp.
 constexpr double overflow_threshold(DType t) {
   const FloatFormat f = info(t).format;
-  return t == f64 ? std::numeric_limits<double>::infinity()
-                  : detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
+  return t == f64 ? std::numeric_limits<double>::infinity() : detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
 }
 
 // Rounds to the nearest value of a format, ties to even, subnormals and overflow as IEEE 754 has them.
@@ -136,9 +135,9 @@ inline void encode(DType t, void* p, std::int64_t i, double v) {
   switch (t) {
     case DType::f16: detail::store(p, i, detail::f16_bits(v)); break;
     case DType::bf16:
-      detail::store(p, i, static_cast<std::uint16_t>(
-                              std::isnan(v) ? 0x7fc0
-                                            : std::bit_cast<std::uint32_t>(static_cast<float>(round_to(bf16, v))) >> 16));
+      detail::store(p, i,
+                    static_cast<std::uint16_t>(
+                        std::isnan(v) ? 0x7fc0 : std::bit_cast<std::uint32_t>(static_cast<float>(round_to(bf16, v))) >> 16));
       break;
     case DType::f32: detail::store(p, i, static_cast<float>(v)); break;
     case DType::f64: detail::store(p, i, v); break;

@@ -35,11 +35,11 @@ constexpr Tile tile_bytes(Axis a, std::int64_t bytes) { return {a, bytes, true};
 template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
-  int least_arch = 75;           // sm_ number
-  bool deterministic = true;     // the same bits at every run
-  std::array<Tile, 3> tiles{};   // extent 0: unused
+  int least_arch = 75;          // sm_ number
+  bool deterministic = true;    // the same bits at every run
+  std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
-  Legality (*supports)(const typename Op::Args&) = nullptr;       // none: every legal case
+  Legality (*supports)(const typename Op::Args&) = nullptr;            // none: every legal case
   std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // none: 0
 };
 

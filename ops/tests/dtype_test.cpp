@@ -40,17 +40,10 @@ double probe(std::uint64_t i, int kept_bits, int low_exponent, int high_exponent
   std::uint64_t mantissa = hashed(i ^ 0xabcdef) >> 12;
   const int cut = 52 - kept_bits;
   switch (h >> 32 & 3) {
-    case 0:
-      mantissa = mantissa >> cut << cut;
-      break;  // representable
-    case 1:
-      mantissa = mantissa >> cut << cut | std::uint64_t{1} << (cut - 1);
-      break;  // a tie
-    case 2:
-      mantissa = (mantissa >> cut << cut | std::uint64_t{1} << (cut - 1)) + (h >> 40 & 2) - 1;
-      break;  // beside a tie
-    default:
-      break;
+    case 0: mantissa = mantissa >> cut << cut; break;                                                        // representable
+    case 1: mantissa = mantissa >> cut << cut | std::uint64_t{1} << (cut - 1); break;                        // a tie
+    case 2: mantissa = (mantissa >> cut << cut | std::uint64_t{1} << (cut - 1)) + (h >> 40 & 2) - 1; break;  // beside a tie
+    default: break;
   }
   const double v = std::ldexp(1.0 + static_cast<double>(mantissa & ((std::uint64_t{1} << 52) - 1)) * 0x1p-52, exponent);
   return h >> 63 ? -v : v;

@@ -49,7 +49,8 @@ Solved solve(std::vector<double> x, std::vector<double> residual, std::vector<do
 TEST_CASE("layernorm_residual: worked out by hand", "[golden]") {
   // Row 0: 1 2 3 4 5 has mean 3 and variance (4+1+0+1+4)/5 = 2; with epsilon 2, 1/sqrt(4) = 1/2.
   // Row 1: -3 -3 3 3 0 has mean 0 and variance 36/5; with epsilon 2, 1/sqrt(46/5) = sqrt(5/46).
-  const Solved s = solve({1, 2, 3, 4, 5, -3, -3, 3, 3, 0}, {10, 20, 30, 40, 50, 0, 0, 0, 0, 7}, {1, 2, 3, 4, 5}, {0, 0, 1, 1, -1}, 2, 2);
+  const Solved s =
+      solve({1, 2, 3, 4, 5, -3, -3, 3, 3, 0}, {10, 20, 30, 40, 50, 0, 0, 0, 0, 7}, {1, 2, 3, 4, 5}, {0, 0, 1, 1, -1}, 2, 2);
   CHECK(s.mean[0] == 3);
   CHECK(s.variance[0] == 2);
   CHECK(s.mean_abs[1] == 12.0 / 5);

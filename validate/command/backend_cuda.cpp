@@ -185,8 +185,8 @@ BackendInfo cuda_info() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess || count == 0) {
     info.unavailable = status == cudaSuccess || status == cudaErrorNoDevice ? "no GPU in this machine"
-                       : status == cudaErrorInsufficientDriver             ? "no NVIDIA driver, or one older than this build needs"
-                                                                           : cudaGetErrorString(status);
+                       : status == cudaErrorInsufficientDriver ? "no NVIDIA driver, or one older than this build needs"
+                                                               : cudaGetErrorString(status);
     return info;
   }
   cudaDeviceProp p;

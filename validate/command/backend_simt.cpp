@@ -70,7 +70,9 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
 
 #if !defined(ASSAY_GPU)
 BackendInfo cuda_info() {
-  return {.name = "cuda", .built = false, .unavailable = "this build has no CUDA kernels (configured without a toolkit or a GPU)",
+  return {.name = "cuda",
+          .built = false,
+          .unavailable = "this build has no CUDA kernels (configured without a toolkit or a GPU)",
           .device = ""};
 }
 std::unique_ptr<Backend> open_cuda() { throw std::runtime_error(cuda_info().unavailable); }

@@ -182,12 +182,13 @@ bool time_shape(Backend& backend, const Op& op, const Case& c, const BenchFlags&
                {"backend", "cuda"},
                {"dtype", name(c.dtype)},
                {"shape", summary_of(c)},
-               {"time_us", {{"median", median},
-                            {"p5", low},
-                            {"p95", high},
-                            {"min", quantile(times[i], 0)},
-                            {"max", quantile(times[i], 1)},
-                            {"samples", times[i].size()}}},
+               {"time_us",
+                {{"median", median},
+                 {"p5", low},
+                 {"p95", high},
+                 {"min", quantile(times[i], 0)},
+                 {"max", quantile(times[i], 1)},
+                 {"samples", times[i].size()}}},
                {"l2", "flushed"},
                {"flops", cost.flops},
                {"bytes", {{"formula", cost.bytes()}, {"unfused_formula", cost.unfused_bytes}}},
@@ -207,29 +208,32 @@ bool count_shape(const Op& op, const Case& c, const BenchFlags& flags, const Out
   Case small = c;
   const Axis longest = op.axes[0].axis;  // the axis that rows, tokens or batches run along
   const std::int64_t rest = std::max<std::int64_t>(1, elements(c, op.shape()) / std::max<std::int64_t>(1, c.dims[longest]));
-  small.dims[longest] = std::min(c.dims[longest], std::max<std::int64_t>(129, std::min<std::int64_t>(1024, kMostElements / rest)));
+  small.dims[longest] =
+      std::min(c.dims[longest], std::max<std::int64_t>(129, std::min<std::int64_t>(1024, kMostElements / rest)));
   const std::vector<Task> tasks{{&op, small, candidates(op, flags, c.dtype)}};
   bool sound = true;
-  judge(tasks, {.backend = "simt", .timeout_s = flags.run.timeout_s, .sectors = true, .stop = &stop_requested}, [&](const Record& r) {
-    if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
-    if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
-    sound = sound && !is_bad(r.verdict);
-    Traffic sum;
-    for (const auto& [tensor, t] : r.traffic) {
-      sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
-      sum.unique_read_bytes += t.unique_read_bytes, sum.unique_written_bytes += t.unique_written_bytes;
-      sum.read_sectors += t.read_sectors, sum.written_sectors += t.written_sectors;
-    }
-    const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
-    const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
-    const double sectors = 32 * static_cast<double>(sum.read_sectors + sum.written_sectors);
-    fmt::print("  {:<20} {:<12} {:<5} {:<28} formula {:>12.0f}  unique {:>12.0f} ({:.4f})  requested {:.3f}  sectors {:.3f}{}\n", op.name,
-               r.kernel, name(c.dtype), summary_of(small), r.cost.bytes(), unique, unique / r.cost.bytes(),
-               requested / r.cost.bytes(), sectors / r.cost.bytes(), is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
-    Json j = Json::parse(to_json(r));
-    j["record"] = "traffic";
-    out.write(j);
-  });
+  judge(tasks, {.backend = "simt", .timeout_s = flags.run.timeout_s, .sectors = true, .stop = &stop_requested},
+        [&](const Record& r) {
+          if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
+          if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
+          sound = sound && !is_bad(r.verdict);
+          Traffic sum;
+          for (const auto& [tensor, t] : r.traffic) {
+            sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
+            sum.unique_read_bytes += t.unique_read_bytes, sum.unique_written_bytes += t.unique_written_bytes;
+            sum.read_sectors += t.read_sectors, sum.written_sectors += t.written_sectors;
+          }
+          const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
+          const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
+          const double sectors = 32 * static_cast<double>(sum.read_sectors + sum.written_sectors);
+          fmt::print(
+              "  {:<20} {:<12} {:<5} {:<28} formula {:>12.0f}  unique {:>12.0f} ({:.4f})  requested {:.3f}  sectors {:.3f}{}\n",
+              op.name, r.kernel, name(c.dtype), summary_of(small), r.cost.bytes(), unique, unique / r.cost.bytes(),
+              requested / r.cost.bytes(), sectors / r.cost.bytes(), is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
+          Json j = Json::parse(to_json(r));
+          j["record"] = "traffic";
+          out.write(j);
+        });
   return sound;
 }
 
@@ -260,7 +264,8 @@ int bench_command(const BenchFlags& flags) {
       if (std::find(names.begin(), names.end(), kernel) == names.end()) throw BadInput(unknown("kernel", kernel, names));
     for (const std::string& shape : shapes_of(*op, flags))
       for (const std::string& dtype : dtypes) {
-        cases.emplace_back(op, parse_repro(fmt::format("{} {} {} seed={}", op->name, dtype, shape, flags.run.selection.seed), shapes).what);
+        cases.emplace_back(
+            op, parse_repro(fmt::format("{} {} {} seed={}", op->name, dtype, shape, flags.run.selection.seed), shapes).what);
         const std::string why_not = backend_name == "cuda" ? too_large(*op, cases.back().second, available_memory()) : "";
         if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", shape, why_not));
       }
@@ -277,12 +282,14 @@ int bench_command(const BenchFlags& flags) {
   if (backend_name == "cuda") {
     const std::unique_ptr<Backend> backend = open_backend("cuda");
     const double copy_rate = backend->copy_rate();
-    fmt::print("  device copy, read and written: {:.1f} GB/s; L2 flushed before each launch; median [5 %, 95 %]\n\n", 1e-9 * copy_rate);
+    fmt::print("  device copy, read and written: {:.1f} GB/s; L2 flushed before each launch; median [5 %, 95 %]\n\n",
+               1e-9 * copy_rate);
     for (const auto& [op, c] : cases)
       if (!stop_requested) sound = time_shape(*backend, *op, c, flags, copy_rate, out) && sound;
     fmt::print("\n");
   }
-  if (!flags.times_only) fmt::print("  bytes as counted on simt, beside the contract's formula (1.0000 is equal; a simulator is no clock)\n");
+  if (!flags.times_only)
+    fmt::print("  bytes as counted on simt, beside the contract's formula (1.0000 is equal; a simulator is no clock)\n");
   for (const auto& [op, c] : cases)
     if (!flags.times_only && !stop_requested) sound = count_shape(*op, c, flags, out) && sound;
   fmt::print("\n{} rows, {}\n", cases.size(), sound ? "every output right" : "some outputs WRONG");

@@ -25,7 +25,7 @@ struct Selection {
   std::string datasets;  // folder; empty: looked for beside the program
   std::uint64_t seed = 2026;
   std::int64_t count = 200;
-  std::string shard;     // "i/n"
+  std::string shard;  // "i/n"
 };
 
 struct RunFlags {
@@ -37,7 +37,7 @@ struct RunFlags {
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
   std::int64_t enough_bad = 0;  // as in JudgeOptions
-  int skip_exit = -1;  // exit code when the backend is missing; -1: kBadInput
+  int skip_exit = -1;           // exit code when the backend is missing; -1: kBadInput
   bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
 };
 
@@ -62,7 +62,7 @@ int doctor_command();
 std::filesystem::path datasets_folder(const Selection& selection);  // throws BadInput where there is none
 Datasets datasets_of(const Selection& selection);
 std::vector<OpShape> op_shapes();
-const Op& op_named(std::string_view name);          // throws BadInput with the nearest right name
+const Op& op_named(std::string_view name);  // throws BadInput with the nearest right name
 // The tasks of a selection, sound kernels only; `broken`: broken kernels only.
 std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
 // The backend a flag means: "auto" is cuda where there is a GPU, else simt.  `why_not` is set where it cannot be used.
@@ -70,6 +70,6 @@ std::string chosen_backend(const std::string& flag, std::string& why_not);
 // Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
 bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
-std::string summary_of(const Case& c);              // "rows=129 cols=4096 fill=normal"
+std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
 
 }  // namespace assay

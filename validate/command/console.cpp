@@ -106,12 +106,14 @@ void Console::finish(const Tally& tally) {
 
 void Console::table() const {
   std::size_t op = 2, kernel = 6, at = 2;
-  for (const Row& r : rows_) op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
+  for (const Row& r : rows_)
+    op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
   // What the other columns and the spaces between them leave to `at`.
   const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + 5 + 2 + 9 + 2 + 2 + 7, width = width_of(STDOUT_FILENO);
   at = std::min(at, width >= others + 6 ? width - others : 0);
   if (rows_.empty()) return;
-  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel, "cases", cut("at", at), at, "time");
+  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel, "cases", cut("at", at), at,
+             "time");
   for (const Row& r : rows_)
     fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>5}  {:>9}  {:<{}}  {:>5.1f} s\n", r.op, op, r.kernel, kernel, r.dtype, r.cases,
                r.at.empty() ? "-" : fmt::format("{:.3f}", r.margin), cut(r.at, at), at, r.seconds);
@@ -125,7 +127,9 @@ void Console::notes(const Tally& tally) const {
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));
-  if (reduced_) note(fmt::format("{} of {} cases take fewer tokens than their model's: {}", reduced_, tally.ran(), fmt::join(reduced_to_, ", ")));
+  if (reduced_)
+    note(fmt::format("{} of {} cases take fewer tokens than their model's: {}", reduced_, tally.ran(),
+                     fmt::join(reduced_to_, ", ")));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

@@ -32,9 +32,7 @@ std::string dtypes_text(const DTypes& set) {
   return text;
 }
 
-std::string backends_of(const Kernel& k) {
-  return fmt::format("{}{}", k.on_simt ? "simt " : "", k.on_gpu ? "cuda" : "");
-}
+std::string backends_of(const Kernel& k) { return fmt::format("{}{}", k.on_simt ? "simt " : "", k.on_gpu ? "cuda" : ""); }
 
 std::string numerics_text(const Numerics& n) {
   return fmt::format("accumulates in {}, chains of ceil(n/{}){}{}", name(n.accumulate), n.chain.lanes,
@@ -57,7 +55,8 @@ int list_command(const std::string& what, const Selection& selection) {
       int sound = 0, broken = 0;
       for (const Kernel& k : kernels())
         if (k.op == op.name) ++(k.broken ? broken : sound);
-      fmt::print("{:<24} {:>2} kernels{}  {}\n", op.name, sound, broken ? fmt::format(", {} broken", broken) : "", idea(op.about));
+      fmt::print("{:<24} {:>2} kernels{}  {}\n", op.name, sound, broken ? fmt::format(", {} broken", broken) : "",
+                 idea(op.about));
     }
   } else if (what == "kernels") {
     for (const Kernel& k : kernels())
@@ -85,7 +84,9 @@ int describe_command(const std::string& name_of_op) {
     std::string shape;
     for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
     fmt::print("  {:<10} [{}]{}\n", t.name, shape,
-               t.role == Role::output ? "   output" : t.role == Role::weight ? "   weight" : "");
+               t.role == Role::output   ? "   output"
+               : t.role == Role::weight ? "   weight"
+                                        : "");
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
   for (const auto& [attribute, standard] : op.attributes) fmt::print("  {:<10} {} by default\n", attribute, standard);

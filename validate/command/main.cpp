@@ -127,7 +127,8 @@ int dispatch(int argc, char** argv) {
   Selection listed;
   std::string what = "kernels";
   auto* list = app.add_subcommand("list", "what there is");
-  list->add_option("what", what, "ops, kernels, cases or backends")->check(one_of("list", {"ops", "kernels", "cases", "backends"}));
+  list->add_option("what", what, "ops, kernels, cases or backends")
+      ->check(one_of("list", {"ops", "kernels", "cases", "backends"}));
   add_selection(*list, listed);
   list->callback([&] { code = list_command(what, listed); });
 
@@ -161,7 +162,9 @@ int dispatch(int argc, char** argv) {
   add_run_flags(*bench, bench_flags.run);
   bench->add_option("--shape", bench_flags.shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
   bench->add_option("--baseline", bench_flags.baseline, "the kernel that ratios refer to")->capture_default_str();
-  bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")->capture_default_str()->check(CLI::Range(0.01, 60.0));
+  bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 60.0));
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 
@@ -217,14 +220,15 @@ int main(int argc, char** argv) {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
   try {
     const int code = dispatch(argc, argv);
-    if (std::fflush(stdout) != 0 && errno != EPIPE) throw BadInput(fmt::format("cannot write to the output: {}", std::strerror(errno)));
+    if (std::fflush(stdout) != 0 && errno != EPIPE)
+      throw BadInput(fmt::format("cannot write to the output: {}", std::strerror(errno)));
     return code;
   } catch (const std::system_error& e) {
     // A reader that has seen enough (head) is no error; 141 is what a shell gives a program that SIGPIPE ended.

@@ -26,9 +26,7 @@ std::string now_utc() {
   return text;
 }
 
-std::string host_text() {
-  return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN));
-}
+std::string host_text() { return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN)); }
 
 // Whether nobody can read the output any more (a pipe into head): a run that prints nothing for long would not notice.
 bool reader_left() {
@@ -42,7 +40,8 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
   std::vector<std::string> paths;
   for (const std::string& path : {flags.json, flags.junit, flags.markdown}) {
     if (path.empty()) continue;
-    if (std::find(paths.begin(), paths.end(), path) != paths.end()) throw BadInput(fmt::format("'{}' is named as two outputs", path));
+    if (std::find(paths.begin(), paths.end(), path) != paths.end())
+      throw BadInput(fmt::format("'{}' is named as two outputs", path));
     require_writable(path);
     paths.push_back(path);
   }
@@ -134,18 +133,20 @@ int run_command(const RunFlags& flags) {
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
   std::int64_t same = 0, unknown_there = 0;
   std::vector<std::string> different;
-  const Tally tally = run_tasks(tasks, flags, backend, head_of(flags, backend),
-                                flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
-                                  if (expected.empty()) return;
-                                  const auto at = expected.find(r.repro);
-                                  if (at == expected.end()) ++unknown_there;
-                                  else if (at->second == name(r.verdict)) ++same;
-                                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second));
-                                });
+  const Tally tally =
+      run_tasks(tasks, flags, backend, head_of(flags, backend),
+                flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
+                  if (expected.empty()) return;
+                  const auto at = expected.find(r.repro);
+                  if (at == expected.end()) ++unknown_there;
+                  else if (at->second == name(r.verdict)) ++same;
+                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second));
+                });
   code = exit_code(tally);
   if (expected.empty()) return code;
   for (const std::string& line : different) fmt::print("DIFFERENT  {}\n", line);
-  fmt::print("{} verdicts as in {}, {} different, {} cases that it does not have\n", same, flags.same_as, different.size(), unknown_there);
+  fmt::print("{} verdicts as in {}, {} different, {} cases that it does not have\n", same, flags.same_as, different.size(),
+             unknown_there);
   if (code == kAllPassed && same == 0) throw BadInput(fmt::format("'{}' has none of these cases", flags.same_as));
   return code == kAllPassed && !different.empty() ? static_cast<int>(kVerdictFailed) : code;
 }

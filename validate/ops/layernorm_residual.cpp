@@ -70,9 +70,15 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   const FloatFormat accumulator = info(numerics.accumulate).format;
   const FloatFormat lower = a.x.dtype == f32 ? kTf32 : info(a.x.dtype).format;
   switch (roundings) {
-    case Roundings::exact: return oracle_with(a, {}, [](double v) { return v; }, y);
-    case Roundings::declared: return oracle_with(a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
-    case Roundings::one_lower: return oracle_with(a, numerics, [&](double v) { return round_to(lower, v); }, y);
+    case Roundings::exact:
+      return oracle_with(
+          a, {}, [](double v) { return v; }, y);
+    case Roundings::declared:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
+    case Roundings::one_lower:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(lower, v); }, y);
   }
 }
 

@@ -100,7 +100,8 @@ TEST_CASE("a bound is finite, positive and grows with the chain", "[bound]") {
         if (!std::isfinite(bench.problem->golden(0)[static_cast<std::size_t>(i)])) continue;
         const double parallel = bench.problem->bound({.chain = {.lanes = 128, .extra = 8}}, 0, i);
         const double serial = bench.problem->bound({.chain = {.lanes = 1}}, 0, i);
-        if (!(parallel > 0) || !std::isfinite(serial)) FAIL(repro(c, op.shape()) << " element " << i << ": " << parallel << " " << serial);
+        if (!(parallel > 0) || !std::isfinite(serial))
+          FAIL(repro(c, op.shape()) << " element " << i << ": " << parallel << " " << serial);
         if (elements(c, op.shape()) > 8 && c.dims[op.axes.back().axis] > 16) CHECK(parallel <= serial);
       }
     }

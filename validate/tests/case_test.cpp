@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/case.hpp"
 
-#include "validate/error.hpp"
 #include "catch_shim.hpp"
+#include "validate/error.hpp"
 #include "validate/tests/test_ops.hpp"
 
 using namespace assay;
@@ -40,7 +40,8 @@ TEST_CASE("case: a repro line is read and written") {
 }
 
 TEST_CASE("case: what is usual is left out; order and spaces are free") {
-  const Repro r = parse("  layernorm_residual bf16 seed=18446744073709551615  cols=1 layout=contiguous epsilon=1e-5\trows=0 fill=normal\n");
+  const Repro r =
+      parse("  layernorm_residual bf16 seed=18446744073709551615  cols=1 layout=contiguous epsilon=1e-5\trows=0 fill=normal\n");
   CHECK(r.kernel.empty());
   CHECK(r.what.attributes.empty());
   CHECK(repro(r.what, layernorm()) == "layernorm_residual bf16 rows=0 cols=1 seed=18446744073709551615");
@@ -79,7 +80,8 @@ TEST_CASE("case: whatever is wrong is said in one sentence") {
       {"layernorm_residual f16 rows=+1 cols=1", "rows=+1: not a whole number."},
       {"layernorm_residual f16 rows=99999999999999999999 cols=1", "rows=99999999999999999999: the value is out of range."},
       {"layernorm_residual f16 rows=1099511627777 cols=1", "rows=1099511627777: more than 2^40."},
-      {"layernorm_residual f16 rows=1099511627776 cols=65", "layernorm_residual: the axes together have more than 2^46 elements."},
+      {"layernorm_residual f16 rows=1099511627776 cols=65",
+       "layernorm_residual: the axes together have more than 2^46 elements."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=tiny", "epsilon=tiny: not a number."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=nan", "epsilon=nan: not finite."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=inf", "epsilon=inf: not finite."},

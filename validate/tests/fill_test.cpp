@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "validate/op_shape.hpp"
 #include "catch_shim.hpp"
+#include "validate/op_shape.hpp"
 
 using namespace assay;
 
@@ -141,7 +141,8 @@ TEST_CASE("fill: each class is what its name says") {
   SECTION("wide_range keeps sums of squares inside f32") {
     for (const DType t : kActivationDTypes) {
       double least = 1e300, most = 0;
-      for (const double v : values("wide_range", {16, 257, t})) least = std::min(least, std::abs(v)), most = std::max(most, std::abs(v));
+      for (const double v : values("wide_range", {16, 257, t}))
+        least = std::min(least, std::abs(v)), most = std::max(most, std::abs(v));
       CHECK(most <= (t == f16 ? 0x1p15 : 0x1p40));
       CHECK(most / least > 0x1p25);
     }

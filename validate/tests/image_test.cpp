@@ -66,10 +66,8 @@ TEST_CASE("image: every layout and dtype is placed as its name says") {
           } else {
             CHECK(x.stride[0] > cols);
             if (rows > 1) CHECK_FALSE(x.contiguous());
-            if (layout.row_multiple)
-              CHECK(x.stride[0] * element % layout.row_multiple == 0);
-            else
-              CHECK(x.stride[0] == cols + 3);
+            if (layout.row_multiple) CHECK(x.stride[0] * element % layout.row_multiple == 0);
+            else CHECK(x.stride[0] == cols + 3);
           }
         }
 }

@@ -118,10 +118,8 @@ std::string malformed(std::string_view xml, int* elements = nullptr) {
         if (xml[end++] != '"') return "an attribute without quotes";
         while (end < xml.size() && xml[end] != '"') {
           if (xml[end] == '<') return "a < within an attribute";
-          if (xml[end] != '&')
-            ++end;
-          else if (!entity(end))
-            return "a bare & within an attribute";
+          if (xml[end] != '&') ++end;
+          else if (!entity(end)) return "a bare & within an attribute";
         }
         if (++end >= xml.size()) return "an attribute without an end";
       }

@@ -44,8 +44,7 @@ std::string violation(const Json& s, const Json& v, const std::string& where) {
       if (std::string w = violation(schema().at(Json::json_pointer(name.substr(1))), v, where); !w.empty()) return w;
     } else if (key == "type") {
       bool any = false;
-      if (rule.is_string())
-        any = has_type(v, rule);
+      if (rule.is_string()) any = has_type(v, rule);
       else
         for (const Json& t : rule) any = any || has_type(v, t);
       if (!any) return where + ": not of type " + rule.dump() + ": " + v.dump();

@@ -3,9 +3,9 @@
 
 #include <set>
 
+#include "catch_shim.hpp"
 #include "validate/error.hpp"
 #include "validate/layout.hpp"
-#include "catch_shim.hpp"
 #include "validate/tests/test_ops.hpp"
 
 #ifndef ASSAY_DATASETS_DIR

@@ -13,7 +13,8 @@ inline double zero(const FillSite&, std::int64_t) { return 0; }
 
 inline const std::vector<OpShape>& ops() {
   static constexpr AxisUse kMatmul[] = {{Axis::tokens, 1}, {Axis::hidden, 1}, {Axis::out, 1}};
-  static constexpr AxisUse kAttention[] = {{Axis::batch}, {Axis::seq_q}, {Axis::seq_k}, {Axis::heads}, {Axis::kv_heads}, {Axis::head_dim}};
+  static constexpr AxisUse kAttention[] = {{Axis::batch}, {Axis::seq_q},    {Axis::seq_k},
+                                           {Axis::heads}, {Axis::kv_heads}, {Axis::head_dim}};
   static const std::vector<OpShape> all = [] {
     Fill signs{"probe_signs", "an inexact answer", false, zero, nullptr, nullptr};
     signs.applies = [](const Dims& d, DType) { return d[Axis::cols] % 2 == 0; };
