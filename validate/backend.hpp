@@ -47,7 +47,6 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  virtual std::string device() const = 0;  // "simt" or the GPU's name
 
   // Device memory that starts `offset` bytes after a 256-byte boundary.  Owned by the backend until release().
   virtual void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) = 0;

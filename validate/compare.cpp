@@ -37,7 +37,6 @@ double ratio(double got, double golden, double bound, bool exact, DType dtype) {
 void merge(Comparison& into, const Comparison& c) {
   into.compared += c.compared;
   into.wrong += c.wrong;
-  into.sum_square_error += c.sum_square_error;
   into.powerless = into.powerless && c.powerless;
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
     into.margin = c.margin;
@@ -68,10 +67,6 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r, mine.worst = i;
           mine.got = value, mine.golden = golden[static_cast<std::size_t>(i)], mine.bound = exact ? 0 : bound;
-        }
-        if (std::isfinite(value) && std::isfinite(golden[static_cast<std::size_t>(i)])) {
-          const double e = value - golden[static_cast<std::size_t>(i)];
-          mine.sum_square_error += e * e;
         }
         if (!(r <= 1)) ++mine.wrong;
       }

@@ -14,7 +14,6 @@ struct Comparison {
   std::int64_t compared = 0;
   std::int64_t wrong = 0;
   double margin = 0;                      // max of |got - golden| / T; infinite for a wrong class, or any difference where T is 0
-  double sum_square_error = 0;            // of the finite elements
   std::int64_t worst = -1;                // row-major index
   double got = 0, golden = 0, bound = 0;  // there
   bool powerless = true;                  // an output of zeros would pass as well

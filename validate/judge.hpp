@@ -22,7 +22,6 @@ struct Task {
 
 struct JudgeOptions {
   std::string backend = "simt";
-  std::string device;
   double timeout_s = 60;  // for one kernel on one case, all its runs
   double budget_s = 0;    // for everything; what is left then is skipped.  0: none
   int jobs = 0;           // workers at a time; 0: one a core

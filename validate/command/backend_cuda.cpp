@@ -30,7 +30,6 @@ class CudaBackend final : public Backend {
     for (cudaStream_t s : streams_) cudaStreamDestroy(s);
   }
   std::string_view name() const override { return "cuda"; }
-  std::string device() const override { return properties_.name; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     void* base = nullptr;
     const cudaError_t status = cudaMalloc(&base, bytes + offset + 1);

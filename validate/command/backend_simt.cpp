@@ -15,7 +15,6 @@ class SimtBackend final : public Backend {
  public:
   SimtBackend() { simt::canary(); }
   std::string_view name() const override { return "simt"; }
-  std::string device() const override { return simt_device(); }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     return simt::allocate(bytes, offset, label);
   }

@@ -75,7 +75,6 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   };
   const Tally tally = judge(tasks,
                             {.backend = backend,
-                             .device = head.device,
                              .timeout_s = flags.timeout_s,
                              .budget_s = flags.budget_s,
                              .jobs = flags.jobs,
