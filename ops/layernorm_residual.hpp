@@ -67,7 +67,8 @@ struct layernorm_residual {
   //   y      gamma: u |xhat gamma|; + beta: u |xhat gamma + beta|; + residual: u |y|; at most one of each, fewer with FMA.
   //   out    a stored intermediate: u_o |LN| + floor; the output: u_o |y| + floor.
   // Second-order products of these terms are paid for by the factor 1 + 2^-10 (n u <= 2^-8 for n <= 65537).
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, int /*output*/, std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+                      std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols, col = i % cols;
     const double u = unit_roundoff(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(cols) + division_roundings(cols));

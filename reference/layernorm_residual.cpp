@@ -8,12 +8,13 @@
 
 namespace assay::reference {
 
-void golden(const layernorm_residual::Args& a, layernorm_residual::Golden& g) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
+void golden(const layernorm_residual::Args& a, layernorm_residual::Golden& g, const Rows& rows) {
+  const std::int64_t cols = a.x.shape[1];
   const Eigen::ArrayXd gamma = load(a.gamma, 0, cols), beta = load(a.beta, 0, cols);
 
 #pragma omp parallel for schedule(static)
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const std::int64_t r = rows[k];
     const Eigen::ArrayXd x = load(a.x, r * cols, cols);
     const double mean = x.mean();
     const Eigen::ArrayXd centred = x - mean;

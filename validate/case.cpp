@@ -53,15 +53,10 @@ const AxisUse* find_axis(const OpShape& op, std::string_view key) {
     if (name(use.axis) == key) return &use;
   return nullptr;
 }
-const double* find_default(const OpShape& op, std::string_view key) {
-  for (const auto& [attribute, value] : op.attributes)
-    if (attribute == key) return &value;
-  return nullptr;
-}
 
 std::vector<std::string_view> keys_of(const OpShape& op) {
   std::vector<std::string_view> out = axis_names(op);
-  for (const auto& attribute : op.attributes) out.push_back(attribute.first);
+  for (const Attribute& attribute : op.attributes) out.push_back(attribute.name);
   out.insert(out.end(), {"fill", "layout", "seed"});
   return out;
 }
@@ -70,9 +65,9 @@ void read_pair(Case& c, const OpShape& op, std::string_view key, std::string_vie
   if (const AxisUse* use = find_axis(op, key)) {
     if (value.starts_with('-')) fail(key, value, "an extent cannot be negative");
     c.dims[use->axis] = number<std::int64_t>(key, value, "a whole number");
-  } else if (const double* usual = find_default(op, key)) {
-    const double v = number<double>(key, value, "a number");
-    if (v != *usual) c.attributes[std::string(key)] = v;
+  } else if (const Attribute* attribute = find_attribute(op, key)) {
+    const double v = value_of(*attribute, value);
+    if (v != attribute->standard) c.attributes[std::string(key)] = v;
   } else if (key == "fill") {
     c.fill = value;
   } else if (key == "layout") {
@@ -86,6 +81,22 @@ void read_pair(Case& c, const OpShape& op, std::string_view key, std::string_vie
 }
 
 }  // namespace
+
+const Attribute* find_attribute(const OpShape& op, std::string_view name) {
+  for (const Attribute& a : op.attributes)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+std::string text_of(const Attribute& a, double value) {
+  const auto choice = static_cast<std::size_t>(value);
+  return a.choices.empty() || choice >= a.choices.size() ? shortest(value) : std::string(a.choices[choice]);
+}
+double value_of(const Attribute& a, std::string_view text) {
+  if (a.choices.empty()) return number<double>(a.name, text, "a number");
+  const auto at = std::find(a.choices.begin(), a.choices.end(), text);
+  if (at == a.choices.end()) throw BadInput(unknown(std::string(a.name), text, a.choices));
+  return static_cast<double>(at - a.choices.begin());
+}
 
 const Fill* find_fill(const OpShape& op, std::string_view name) {
   const auto named = [&](const Fill& f) { return f.name == name; };
@@ -146,6 +157,8 @@ void check(const Case& c, const OpShape& op) {
     throw BadInput(fmt::format("{}: the axes together have more than 2^46 elements.", op.name));
   for (const auto& [attribute, value] : c.attributes)
     if (!std::isfinite(value)) throw BadInput(fmt::format("{}={}: not finite.", attribute, value));
+  if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads])
+    throw BadInput(fmt::format("heads={}: not a multiple of kv_heads={}.", c.dims[Axis::heads], c.dims[Axis::kv_heads]));
   const Fill* fill = find_fill(op, c.fill);
   if (!fill) throw BadInput(unknown("fill", c.fill, fill_names(op)));
   if (fill->applies && !fill->applies(c.dims, c.dtype))
@@ -162,9 +175,9 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   text.append(" ").append(name(c.dtype));
   const auto pair = [&](std::string_view key, std::string_view value) { text.append(" ").append(key).append("=").append(value); };
   for (const AxisUse& use : op.axes) pair(name(use.axis), shortest(c.dims[use.axis]));
-  for (const auto& [attribute, usual] : op.attributes)
-    if (const auto it = c.attributes.find(attribute); it != c.attributes.end() && it->second != usual)
-      pair(attribute, shortest(it->second));
+  for (const Attribute& a : op.attributes)
+    if (const auto it = c.attributes.find(std::string(a.name)); it != c.attributes.end() && it->second != a.standard)
+      pair(a.name, text_of(a, it->second));
   if (c.fill != "normal") pair("fill", c.fill);
   if (c.layout != "contiguous") pair("layout", c.layout);
   pair("seed", shortest(c.seed));

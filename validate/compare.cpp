@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "validate/random.hpp"
+
 namespace assay {
 
 namespace {
@@ -45,6 +47,23 @@ void merge(Comparison& into, const Comparison& c) {
   }
 }
 
+// The elements of an output that the golden answers, in order.
+class Solved {
+ public:
+  Solved(const Problem& problem, int output, std::int64_t n) : n_(n), all_(problem.rows().all()) {
+    if (all_) return;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (problem.rows().has(problem.row_of(output, i))) some_.push_back(i);
+  }
+  std::int64_t count() const { return all_ ? n_ : static_cast<std::int64_t>(some_.size()); }
+  std::int64_t operator[](std::int64_t k) const { return all_ ? k : some_[static_cast<std::size_t>(k)]; }
+
+ private:
+  std::int64_t n_;
+  bool all_;
+  std::vector<std::int64_t> some_;
+};
+
 }  // namespace
 
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
@@ -53,12 +72,14 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
   Comparison all;
 
   constexpr std::int64_t kChunk = 4096;
+  const Solved solved(problem, output, n);
 #pragma omp parallel
   {
     Comparison mine;
 #pragma omp for schedule(static)
-    for (std::int64_t chunk = 0; chunk < (n + kChunk - 1) / kChunk; ++chunk) {
-      for (std::int64_t i = chunk * kChunk; i < std::min(n, (chunk + 1) * kChunk); ++i) {
+    for (std::int64_t chunk = 0; chunk < (solved.count() + kChunk - 1) / kChunk; ++chunk) {
+      for (std::int64_t k = chunk * kChunk; k < std::min(solved.count(), (chunk + 1) * kChunk); ++k) {
+        const std::int64_t i = solved[k];
         const double value = got.at(i), bound = problem.bound(numerics, output, i);
         const double r = ratio(value, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
         const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
@@ -84,7 +105,9 @@ std::string pattern(const Problem& problem, const Numerics& numerics, int output
   std::vector<std::vector<bool>> seen(axes.size());
   for (std::size_t a = 0; a < axes.size(); ++a) seen[a].resize(static_cast<std::size_t>(got.shape[a]));
   std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
+  const Solved solved(problem, output, n);
+  for (std::int64_t k = 0; k < solved.count(); ++k) {
+    const std::int64_t i = solved[k];
     const double bound = problem.bound(numerics, output, i);
     if (ratio(got.at(i), golden[static_cast<std::size_t>(i)], bound, exact, got.dtype) <= 1) continue;
     ++wrong;
@@ -94,7 +117,7 @@ std::string pattern(const Problem& problem, const Numerics& numerics, int output
       rest /= got.shape[a];
     }
   }
-  std::string text = fmt::format("{} of {} wrong", wrong, n);
+  std::string text = fmt::format("{} of {} wrong", wrong, solved.count());
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const auto first = std::find(seen[a].begin(), seen[a].end(), true) - seen[a].begin();
     const auto last = seen[a].rend() - std::find(seen[a].rbegin(), seen[a].rend(), true) - 1;
@@ -115,6 +138,20 @@ bool same_elements(const Tensor& a, const Tensor& b) {
     if (std::memcmp(pa, pb, static_cast<std::size_t>(bytes)) != 0 && !(std::isnan(a.at(i)) && std::isnan(b.at(i)))) return false;
   }
   return true;
+}
+
+std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
+  const std::int64_t n = t.size();
+  const int bytes = size_of(t.dtype);
+  std::uint64_t h = random::mix(seed + static_cast<std::uint64_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint64_t word = 0;
+    const std::int64_t at = t.contiguous() ? i : t.offset(i);
+    std::memcpy(&word, static_cast<const char*>(t.data) + at * bytes, static_cast<std::size_t>(bytes));
+    if (is_float(t.dtype) && std::isnan(decode(t.dtype, t.data, at))) word = ~std::uint64_t{0};
+    h = random::mix((h ^ word) + random::kGamma);
+  }
+  return h;
 }
 
 bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {

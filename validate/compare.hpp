@@ -19,8 +19,8 @@ struct Comparison {
   bool powerless = true;                  // an output of zeros would pass as well
 };
 
-// Judges output number `output` of a solved problem.  `got` has the tensor's dtype and strides and holds the
-// candidate's values.  With `exact`, every finite element must equal the golden rounded to the dtype.
+// Judges output number `output` of a solved problem: the elements of its solved rows.  `got` has the tensor's dtype and strides
+// and holds the candidate's values.  With `exact`, every finite element must equal the golden rounded to the dtype.
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact);
 
 // The wrong elements in words: how many, and which indices of each axis they have.
@@ -29,6 +29,9 @@ std::string pattern(const Problem& problem, const Numerics& numerics, int output
 
 // Whether two images hold the same elements, bit for bit; NaNs of any payload are equal.
 bool same_elements(const Tensor& a, const Tensor& b);
+
+// A number made of every element's bits, NaNs of any payload alike: equal for equal outputs, on any machine.
+std::uint64_t digest(const Tensor& t, std::uint64_t seed);
 
 // Whether every byte between the rows of an image still is `garbage`.
 bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage);

@@ -87,9 +87,10 @@ struct Node {
     for (const Node& n : list()) out.push_back(n.integer(least));
     return out;
   }
-  std::vector<double> numbers() const {
-    std::vector<double> out;
-    for (const Node& n : list()) out.push_back(n.number());
+  // Numbers, in their shortest form, and words.
+  std::vector<std::string> values() const {
+    std::vector<std::string> out;
+    for (const Node& n : list()) out.push_back(n.json.is_string() ? n.text() : (n.number(), n.json.dump()));
     return out;
   }
   std::vector<std::string> texts(std::string_view kind, const Names& known) const {
@@ -185,7 +186,7 @@ bool is_axis(std::string_view key) {
 }
 
 Group group(const Node& n) {
-  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize"})};
+  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "long"})};
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "suites") return;
     if (key == "shows") value.text();
@@ -194,7 +195,7 @@ Group group(const Node& n) {
     else if (key == "dtype")
       for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
     else if (is_axis(key)) g.axes[key] = value.integers(0);
-    else g.attributes[key] = value.numbers();
+    else g.attributes[key] = value.values();
   });
   return g;
 }
@@ -207,7 +208,7 @@ Ranges ranges(const Node& n, const Names& fills) {
     if (key == "fill") r.fills = value.texts("fill", fills);
     else if (key == "layout") r.layouts = value.texts("layout", layout_names());
     else if (is_axis(key)) r.axes[key] = range(value);
-    else r.attributes[key] = value.numbers();
+    else r.attributes[key] = value.values();
   });
   return r;
 }
@@ -216,7 +217,9 @@ ModelUse model_use(const Node& n) {
   ModelUse use{.place = n.place};
   n.each_key([&](const std::string& key, const Node& value) {
     if (value.json.is_number()) use.constants[key] = is_axis(key) ? static_cast<double>(value.integer(0)) : value.number();
-    else use.figures[key] = value.one_of("figure of a model", figure_names());
+    else if (is_axis(key) || std::count(figure_names().begin(), figure_names().end(), value.text()))
+      use.figures[key] = value.one_of("figure of a model", figure_names());
+    else use.words[key] = value.text();
   });
   return use;
 }
@@ -254,7 +257,7 @@ Common common(const Node& n) {
 }  // namespace
 
 const std::vector<std::string_view>& suite_names() {
-  static const std::vector<std::string_view> names{"smoke", "edges", "models", "random", "full", "sanitize"};
+  static const std::vector<std::string_view> names{"smoke", "edges", "models", "random", "full", "sanitize", "long"};
   return names;
 }
 

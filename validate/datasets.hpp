@@ -41,7 +41,7 @@ struct Group {
   Place place{};
   std::vector<std::string> suites;
   std::map<std::string, std::vector<std::int64_t>> axes{};
-  std::map<std::string, std::vector<double>> attributes{};
+  std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
   std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
   std::vector<DType> dtypes{};  // empty: all
 };
@@ -49,17 +49,18 @@ struct Group {
 // What the random suite draws from.
 struct Ranges {
   Place place{};
-  std::map<std::string, std::array<std::int64_t, 2>> axes{};  // first and last extent
-  std::map<std::string, std::vector<double>> attributes{};
+  std::map<std::string, std::array<std::int64_t, 2>> axes{};     // first and last extent
+  std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
   std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
   std::int64_t most_elements = 0;
 };
 
-// A model's figure for each axis or attribute of an op: "tokens", "hidden", "norm_epsilon", ... or a number.
+// A model's figure for each axis or attribute of an op: "tokens", "hidden", "norm_epsilon", ... or a number, or a word.
 struct ModelUse {
   Place place{};
   std::map<std::string, std::string> figures{};
   std::map<std::string, double> constants{};
+  std::map<std::string, std::string> words{};  // of choices
 };
 
 struct Edges {
@@ -99,7 +100,7 @@ void check(const Datasets&, std::span<const OpShape>);
 double figure(const Model&, std::string_view name);
 const std::vector<std::string_view>& figure_names();
 
-// smoke, edges, models, random, full, sanitize.
+// smoke, edges, models, random, full, sanitize, long.
 const std::vector<std::string_view>& suite_names();
 
 }  // namespace assay

@@ -36,13 +36,19 @@ struct Checker {
       if (name(use.axis) == key) return &use;
     return nullptr;
   }
-  bool attribute(std::string_view key) const {
-    return std::any_of(op.attributes.begin(), op.attributes.end(), [&](const auto& a) { return a.first == key; });
+  // Every text a value of the attribute.
+  void values(const Place& at, std::string_view key, const std::vector<std::string>& texts) const {
+    known(at, key);
+    for (const std::string& text : texts) try {
+        if (const Attribute* a = find_attribute(op, key)) value_of(*a, text);
+      } catch (const BadInput& e) {
+        fail(at, e.what());
+      }
   }
   void known(const Place& at, std::string_view key) const {
-    if (axis(key) || attribute(key)) return;
+    if (axis(key) || find_attribute(op, key)) return;
     Names names = axis_names(op);
-    for (const auto& a : op.attributes) names.push_back(a.first);
+    for (const auto& a : op.attributes) names.push_back(a.name);
     names.insert(names.end(), {"fill", "layout"});
     fail(at, unknown(fmt::format("key of {}", op.name), key, names));
   }
@@ -60,16 +66,16 @@ struct Checker {
   }
 
   void group(const Group& g) const {
-    for (const auto& [key, values] : g.attributes) known(g.place, key);
-    for (const auto& [key, values] : g.axes) {
+    for (const auto& [key, texts] : g.attributes) values(g.place, key, texts);
+    for (const auto& [key, extents] : g.axes) {
       known(g.place, key);
-      for (const std::int64_t v : values) least(g.place, key, v);
+      for (const std::int64_t v : extents) least(g.place, key, v);
     }
     all_axes(g.place, g.axes);
     fills(g.place, g.fills);
     double product = 1;
-    for (const auto& [key, values] : g.axes) product *= static_cast<double>(values.size());
-    for (const auto& [key, values] : g.attributes) product *= static_cast<double>(values.size());
+    for (const auto& [key, extents] : g.axes) product *= static_cast<double>(extents.size());
+    for (const auto& [key, texts] : g.attributes) product *= static_cast<double>(texts.size());
     product *= static_cast<double>(g.fills.size() * g.layouts.size());
     if (product > 1e5) fail(g.place, fmt::format("{} cases are more than 100000.", product));
   }
@@ -96,7 +102,7 @@ void check(const Edges& e, const OpShape& op) {
   const Checker c{op};
   for (const Group& g : e.groups) c.group(g);
   if (e.random) {
-    for (const auto& [key, values] : e.random->attributes) c.known(e.random->place, key);
+    for (const auto& [key, texts] : e.random->attributes) c.values(e.random->place, key, texts);
     for (const auto& [key, ends] : e.random->axes) {
       c.known(e.random->place, key);
       c.least(e.random->place, key, ends[0]);
@@ -107,6 +113,7 @@ void check(const Edges& e, const OpShape& op) {
   if (e.models) {
     for (const auto& [key, name] : e.models->figures) c.known(e.models->place, key);
     for (const auto& [key, value] : e.models->constants) c.known(e.models->place, key);
+    for (const auto& [key, word] : e.models->words) c.values(e.models->place, key, {word});
     for (const std::string_view axis : axis_names(op))
       if (!e.models->figures.contains(std::string(axis)) && !e.models->constants.contains(std::string(axis)))
         Checker::fail(e.models->place, fmt::format("axis '{}' of {} is missing.", axis, op.name));

@@ -17,17 +17,25 @@ std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element
   return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
 }
 
+// Whether the case's choices ask for this tensor.
+bool present(const TensorSpec& spec, const Case& c) {
+  if (spec.options.when.empty()) return true;
+  const auto at = c.attributes.find(std::string(spec.options.when));
+  return at != c.attributes.end() && at->second != 0;
+}
+
 }  // namespace
 
 std::vector<Placement> place(const Op& op, const Case& c) {
   const Layout* layout = find_layout(c.layout);
   if (!layout) throw BadInput(unknown("layout", c.layout, layout_names()));
-  const std::int64_t element = size_of(c.dtype);
   std::vector<Placement> placements;
   for (const TensorSpec& spec : op.tensors) {
-    Placement p;
-    p.offset = static_cast<std::size_t>(layout->offset_bytes);
-    p.tensor.dtype = c.dtype;
+    Placement& p = placements.emplace_back();
+    if (!present(spec, c)) continue;
+    p.tensor.dtype = spec.options.dtype.value_or(c.dtype);
+    const std::int64_t element = size_of(p.tensor.dtype);
+    p.offset = static_cast<std::size_t>(layout->offset_bytes % element ? 0 : layout->offset_bytes);
     p.tensor.rank = static_cast<int>(spec.axes.size());
     for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
     std::int64_t stride = 1;
@@ -39,7 +47,6 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     std::int64_t last = 0;
     for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
     p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * element);
-    placements.push_back(p);
   }
   return placements;
 }
@@ -53,7 +60,7 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
   }
   const Fill& fill = find_fill(op, c.fill);
   const FillSite site{.dims = c.dims,
-                      .dtype = c.dtype,
+                      .dtype = p.tensor.dtype,
                       .tensor = spec.name,
                       .tensor_index = index,
                       .role = spec.role,
@@ -64,7 +71,7 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < elements / inner; ++row) {
     const std::int64_t at = p.tensor.offset(row * inner);
-    for (std::int64_t i = 0; i < inner; ++i) encode(c.dtype, image, at + i, fill.value(site, row * inner + i));
+    for (std::int64_t i = 0; i < inner; ++i) encode(p.tensor.dtype, image, at + i, fill.value(site, row * inner + i));
   }
 }
 
@@ -72,7 +79,7 @@ void attach(Problem& problem, const Case& c, std::span<const Placement> placemen
   for (std::size_t i = 0; i < placements.size(); ++i) {
     Tensor& t = *problem.tensors()[i];
     t = placements[i].tensor;
-    t.data = images[i];
+    t.data = t.rank ? images[i] : nullptr;
   }
   for (const auto& [name, value] : c.attributes) problem.set_attribute(name, value);
 }

@@ -90,6 +90,7 @@ void judge_outputs(const Result& result, Record& r) {
       r.pattern = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, spec.axes);
       fail(p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
     }
+    r.digest = digest(runs[0], r.digest.value_or(0));
     const bool same = same_elements(runs[0], runs[1]);
     r.deterministic = r.deterministic.value_or(true) && same;
     if (!same && result.kernel->deterministic)
@@ -257,6 +258,8 @@ class Run {
     r.seconds = result.reply.seconds;
     r.traffic = result.reply.traffic;
     r.cost = result.of->problem->cost();
+    r.rows_checked = result.of->problem->rows().sample;
+    r.rows = result.of->problem->rows().total;
     if (r.verdict == Verdict::passed) judge_outputs(result, r);
     if (is_bad(r.verdict)) ++lane_of(*result.kernel).bad;
     emit(record_number(*result.of, *result.kernel), std::move(r));

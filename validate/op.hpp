@@ -20,6 +20,7 @@ struct TensorSpec {
   std::string_view name;
   Role role;
   std::vector<Axis> axes;  // its shape, innermost last
+  TensorOptions options{};
 };
 
 // One problem: an op's arguments, and its golden once solved.
@@ -31,9 +32,16 @@ class Problem {
   virtual const void* args() const = 0;
   virtual Legality legal() const = 0;
   virtual Cost cost() const = 0;
-  virtual void solve() = 0;  // computes the golden, values and magnitudes
+  // Computes the golden, values and magnitudes, of all rows or of a sorted sample.
+  virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
+  virtual const Rows& rows() const = 0;  // those that are solved
+  virtual std::int64_t row_of(int output, std::int64_t i) const = 0;
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
+  void set_errors(Errors e) { errors_ = e; }  // of the fill
+
+ protected:
+  Errors errors_ = Errors::independent;
 };
 
 // Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").
@@ -55,7 +63,7 @@ struct Op {
   std::string_view about;  // the contract's head comment
   std::span<const AxisUse> axes;
   std::vector<TensorSpec> tensors;
-  std::vector<std::pair<std::string, double>> attributes;
+  std::vector<Attribute> attributes;
   Hooks hooks;
   std::unique_ptr<Problem> (*make)() = nullptr;
 

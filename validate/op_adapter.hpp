@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "validate/lazy_array.hpp"
 #include "validate/op.hpp"
 
 namespace assay {
@@ -12,27 +13,32 @@ namespace detail {
 
 // Contracts name their tensors, attributes and arrays once, in bind(); each use of the names is a visitor.
 struct IgnoreAll {
-  void input(std::string_view, Tensor&, AxisList) {}
-  void weight(std::string_view, Tensor&, AxisList) {}
-  void output(std::string_view, Tensor&, AxisList) {}
+  void input(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
+  void weight(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
+  void output(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
   void attribute(std::string_view, double&, double) {}
+  template <class T>
+  void choice(std::string_view, T&, Words) {}
 };
 
-struct DescribeArgs : IgnoreAll {
+struct DescribeArgs {
   Op& op;
-  explicit DescribeArgs(Op& described) : op(described) {}
-  void input(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::input, a}); }
-  void weight(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::weight, a}); }
-  void output(std::string_view n, Tensor&, AxisList a) { op.tensors.push_back({n, Role::output, a}); }
-  void attribute(std::string_view n, double&, double standard) { op.attributes.emplace_back(n, standard); }
+  void input(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::input, a, o}); }
+  void weight(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::weight, a, o}); }
+  void output(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::output, a, o}); }
+  void attribute(std::string_view n, double&, double standard) { op.attributes.push_back({n, standard}); }
+  template <class T>
+  void choice(std::string_view n, T&, Words words) {
+    op.attributes.push_back({n, 0, words});
+  }
 };
 
 struct CollectTensors : IgnoreAll {
   std::vector<Tensor*>& all;
   explicit CollectTensors(std::vector<Tensor*>& into) : all(into) {}
-  void input(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
-  void weight(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
-  void output(std::string_view, Tensor& t, AxisList) { all.push_back(&t); }
+  void input(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
+  void weight(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
+  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
 };
 
 struct SetAttribute : IgnoreAll {
@@ -42,28 +48,39 @@ struct SetAttribute : IgnoreAll {
   void attribute(std::string_view n, double& target, double) {
     if (n == name) target = value;
   }
+  template <class T>
+  void choice(std::string_view n, T& target, Words) {
+    if (n == name) target = static_cast<T>(static_cast<int>(value));
+  }
 };
 
 // The extent of every axis, read off the tensors that were bound.
 struct ReadDims : IgnoreAll {
   Dims dims;
+  std::int64_t rows = -1, last = 1;  // of the first output
   void read(const Tensor& t, AxisList axes) {
     int i = 0;
-    for (Axis a : axes) dims[a] = t.shape[i++];
+    for (Axis a : axes)
+      if (t.rank) dims[a] = t.shape[i++];
   }
-  void input(std::string_view, Tensor& t, AxisList a) { read(t, a); }
-  void weight(std::string_view, Tensor& t, AxisList a) { read(t, a); }
-  void output(std::string_view, Tensor& t, AxisList a) { read(t, a); }
+  void input(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
+  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
+  void output(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) {
+    read(t, a);
+    if (rows >= 0) return;
+    rows = 1, last = t.rank ? t.shape[t.rank - 1] : 1;
+    for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
+  }
 };
 
 struct AllocateArrays {
   const Dims& dims;
-  std::vector<std::vector<double>>& storage;
+  std::vector<LazyArray>& storage;
   void array(std::string_view, Array& a, AxisList axes) {
     std::size_t n = 1;
     for (Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
     storage.emplace_back(n);
-    a = storage.back();
+    a = storage.back().values();
   }
 };
 
@@ -72,7 +89,7 @@ struct AllocateArrays {
 template <class Op>
 concept Contract = requires(typename Op::Args a, const typename Op::Args ca, const typename Op::Golden g, Numerics n) {
   { Op::legal(ca) } -> std::same_as<Legality>;
-  { Op::bound(ca, g, n, 0, std::int64_t{0}) } -> std::same_as<double>;
+  { Op::bound(ca, g, n, Errors::independent, 0, std::int64_t{0}) } -> std::same_as<double>;
   { Op::cost(ca) } -> std::same_as<Cost>;
   Op::bind(a, detail::IgnoreAll{});
   std::span<const AxisUse>(Op::axes);
@@ -87,31 +104,42 @@ class TypedProblem final : public Problem {
   const void* args() const override { return &args_; }
   Legality legal() const override { return C::legal(args_); }
   Cost cost() const override { return C::cost(args_); }
-  void solve() override {
+  void solve(std::vector<std::int64_t> sample) override {
     detail::ReadDims read;
     C::bind(args_, read);
+    rows_ = {.total = read.rows, .sample = std::move(sample)};
+    last_ = read.last;
     storage_.clear();
     C::bind(golden_, detail::AllocateArrays{read.dims, storage_});
-    golden_of(args_, golden_);
+    golden_of(args_, golden_, rows_);
   }
-  std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)); }
-  double bound(const Numerics& n, int output, std::int64_t i) const override { return C::bound(args_, golden_, n, output, i); }
+  const Rows& rows() const override { return rows_; }
+  std::int64_t row_of(int output, std::int64_t i) const override {
+    if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
+    else return i / last_;
+  }
+  std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
+  double bound(const Numerics& n, int output, std::int64_t i) const override {
+    return C::bound(args_, golden_, n, errors_, output, i);
+  }
 
   // The reference's golden, by overload: one with another signature does not link.
-  static void golden_of(const typename C::Args& a, typename C::Golden& g);
+  static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
 
  private:
   typename C::Args args_;
   typename C::Golden golden_;
   std::vector<Tensor*> tensors_;
-  std::vector<std::vector<double>> storage_;
+  std::vector<LazyArray> storage_;
+  Rows rows_;
+  std::int64_t last_ = 1;
 };
 
 template <Contract C>
 Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
   Op op{.name = name, .about = about, .axes = C::axes, .hooks = std::move(hooks)};
   typename C::Args args;
-  C::bind(args, detail::DescribeArgs(op));
+  C::bind(args, detail::DescribeArgs{op});
   op.make = []() -> std::unique_ptr<Problem> { return std::make_unique<TypedProblem<C>>(); };
   return op;
 }

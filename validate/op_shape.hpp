@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/core/axes.hpp"
@@ -15,15 +14,27 @@
 
 namespace assay {
 
+// A number or a choice of words that an op takes beside its tensors.
+struct Attribute {
+  std::string_view name;
+  double standard = 0;                      // the default; of a choice, 0
+  std::vector<std::string_view> choices{};  // value 0, 1, ...; empty: any finite number
+};
+
 struct OpShape {
   std::string_view name;
   std::span<const AxisUse> axes;
-  std::vector<std::pair<std::string, double>> attributes;  // name, default
-  std::vector<Fill> fills;                                 // the op's own probes; may be empty
+  std::vector<Attribute> attributes;
+  std::vector<Fill> fills;  // the op's own probes; may be empty
 };
 
 // The element types of activations: what every op takes.
 inline constexpr std::array<DType, 3> kActivationDTypes{DType::f16, DType::bf16, DType::f32};
+
+const Attribute* find_attribute(const OpShape&, std::string_view name);  // null: none
+// An attribute's value as text, shortest form or word, and back.  Throws BadInput.
+std::string text_of(const Attribute&, double value);
+double value_of(const Attribute&, std::string_view text);
 
 // The fill of that name, the op's own first; null: none.
 const Fill* find_fill(const OpShape&, std::string_view name);

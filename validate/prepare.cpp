@@ -2,6 +2,7 @@
 #include "validate/prepare.hpp"
 
 #include "validate/memory.hpp"
+#include "validate/sample.hpp"
 
 namespace assay {
 
@@ -20,8 +21,9 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
     if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
   }
   attach(*p->problem, task.c, p->packing.placements, images);
-  p->problem->solve();
   const Fill& fill = find_fill(*task.op, task.c.fill);
+  p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+  p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
   p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
   return p;
 }

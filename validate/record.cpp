@@ -117,6 +117,8 @@ std::string to_json(const Record& r) {
                   {"bound", number(r.worst->bound)}};
   if (!r.pattern.empty()) j["pattern"] = r.pattern;
   if (r.deterministic) j["deterministic"] = *r.deterministic;
+  if (r.digest) j["digest"] = digest_text(r);
+  if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};
   j["flops"] = r.cost.flops;
   j["bytes"] = {{"formula", r.cost.bytes()}, {"unfused_formula", r.cost.unfused_bytes}};
   if (!r.traffic.empty()) {
@@ -180,22 +182,24 @@ void write_whole(const std::string& path, const std::string& text) {
   }
 }
 
-std::map<std::string, std::string> verdicts_in(const std::string& path) {
+std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x}", *r.digest) : std::string(); }
+
+std::map<std::string, Outcome> outcomes_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
-  std::map<std::string, std::string> verdicts;
+  std::map<std::string, Outcome> outcomes;
   std::int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
     try {
       const Json j = Json::parse(line);
-      if (j.at("record") == "case") verdicts[j.at("repro")] = j.at("verdict");
+      if (j.at("record") == "case") outcomes[j.at("repro")] = {j.at("verdict"), j.value("digest", "")};
     } catch (const Json::exception& e) {
       throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, e.what()));
     }
   }
-  if (verdicts.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
-  return verdicts;
+  if (outcomes.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
+  return outcomes;
 }
 
 void require_writable(const std::string& path) {

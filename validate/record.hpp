@@ -41,8 +41,11 @@ struct Record {
     double got, golden, bound;
   };
   std::optional<Worst> worst;
-  std::string pattern;                // of the wrong elements
-  std::optional<bool> deterministic;  // the runs agreed bit for bit
+  std::string pattern;                     // of the wrong elements
+  std::optional<bool> deterministic;       // the runs agreed bit for bit
+  std::optional<std::uint64_t> digest;     // of the outputs' bits
+  std::int64_t rows = 0;                   // of the first output
+  std::vector<std::int64_t> rows_checked;  // against the golden; empty: all
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
   double seconds = 0;                      // of the candidate's first run, worker's clock
@@ -88,8 +91,13 @@ class JsonLines {
   std::int64_t whole_ = 0;
 };
 
-// The verdict of every case in a record file, by repro line.  Throws BadInput where it cannot be read.
-std::map<std::string, std::string> verdicts_in(const std::string& path);
+// The verdict of every case in a record file, and the digest of what came out, by repro line.  Throws BadInput where it
+// cannot be read.
+struct Outcome {
+  std::string verdict, digest;  // digest empty: nothing came out
+};
+std::map<std::string, Outcome> outcomes_in(const std::string& path);
+std::string digest_text(const Record&);  // 16 hexadecimal digits, or empty
 
 // JUnit XML: a test suite per (op, kernel), a test case per record.
 std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);

@@ -19,6 +19,9 @@ Case new_case(const OpShape& op, std::string source) {
   c.source = std::move(source);
   return c;
 }
+void set(Case& c, const Attribute& a, double v) {
+  if (v != a.standard) c.attributes[std::string(a.name)] = v;
+}
 const AxisUse* find_axis(const OpShape& op, std::string_view key) {
   for (const AxisUse& use : op.axes)
     if (name(use.axis) == key) return &use;
@@ -40,11 +43,9 @@ void add_group(CaseList& list, const Group& g, const OpShape& op) {
   };
   for (const AxisUse& use : op.axes)
     multiply(g.axes.at(std::string(name(use.axis))), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
-  for (const auto& [attribute, usual] : op.attributes)
-    if (const auto it = g.attributes.find(attribute); it != g.attributes.end())
-      multiply(it->second, [&](Case& c, double v) {
-        if (v != usual) c.attributes[attribute] = v;
-      });
+  for (const Attribute& a : op.attributes)
+    if (const auto it = g.attributes.find(std::string(a.name)); it != g.attributes.end())
+      multiply(it->second, [&](Case& c, const std::string& text) { set(c, a, value_of(a, text)); });
   multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
   multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
   multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
@@ -86,18 +87,19 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
 // A model's shape with so many tokens.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
   Case c = new_case(op, "models/" + m.stem);
-  const auto set = [&](const std::string& key, double v) {
+  const auto give = [&](const std::string& key, double v) {
     if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = static_cast<std::int64_t>(v);
-    for (const auto& [attribute, usual] : op.attributes)
-      if (attribute == key && v != usual) c.attributes[key] = v;
+    if (const Attribute* a = find_attribute(op, key)) set(c, *a, v);
   };
-  for (const auto& [key, v] : use.constants) set(key, v);
+  for (const auto& [key, v] : use.constants) give(key, v);
+  for (const auto& [key, word] : use.words)
+    if (const Attribute* a = find_attribute(op, key)) set(c, *a, value_of(*a, word));
   for (const auto& [key, what] : use.figures) {
     if (what != "tokens") {
-      set(key, figure(m, what));
+      give(key, figure(m, what));
       continue;
     }
-    set(key, static_cast<double>(taken));
+    give(key, static_cast<double>(taken));
     if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
   }
   return c;
@@ -148,6 +150,7 @@ bool CaseList::add(Case c) {
   if (std::find(dtypes().begin(), dtypes().end(), c.dtype) == dtypes().end()) return false;
   for (const AxisUse& use : op.axes)
     if (c.dims[use.axis] < use.least) return false;
+  if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
   const Fill* fill = find_fill(op, c.fill);
   const Layout* layout = find_layout(c.layout);
   if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
@@ -179,12 +182,13 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   CaseList list(op, options);
 
   const auto edges = [&](const std::string& which) {
-    if (!any_group(own, which)) return add_common(list, d.common, op, which);
+    if (!any_group(own, which)) return which == "long" ? void() : add_common(list, d.common, op, which);
     for (const Group& g : own->groups)
       if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end()) add_group(list, g, op);
   };
   if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
   if (suite == "sanitize") edges("sanitize");
+  if (suite == "long") edges("long");
   if (suite == "edges" || suite == "full") edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);

@@ -90,9 +90,9 @@ void add_random(CaseList& list, const Ranges& r, const OpShape& op, const SuiteO
     c.source = "random";
     c.dims = dims(draw, r, op);
     c.dtype = draw.of(list.dtypes());
-    for (const auto& [attribute, usual] : op.attributes)
-      if (const auto it = r.attributes.find(attribute); it != r.attributes.end())
-        if (const double v = draw.of(it->second); v != usual) c.attributes[attribute] = v;
+    for (const Attribute& a : op.attributes)
+      if (const auto it = r.attributes.find(std::string(a.name)); it != r.attributes.end())
+        if (const double v = value_of(a, draw.of(it->second)); v != a.standard) c.attributes[std::string(a.name)] = v;
     c.fill = draw.of(r.fills);
     c.layout = draw.of(r.layouts);
     taken += list.add(std::move(c));

@@ -3,30 +3,38 @@
 //
 //   struct Args                                   run-time typed tensors, the shape beside each, and the attributes
 //   struct Golden                                 what the reference answers in f64: the outputs, and the magnitudes
-//                                                 that the bound needs
+//                                                 that the bound needs; of full size, where only some rows are
+//                                                 answered too
 //   static constexpr AxisUse axes[]
-//   static void bind(Args&, visitor)              names every tensor (input, weight, output: a shape of axes) and
-//                                                 every attribute (its default)
+//   static void bind(Args&, visitor)              names every tensor (input, weight, output: a shape of axes, see
+//                                                 TensorOptions), every attribute (its default) and every choice (its
+//                                                 words, the default first)
 //   static void bind(Golden&, visitor)            names every array of the golden, the outputs first and in the
 //                                                 order of Args
 //   static Legality legal(const Args&)
-//   static double bound(const Args&, const Golden&, const Numerics&, int output, int64 i)
+//   static double bound(const Args&, const Golden&, const Numerics&, Errors, int output, int64 i)
 //                                                 how far element i (row-major) of an output may lie from the golden
+//   static int64 row_of(const Args&, int output, int64 i)
+//                                                 optional: the row (rows.hpp) of element i; without it, i over the
+//                                                 extent of the output's last axis
 //   static Cost cost(const Args&)
 //
-// The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&)` in reference/stem.cpp.
+// The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&, const Rows&)` in reference/stem.cpp.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ops/core/axes.hpp"
 #include "ops/core/dtype.hpp"
+#include "ops/core/rows.hpp"
 #include "ops/core/tensor.hpp"
 
 namespace assay {
@@ -64,15 +72,30 @@ constexpr int division_roundings(std::int64_t n) { return std::has_single_bit(st
 
 // How a kernel computes: the bound is made from this and from the data, and from nothing else.
 struct Numerics {
-  DType accumulate = DType::f32;     // sums and everything between input and output
-  Chain chain{};                     // of the sums
-  bool stores_intermediate = false;  // a step's result is rounded to the storage dtype before the next step
+  DType accumulate = DType::f32;      // sums and everything between input and output
+  Chain chain{};                      // of the sums
+  bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
+  std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: none
+  bool narrow_probabilities = false;  // attention: p is rounded to the storage dtype before it meets V
+  double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
 };
+
+// How the rounding errors of a case add up, which its fill says: like a random walk, or all one way.
+enum class Errors { independent, coherent };
 
 // An array of a golden: row-major f64.
 using Array = std::span<double>;
 
 // A shape as axes, innermost last.
 using AxisList = std::initializer_list<Axis>;
+
+// What may be said of a tensor beside its shape.
+struct TensorOptions {
+  std::optional<DType> dtype{};  // this one, whatever the case's
+  std::string_view when{};       // the choice that must not be its first word; else the tensor is absent: no data, rank 0
+};
+
+// The words of a choice, the default first.
+using Words = std::initializer_list<std::string_view>;
 
 }  // namespace assay

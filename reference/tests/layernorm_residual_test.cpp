@@ -11,7 +11,7 @@
 #include "validate/suite.hpp"
 
 namespace assay::reference {
-void golden(const layernorm_residual::Args&, layernorm_residual::Golden&);
+void golden(const layernorm_residual::Args&, layernorm_residual::Golden&, const Rows&);
 }
 
 namespace assay {
@@ -40,7 +40,7 @@ Solved solve(std::vector<double> x, std::vector<double> residual, std::vector<do
                                    .y = matrix(y, rows, cols),
                                    .epsilon = epsilon};
   layernorm_residual::Golden g{s.y, s.mean, s.mean_abs, s.variance};
-  reference::golden(a, g);
+  reference::golden(a, g, {.total = rows});
   return s;
 }
 

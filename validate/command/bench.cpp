@@ -16,6 +16,7 @@
 #include "validate/error.hpp"
 #include "validate/image.hpp"
 #include "validate/memory.hpp"
+#include "validate/sample.hpp"
 #include "validate/worker.hpp"
 
 namespace assay {
@@ -85,7 +86,9 @@ class DeviceProblem {
     for (std::size_t i = 0; i < op.tensors.size(); ++i)
       host.push_back(op.tensors[i].role == Role::output ? nullptr : inputs_.data() + packing_.at[i]);
     attach(*golden_, c, packing_.placements, host);
-    golden_->solve();
+    const Fill& fill = find_fill(op, c.fill);
+    golden_->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+    golden_->solve(sampled_rows(op, c, *golden_));
   }
   ~DeviceProblem() {
     for (void* p : memory_) backend_.release(p);

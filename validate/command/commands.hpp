@@ -32,8 +32,9 @@ struct RunFlags {
   Selection selection;
   std::string backend = "auto";
   std::string json, junit, markdown;
-  std::string same_as;   // record file whose verdicts must be met, case by case
-  bool reduced = false;  // model shapes as a simulator runs them, on a GPU too
+  std::string same_as;     // record file whose verdicts must be met, case by case
+  bool bit_equal = false;  // and its outputs, bit for bit
+  bool reduced = false;    // model shapes as a simulator runs them, on a GPU too
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
   std::int64_t enough_bad = 0;  // as in JudgeOptions

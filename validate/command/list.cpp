@@ -37,7 +37,9 @@ std::string backends_of(const Kernel& k) { return fmt::format("{}{}", k.on_simt 
 std::string numerics_text(const Numerics& n) {
   return fmt::format("accumulates in {}, chains of ceil(n/{}){}{}", name(n.accumulate), n.chain.lanes,
                      n.chain.extra ? fmt::format(" + {}", n.chain.extra) : "",
-                     n.stores_intermediate ? ", rounds an intermediate to the dtype" : "");
+                     n.stores_intermediate ? ", rounds an intermediate to the dtype" : "") +
+         (n.mma_terms ? ", on tensor cores, which truncate" : "") +
+         (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "");
 }
 
 std::string processor_name() {
@@ -83,13 +85,19 @@ int describe_command(const std::string& name_of_op) {
   for (const TensorSpec& t : op.tensors) {
     std::string shape;
     for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
-    fmt::print("  {:<10} [{}]{}\n", t.name, shape,
+    fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
                t.role == Role::output   ? "   output"
                : t.role == Role::weight ? "   weight"
-                                        : "");
+                                        : "",
+               t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
+               t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
-  for (const auto& [attribute, standard] : op.attributes) fmt::print("  {:<10} {} by default\n", attribute, standard);
+  for (const Attribute& a : op.attributes) {
+    std::string words;
+    for (const std::string_view w : a.choices) words += (words.empty() ? "" : " | ") + std::string(w);
+    fmt::print("  {:<10} {} by default\n", a.name, words.empty() ? text_of(a, a.standard) : words + "; the first");
+  }
   fmt::print("\nkernels\n");
   for (const Kernel& k : kernels()) {
     if (k.op != op.name) continue;

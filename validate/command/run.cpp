@@ -128,21 +128,36 @@ int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
-  const auto expected = flags.same_as.empty() ? std::map<std::string, std::string>{} : verdicts_in(flags.same_as);
+  const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
   std::int64_t same = 0, unknown_there = 0;
   std::vector<std::string> different;
+  struct Bits {
+    std::int64_t equal = 0, different = 0;
+    std::string first;
+  };
+  std::map<std::string, Bits> bits;  // by kernel
   const Tally tally =
       run_tasks(tasks, flags, backend, head_of(flags, backend),
                 flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
                   if (expected.empty()) return;
                   const auto at = expected.find(r.repro);
                   if (at == expected.end()) ++unknown_there;
-                  else if (at->second == name(r.verdict)) ++same;
-                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second));
+                  else if (at->second.verdict == name(r.verdict)) ++same;
+                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
+                  if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
+                  Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
+                  if (at->second.digest == digest_text(r)) ++b.equal;
+                  else if (b.different++ == 0) b.first = r.repro;
                 });
   code = exit_code(tally);
   if (expected.empty()) return code;
+  for (const auto& [kernel, b] : bits) {
+    if (!flags.quiet)
+      fmt::print("{:<48} {:>4} outputs bit-equal, {:>4} not{}{}\n", kernel, b.equal, b.different, b.different ? "; first " : "",
+                 b.first);
+    if (flags.bit_equal && b.different) different.push_back(fmt::format("{}: other bits", b.first));
+  }
   for (const std::string& line : different) fmt::print("DIFFERENT  {}\n", line);
   fmt::print("{} verdicts as in {}, {} different, {} cases that it does not have\n", same, flags.same_as, different.size(),
              unknown_there);
@@ -230,6 +245,8 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     }
     if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
     if (r.deterministic) fmt::print("  deterministic  {}\n", *r.deterministic ? "yes" : "no");
+    if (r.digest) fmt::print("  digest         {}\n", digest_text(r));
+    if (!r.rows_checked.empty()) fmt::print("  golden         {} of {} rows\n", r.rows_checked.size(), r.rows);
     fmt::print("  bytes          {:.0f} by formula (unfused {:.0f})\n", r.cost.bytes(), r.cost.unfused_bytes);
     for (const auto& [tensor, t] : r.traffic)
       fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,

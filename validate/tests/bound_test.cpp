@@ -22,6 +22,7 @@ struct Bench {
       if (op.tensors[i].role == Role::output) output = i;
     }
     attach(*problem, c, placements, pointers);
+    problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     problem->solve();
   }
   // The oracle's answer, rounded to the dtype, judged.

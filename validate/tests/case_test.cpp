@@ -62,8 +62,8 @@ TEST_CASE("case: whatever is wrong is said in one sentence") {
   const std::pair<const char*, const char*> lines[] = {
       {"", "repro line '': expected 'op/kernel dtype axis=extent ... seed=number'."},
       {"layernorm_residual", "repro line 'layernorm_residual': expected 'op/kernel dtype axis=extent ... seed=number'."},
-      {"atention_forward f16", "unknown op 'atention_forward'. Did you mean 'attention_forward'?"},
-      {"zzz f16", "unknown op 'zzz'. Known: layernorm_residual, linear, attention_forward."},
+      {"some_atention f16", "unknown op 'some_atention'. Did you mean 'some_attention'?"},
+      {"zzz f16", "unknown op 'zzz'. Known: layernorm_residual, some_product, some_attention."},
       {"layernorm_residual/ f16 rows=1 cols=1", "'layernorm_residual/': no kernel after the slash."},
       {"layernorm_residual f17 rows=1 cols=1", "unknown dtype 'f17'. Did you mean 'f16'?"},
       {"layernorm_residual i64 rows=1 cols=1", "unknown dtype 'i64'. Known: f16, bf16, f32."},
@@ -121,4 +121,15 @@ TEST_CASE("case: the distance of words") {
   CHECK(unknown("suite", "smke", {"smoke", "edges"}) == "unknown suite 'smke'. Did you mean 'smoke'?");
   CHECK(unknown("kernel", "x", {}) == "unknown kernel 'x'. None is known.");
   CHECK(unknown("op", std::string(100000, 'a'), {"linear"}).size() < 300);
+}
+
+TEST_CASE("case: a choice is read and told by its word") {
+  const std::string line = "some_attention f16 batch=1 seq_q=2 seq_k=3 heads=4 kv_heads=2 head_dim=8 mask=causal seed=1";
+  const Repro r = parse(line);
+  CHECK(r.what.attributes.at("mask") == 1);
+  CHECK(repro(r.what, test::ops()[2]) == line);
+  CHECK(error("some_attention f16 batch=1 seq_q=2 seq_k=3 heads=4 kv_heads=2 head_dim=8 mask=casual") ==
+        "unknown mask 'casual'. Did you mean 'causal'?");
+  CHECK(error("some_attention f16 batch=1 seq_q=2 seq_k=3 heads=4 kv_heads=3 head_dim=8") ==
+        "heads=4: not a multiple of kv_heads=3.");
 }

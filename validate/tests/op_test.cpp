@@ -82,8 +82,8 @@ TEST_CASE("op: a contract names its axes and tensors once, and shapes its tensor
     }
     CHECK(outputs >= 1);
     CHECK(used == axes);
-    for (const auto& [attribute, standard] : op.attributes) {
-      CHECK(names.insert(attribute).second);
+    for (const auto& [attribute, standard, choices] : op.attributes) {
+      CHECK(names.insert(std::string(attribute)).second);
       CHECK(std::isfinite(standard));
     }
     for (const Fill& f : op.hooks.fills) {

@@ -22,8 +22,8 @@ inline const std::vector<OpShape>& ops() {
     const Fill opposite{"opposite_residual", "x + r taken for x", false, zero, nullptr, nullptr};
     return std::vector<OpShape>{
         {"layernorm_residual", layernorm_residual::axes, {{"epsilon", 1e-5}}, {signs, row, opposite}},
-        {"linear", kMatmul, {}, {}},
-        {"attention_forward", kAttention, {{"scale", 0}, {"window", -1}}, {}},
+        {"some_product", kMatmul, {}, {}},
+        {"some_attention", kAttention, {{"scale", 0}, {"window", -1}, {"mask", 0, {"none", "causal"}}}, {}},
     };
   }();
   return all;
