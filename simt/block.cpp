@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -107,6 +108,12 @@ void finish_meeting(Warp& w, Meeting& m) {
   };
   if (m.kind == Meet::shuffle) {
     each_lane([&](int lane) { base[lane].handed = m.value[m.source[lane]]; });
+  } else if (m.kind >= Meet::mma) {
+    WarpWork* lanes[kWarpLanes];
+    each_lane([&](int lane) { lanes[lane] = reinterpret_cast<WarpWork*>(m.value[lane]); });
+    for (const WarpWork* lane : lanes)
+      if (lane->run != lanes[0]->run) stop({.what = Trouble::What::mixed_work, .where = m.where, .mask = m.mask, .kind = m.kind});
+    lanes[0]->run(lanes);
   } else if (m.kind != Meet::warp) {
     unsigned votes = 0;
     each_lane([&](int lane) { votes |= static_cast<unsigned>(m.value[lane]) << lane; });
@@ -193,9 +200,10 @@ void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
 
 // Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
 void tick(Where where) {
-  if (machine.options.count_sectors && ++machine.slow_ticks < kTicks) return;
+  const bool every_access = machine.options.count_sectors || machine.copies.in_flight();
+  if (every_access && ++machine.slow_ticks < kTicks) return;
   machine.slow_ticks = 0;
-  hot.ticks = machine.options.count_sectors ? -1 : kTicks;
+  hot.ticks = every_access ? -1 : kTicks;
   if (machine.current == nullptr) return;
   if (machine.deadline != 0 && now_s() > machine.deadline) stop({.what = Trouble::What::time_limit, .where = where});
   if (machine.ready.empty()) return;
@@ -203,8 +211,23 @@ void tick(Where where) {
   run_others();
 }
 
-void slow_access(std::uintptr_t address, bool write, Where where) {
+void watch_accesses() {
+  if (machine.options.count_sectors) return;
+  machine.slow_ticks = kTicks - static_cast<int>(std::max<std::int64_t>(hot.ticks, 0));
+  hot.ticks = -1;
+}
+
+void unwatch_accesses() {
+  if (machine.options.count_sectors) return;
+  hot.ticks = std::max(kTicks - machine.slow_ticks, 0);
+  machine.slow_ticks = 0;
+}
+
+void slow_access(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   const Thread* t = machine.current;
+  if (address >> 32 == machine.shared_slot && machine.copies.in_flight() &&
+      machine.copies.covers(address - reinterpret_cast<std::uintptr_t>(machine.shared), bytes))
+    stop({.what = Trouble::What::in_flight, .where = where, .address = address, .bytes = bytes, .write = write});
   if (machine.options.count_sectors && t != nullptr && address >> 32 != machine.shared_slot)
     if (Allocation* a = find_allocation(address)) {
       const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
@@ -260,7 +283,7 @@ std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigne
     tick(where);
   Thread& t = *machine.current;
   Warp& w = machine.warp[t.id / kWarpLanes];
-  if (mask == 0xffffffffu) mask = w.exists;
+  if (mask == 0xffffffffu && kind < Meet::mma) mask = w.exists;
   const bool values = hands_values(kind);
   const unsigned named = 1u << t.lane | (kind == Meet::shuffle ? 1u << source : 0u);
   if ((named & ~mask) != 0 || (mask & ~w.exists) != 0 || (values && (mask & w.exited) != 0)) [[unlikely]]
@@ -280,6 +303,10 @@ std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigne
   if (((m->arrived | (values ? 0u : w.exited)) & mask) == mask) finish_meeting(w, *m);
   run_others();
   return t.handed;
+}
+
+void work_together(Meet kind, WarpWork& mine, Where where) {
+  meet_warp(kind, reinterpret_cast<std::uintptr_t>(&mine), 0, 0xffffffffu, where);
 }
 
 void* shared_arena() { return machine.shared; }

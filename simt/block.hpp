@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "async.hpp"
 #include "fiber.hpp"
 #include "hooks.hpp"
 #include "machine.hpp"
@@ -68,7 +69,13 @@ struct Trouble {
     lane_missing,
     lane_exited,
     lane_left,
-    source_inactive
+    source_inactive,
+    mixed_work,
+    matrix_not_shared,
+    in_flight,
+    copy_not_to_shared,
+    copy_from_shared,
+    copy_of_too_much
   };
   What what = What::none;
   Where where{};
@@ -116,6 +123,7 @@ struct Machine {
   NamedBarrier named[kNamedBarriers];
   ReadyQueue ready;
   SectorLog sectors;
+  Copies copies;
   int slow_ticks = 0;      // slow accesses since the clock was looked at
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
@@ -126,6 +134,9 @@ extern Machine machine;
 // Runs the block of blockIdx to its end, or until machine.trouble says why not.
 void run_block();
 void start_grid();  // the threads' indices, the warps
+// Every access goes through slow_access while copies are in flight; the clock goes on as before.
+void watch_accesses();
+void unwatch_accesses();
 FiberPool& fibers();
 double now_s();
 // Leaves the running fiber for good.

@@ -157,3 +157,5 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* /*strea
 }
 
 }  // namespace simt::device
+
+#include "device_mma.hpp"

@@ -42,8 +42,8 @@ extern Hot hot;
 extern int thread_number;  // x-major within the block, of the running thread
 
 [[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
-// What is not done at every access: the clock, and, with `ticks` held below zero, the sectors.
-void slow_access(std::uintptr_t address, bool write, Where where);
+// What is not done at every access: the clock, and, with `ticks` held below zero, the sectors and the bytes in flight.
+void slow_access(std::uintptr_t address, unsigned bytes, bool write, Where where);
 void tick(Where where);
 
 template <std::size_t Bytes, bool Write>
@@ -59,16 +59,21 @@ inline void access(const volatile void* p, Where where) {
   else if constexpr (Bytes == 8) map[0] = 0xff;
   else map[0] = static_cast<unsigned char>(map[0] | ((1u << Bytes) - 1u) << (address & 7));
   if (--hot.ticks < 0) [[unlikely]]
-    slow_access(address, Write, where);
+    slow_access(address, Bytes, Write, where);
 }
 
-// The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call).
-enum class Meet : std::uint8_t { block, named, warp, shuffle, ballot, any, all };
+// The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call); from mma on by all its lanes.
+enum class Meet : std::uint8_t { block, named, warp, shuffle, ballot, any, all, mma, ldmatrix };
 
 void sync_block(Where where);
 void sync_named(int id, int threads, Where where);
 // Returns what the kind hands to this lane: the value of lane `source`, or the outcome of the vote.
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where);
+// What a warp's 32 lanes do together: each hands in what begins with one of these, and the last to come runs it for all.
+struct WarpWork {
+  void (*run)(WarpWork* const* lanes);
+};
+void work_together(Meet kind, WarpWork& mine, Where where);
 void* shared_arena();
 
 struct Grid {

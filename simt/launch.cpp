@@ -130,6 +130,7 @@ class Running {
     machine.grid = nullptr;
     machine.current = nullptr;
     machine.sectors.end_block();
+    machine.copies.clear();
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -159,6 +160,8 @@ void run_grid(const Grid& g) {
       throw Fault(finding);
     }
     if (machine.options.count_sectors) machine.sectors.end_block();
+    if (machine.copies.in_flight()) unwatch_accesses();
+    machine.copies.clear();
   }
 }
 

@@ -14,11 +14,15 @@ namespace simt {
 // The order in which blocks, and the threads of a block, take their turns.
 enum class Order { forward, reverse, shuffle };
 
+// How tensor cores add up: exactly as a generation does, or as a sum in double that is rounded once.
+enum class Mma { hopper, ampere, fast };
+
 struct Options {
   Order order = Order::forward;
   std::uint64_t seed = 0;      // of Order::shuffle; every launch starts from it
   bool count_sectors = false;  // bytes are always counted; sectors and requests cost more
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
+  Mma mma = Mma::hopper;
 };
 // Holds for the launches that follow.
 void configure(const Options& options);
@@ -31,6 +35,9 @@ void configure(const Options& options);
 //   deadlock            no thread can go on; the message lists who waits where
 //   bad_shuffle         a mask without its caller, or with lanes that ended or never were; a source outside the mask.
 //                       sync_warp alone may name lanes that ended
+//   bad_mma             mma or ldmatrix that not all 32 lanes of a warp reach; ldmatrix outside shared memory
+//   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing
+//   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`
 //   stack_overflow time_limit
 //   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
 struct Finding {

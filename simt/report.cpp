@@ -32,6 +32,8 @@ const char* name(Meet kind) {
     case Meet::ballot: return "ballot";
     case Meet::any: return "any";
     case Meet::all: return "all";
+    case Meet::mma: return "mma";
+    case Meet::ldmatrix: return "ldmatrix";
   }
   return "";
 }
@@ -52,8 +54,12 @@ std::string position(const Allocation& a, std::uintptr_t address, unsigned bytes
   return "at byte " + std::to_string(address - a.begin) + " of " + name;
 }
 
+std::string access_of(const Trouble& t) {
+  return std::string(t.write ? "write" : "read") + " of " + plural(t.bytes, "byte") + " ";
+}
+
 Finding describe_access(const Trouble& t) {
-  Finding f{"out_of_bounds", std::string(t.write ? "write" : "read") + " of " + plural(t.bytes, "byte") + " ", {}, 0};
+  Finding f{"out_of_bounds", access_of(t), {}, 0};
   const Allocation* a = find_allocation(t.address);
   const bool inside = a != nullptr && a->live && t.address >= a->begin && t.address + t.bytes <= a->begin + a->bytes;
   if (a != nullptr && a->begin == reinterpret_cast<std::uintptr_t>(machine.shared)) {
@@ -69,8 +75,20 @@ Finding describe_access(const Trouble& t) {
   }
   if (inside) {
     f.kind = "misaligned";
-    f.message += ", which is not aligned to " + plural(t.bytes, "byte");
+    f.message += ", which is not aligned to " + plural(t.mask != 0 ? t.mask : t.bytes, "byte");
   }
+  return f;
+}
+
+Finding describe_in_flight(const Trouble& t) {
+  Finding f{"in_flight",
+            access_of(t) + "at byte " + std::to_string(t.address - reinterpret_cast<std::uintptr_t>(machine.shared)) +
+                " of shared memory, which a cp_async may still be writing",
+            {},
+            0};
+  unsigned thread = 0;
+  if (const Copy* c = machine.copies.writer(reinterpret_cast<const unsigned char*>(t.address), t.bytes, thread))
+    f.message += " (" + place(c->where) + ", of thread " + describe(machine.thread[thread].index) + ")";
   return f;
 }
 
@@ -116,7 +134,7 @@ Finding describe_trouble() {
   if (t.what == What::stuck) return describe_stuck();
   const std::string call = std::string(name(t.kind)) + " of lanes " + hex(t.mask) + " ";
   const std::string lane = "lane " + std::to_string(t.lane);
-  Finding f{"bad_shuffle", {}, {}, 0};
+  Finding f{t.kind >= Meet::mma ? "bad_mma" : "bad_shuffle", {}, {}, 0};
   switch (t.what) {
     case What::access: f = describe_access(t); break;
     case What::plain_access:
@@ -146,6 +164,21 @@ Finding describe_trouble() {
     case What::lane_exited: f.message = call + "names " + lane + ", which has ended"; break;
     case What::lane_left: f.message = call + "waits for " + lane + ", which ends without it"; break;
     case What::source_inactive: f.message = call + "reads from " + lane + ", which takes no part"; break;
+    case What::mixed_work: f.message = call + "is another instruction in some of them"; break;
+    case What::matrix_not_shared:
+      f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
+      break;
+    case What::in_flight: f = describe_in_flight(t); break;
+    case What::copy_not_to_shared:
+      f = {"bad_copy", "cp_async writes at " + hex(t.address) + ", outside shared memory", {}, 0};
+      break;
+    case What::copy_from_shared: f = {"bad_copy", "cp_async reads from shared memory", {}, 0}; break;
+    case What::copy_of_too_much:
+      f = {"bad_copy",
+           "cp_async of " + plural(t.bytes, "byte") + ", " + std::to_string(static_cast<int>(t.mask)) + " of them valid",
+           {},
+           0};
+      break;
     default: break;
   }
   f.message += ", by " + who();

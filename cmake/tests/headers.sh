@@ -56,8 +56,8 @@ fi
 source=$1 build=$2 eigen=$3
 shift 3
 cd "$source" || exit 2
-# Note: device_gpu.cuh is nvcc's half of the device layer.
-find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name device_gpu.cuh | sort >"$build/headers.txt"
+# Note: *_gpu.cuh is nvcc's half of the device layer.
+find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name '*_gpu.cuh' | sort >"$build/headers.txt"
 [ -s "$build/headers.txt" ] || { echo "no headers in $source"; exit 2; }
 # An empty FLAGS argument stands for none.
 command=()

@@ -17,6 +17,22 @@
 //   atomic_add(p, v)                         float, int, unsigned, unsigned long long; returns the old value
 //   launch(kernel, {.grid, .block, .shared_bytes}, stream, args...)   host side; throws when the launch is refused
 //
+// Tensor cores, for T = half and bfloat16.  A word holds two values, the one of the lower index in its low half.
+//   mma_m16n8k16<T>(c, a, b)                 c += a·b of a whole warp: float c[4], words a[4], b[2] a lane (sm_80)
+//   mma_m16n8k8<T>(c, a, b)                  float c[4], words a[2], b[1] (half: sm_75, bfloat16: sm_80)
+//                                            lane 4g + t holds, of each word the pair k and k + 1,
+//                                              a[i]: row g + 8 (i % 2), k = 2t + 8 (i / 2)     b[i]: k = 2t + 8i, column g
+//                                              c[i]: row g + 8 (i / 2), column 2t + i % 2
+//   ldmatrix<N>(r, row) ldmatrix_trans<N>(r, row)   N = 1, 2, 4 matrices of 8x8 values from shared memory: lane 8j + i gives
+//                                            the address of the 16 bytes that are row i of matrix j; lane 4g + t gets in
+//                                            r[j] row g, columns 2t and 2t + 1; with trans column g, rows 2t and 2t + 1
+//   cp_async<Bytes>(shared, global, valid = Bytes)   a copy of 4, 8 or 16 aligned bytes that goes on by itself; those from `valid`
+//                                            on become zero and are not read
+//   cp_async_commit() cp_async_wait<N>()     the calling thread's copies since its last commit become a group; until at
+//                                            most its N newest groups are still on their way
+//   pack<T>(low, high) unpack<T>(word) multiply_packed<T>(word, word)   each result rounded once, to nearest even
+//   exp2_approx(v)                           2^v within 2 ulp, subnormals as zero (ex2.approx.ftz.f32)
+//
 // Arithmetic is plain C++ on float, with fmaf, sqrtf, fmaxf, ... of <cmath>; contraction is off on simt, so write fmaf
 // where it matters.
 #pragma once

@@ -161,3 +161,5 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
 }
 
 }  // namespace assay::on_gpu
+
+#include "cuda/core/mma_gpu.cuh"

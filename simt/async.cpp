@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "async.hpp"
+
+#include <cstring>
+
+#include "block.hpp"
+#include "device_mma.hpp"
+
+namespace simt::detail {
+
+void Copies::land(const Copy& c) {
+  std::memcpy(c.to, c.from, c.valid);
+  std::memset(c.to + c.valid, 0, c.bytes - c.valid);
+}
+
+void Copies::start(unsigned thread, std::size_t offset, const Copy& copy, bool at_once) {
+  Queue& q = queues_[thread];
+  if (!q.used) {
+    q.used = true;
+    users_.push_back(thread);
+  }
+  q.copies.push_back(copy);
+  q.copies.back().group = q.committed;
+  q.copies.back().done = at_once;
+  words_[offset / 256] |= bits(offset, copy.bytes);
+  ++in_flight_;
+  if (at_once) land(copy);
+}
+
+void Copies::finish(unsigned thread, unsigned newest, const unsigned char* arena) {
+  Queue& q = queues_[thread];
+  if (q.committed < newest) return;
+  const std::uint32_t end = q.committed - newest;
+  for (; q.first < q.copies.size() && q.copies[q.first].group < end; ++q.first) {
+    const Copy& c = q.copies[q.first];
+    if (!c.done) land(c);
+    const auto offset = static_cast<std::size_t>(c.to - arena);
+    words_[offset / 256] &= ~bits(offset, c.bytes);
+    --in_flight_;
+  }
+  if (2 * q.first >= q.copies.size()) {
+    q.copies.erase(q.copies.begin(), q.copies.begin() + static_cast<std::ptrdiff_t>(q.first));
+    q.first = 0;
+  }
+}
+
+const Copy* Copies::writer(const unsigned char* first, unsigned bytes, unsigned& thread) const {
+  for (const unsigned user : users_) {
+    const Queue& q = queues_[user];
+    for (std::size_t i = q.first; i < q.copies.size(); ++i)
+      if (q.copies[i].to < first + bytes && first < q.copies[i].to + q.copies[i].bytes) {
+        thread = user;
+        return &q.copies[i];
+      }
+  }
+  return nullptr;
+}
+
+void Copies::clear() {
+  for (const unsigned user : users_) {
+    Queue& q = queues_[user];
+    q.copies.clear();
+    q.first = q.committed = 0;
+    q.used = false;
+  }
+  users_.clear();
+  if (in_flight_ != 0) words_.fill(0);
+  in_flight_ = 0;
+}
+
+namespace {
+
+using What = Trouble::What;
+
+// A read of the first `valid` bytes of a copy: any number of them, aligned as the whole.
+void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  if (address % bytes != 0) stop({.what = What::access, .where = where, .address = address, .bytes = valid, .mask = bytes});
+  if (valid == 0) return;
+  const std::uintptr_t id = address >> 32;
+  if (id >= kSlots || address - slots[id].begin >= slots[id].limit[0] || address - slots[id].begin + valid > slots[id].limit[0])
+    refuse(address, valid, false, where);
+  slots[id].read_bytes += valid;
+  for (std::uintptr_t a = address; a < address + valid; ++a)
+    *reinterpret_cast<unsigned char*>(hot.read_map + (a >> 3)) |= static_cast<unsigned char>(1u << (a & 7));
+  if (--hot.ticks < 0) slow_access(address, valid, false, where);
+}
+
+}  // namespace
+
+template <int Bytes>
+void copy_async(void* shared, const void* global, int valid, Where where) {
+  const auto to = reinterpret_cast<std::uintptr_t>(shared), from = reinterpret_cast<std::uintptr_t>(global);
+  if (to >> 32 != machine.shared_slot) stop({.what = What::copy_not_to_shared, .where = where, .address = to, .bytes = Bytes});
+  if (valid < 0 || valid > Bytes)
+    stop({.what = What::copy_of_too_much, .where = where, .bytes = Bytes, .mask = static_cast<unsigned>(valid)});
+  if (valid != 0 && from >> 32 == machine.shared_slot)
+    stop({.what = What::copy_from_shared, .where = where, .address = from, .bytes = Bytes});
+  if (valid == Bytes) access<Bytes, false>(global, where);
+  else read_part(global, Bytes, static_cast<unsigned>(valid), where);
+  access<Bytes, true>(shared, where);
+  // Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
+  const Order order = machine.options.order;
+  const bool at_once = order == Order::reverse || (order == Order::shuffle && machine.random.next() >> 63 != 0);
+  if (!machine.copies.in_flight()) watch_accesses();
+  machine.copies.start(machine.current->id, to - reinterpret_cast<std::uintptr_t>(machine.shared),
+                       {.to = static_cast<unsigned char*>(shared),
+                        .from = static_cast<const unsigned char*>(global),
+                        .where = where,
+                        .group = 0,
+                        .bytes = Bytes,
+                        .valid = static_cast<std::uint8_t>(valid),
+                        .done = false},
+                       at_once);
+}
+template void copy_async<4>(void*, const void*, int, Where);
+template void copy_async<8>(void*, const void*, int, Where);
+template void copy_async<16>(void*, const void*, int, Where);
+
+void commit_copies() { machine.copies.commit(machine.current->id); }
+
+void wait_for_copies(unsigned newest, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  if (!machine.copies.in_flight()) return;
+  machine.copies.finish(machine.current->id, newest, static_cast<const unsigned char*>(machine.shared));
+  if (!machine.copies.in_flight()) unwatch_accesses();
+}
+
+void check_matrix_row(const void* row, Where where) {
+  const auto address = reinterpret_cast<std::uintptr_t>(row);
+  if (address >> 32 != machine.shared_slot)
+    stop({.what = What::matrix_not_shared, .where = where, .address = address, .bytes = 16});
+  access<16, false>(row, where);
+}
+
+}  // namespace simt::detail

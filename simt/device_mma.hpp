@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device layer on a CPU: tensor cores, asynchronous copies and packed 16-bit words.  The lanes of a warp meet, and the
+// last one to come does the work of all; what it computes is in mma.cpp and async.cpp.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "device.hpp"
+
+namespace simt::detail {
+
+// One lane's registers, as its call names them.
+struct MmaLane {
+  WarpWork work;
+  float* c;           // [4]
+  const unsigned* a;  // [K / 4]
+  const unsigned* b;  // [K / 8]
+};
+template <bool Half, int K>
+void run_mma(WarpWork* const* lanes);
+
+struct MatrixLane {
+  WarpWork work;
+  unsigned* r;  // [N]
+  const void* row;
+};
+template <int N, bool Trans>
+void run_ldmatrix(WarpWork* const* lanes);
+
+template <int Bytes>
+void copy_async(void* shared, const void* global, int valid, Where where);
+void commit_copies();
+void wait_for_copies(unsigned newest, Where where);  // for all groups of this thread but its `newest` last ones
+void check_matrix_row(const void* row, Where where);
+
+}  // namespace simt::detail
+
+namespace simt::device {
+
+template <class T>
+inline constexpr bool is_16_bit = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+template <class T>
+inline void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2], Where where = Where::current()) {
+  static_assert(is_16_bit<T>);
+  detail::MmaLane lane{{detail::run_mma<std::is_same_v<T, half>, 16>}, c, a, b};
+  detail::work_together(detail::Meet::mma, lane.work, where);
+}
+template <class T>
+inline void mma_m16n8k8(float (&c)[4], const unsigned (&a)[2], const unsigned (&b)[1], Where where = Where::current()) {
+  static_assert(is_16_bit<T>);
+  detail::MmaLane lane{{detail::run_mma<std::is_same_v<T, half>, 8>}, c, a, b};
+  detail::work_together(detail::Meet::mma, lane.work, where);
+}
+
+template <int N, class T>
+inline void ldmatrix(unsigned (&r)[N], const T* row, Where where = Where::current()) {
+  static_assert(sizeof(T) == 2 && (N == 1 || N == 2 || N == 4));
+  if (lane_id() < 8 * N) detail::check_matrix_row(row, where);
+  detail::MatrixLane lane{{detail::run_ldmatrix<N, false>}, r, row};
+  detail::work_together(detail::Meet::ldmatrix, lane.work, where);
+}
+template <int N, class T>
+inline void ldmatrix_trans(unsigned (&r)[N], const T* row, Where where = Where::current()) {
+  static_assert(sizeof(T) == 2 && (N == 1 || N == 2 || N == 4));
+  if (lane_id() < 8 * N) detail::check_matrix_row(row, where);
+  detail::MatrixLane lane{{detail::run_ldmatrix<N, true>}, r, row};
+  detail::work_together(detail::Meet::ldmatrix, lane.work, where);
+}
+
+template <int Bytes, class T>
+inline void cp_async(T* shared, const T* global, int valid = Bytes, Where where = Where::current()) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+  detail::copy_async<Bytes>(shared, global, valid, where);
+}
+inline void cp_async_commit() { detail::commit_copies(); }
+template <int N>
+inline void cp_async_wait(Where where = Where::current()) {
+  static_assert(N >= 0);
+  detail::wait_for_copies(N, where);
+}
+
+// Packed words.  Note: a conversion or product that is NaN gives the one NaN that the hardware gives.
+template <class T>
+inline std::uint32_t narrow(float v) {
+  static_assert(is_16_bit<T>);
+  if (v != v) return 0x7fff;
+  return from_float<T>(v).bits;
+}
+template <class T>
+inline unsigned pack(float low, float high) {
+  return narrow<T>(low) | narrow<T>(high) << 16;
+}
+template <class T>
+inline Vec<float, 2> unpack(unsigned word) {
+  static_assert(is_16_bit<T>);
+  Vec<float, 2> v{{to_float(T{static_cast<std::uint16_t>(word)}), to_float(T{static_cast<std::uint16_t>(word >> 16)})}};
+  if constexpr (std::is_same_v<T, half>)
+    for (float& f : v.v)
+      if (f != f) f = std::bit_cast<float>(0x7fffffffu);
+  return v;
+}
+template <class T>
+inline unsigned multiply_packed(unsigned a, unsigned b) {
+  const auto x = unpack<T>(a), y = unpack<T>(b);
+  float product[2];
+  for (int i = 0; i < 2; ++i) {
+    // Exact as a double.  What is subnormal in bfloat16 would be rounded twice on its way through float.
+    double p = static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    if (std::is_same_v<T, bfloat16> && std::fabs(p) < 0x1p-126) p = std::nearbyint(p * 0x1p133) * 0x1p-133;
+    product[i] = static_cast<float>(p);
+  }
+  return pack<T>(product[0], product[1]);
+}
+
+inline float exp2_approx(float v) {
+  const float r = ::exp2f(v);
+  return r < 0x1p-126f ? 0.0f : r;
+}
+
+}  // namespace simt::device
