@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over a warp and over a block.  Every thread gets the result, the same bits in each.
+// Sums and maxima over a warp and over a block.  Every thread gets the result, the same bits in each.
 #pragma once
 
 #include "cuda/core/device.cuh"
@@ -20,6 +20,23 @@ __device__ inline float block_sum(float v, float* partial) {
   if (lane_id() == 0) st(partial + warp_id(), v);
   sync_block();
   v = warp_sum(lane_id() < warps ? ld(partial + lane_id()) : 0.0f);
+  sync_block();
+  return v;
+}
+
+// As fmaxf has it, a NaN loses to every number.
+__device__ inline float warp_max(float v) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) v = fmaxf(v, shuffle_xor(v, offset));
+  return v;
+}
+
+// As block_sum.
+__device__ inline float block_max(float v, float* partial) {
+  const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
+  v = warp_max(v);
+  if (lane_id() == 0) st(partial + warp_id(), v);
+  sync_block();
+  v = warp_max(lane_id() < warps ? ld(partial + lane_id()) : -INFINITY);
   sync_block();
   return v;
 }

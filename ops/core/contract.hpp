@@ -78,6 +78,8 @@ struct Numerics {
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: none
   bool narrow_probabilities = false;  // attention: p is rounded to the storage dtype before it meets V
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
+  bool flushes_subnormals = false;    // results of such a function below the normal range are zero
+  Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
 };
 
 // How the rounding errors of a case add up, which its fill says: like a random walk, or all one way.

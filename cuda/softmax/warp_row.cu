@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One warp a row, the row in registers as floats: each byte moved once, each exp taken once, no barrier.
+// 16-byte accesses when every row starts aligned, whatever its length; else element by element.  Gives up beyond 2048
+// columns, 64 registers a lane: see block_row.
+#include "cuda/softmax/row.cuh"
+
+namespace assay::ROOM(softmax, warp_row) {
+
+inline constexpr int kRows = 4;  // warps a block
+inline constexpr std::int64_t kMostCols = 64 * kWarp;
+
+Legality supports(const softmax::Args& a) {
+  if (a.x.shape[1] > kMostCols) return Legality::no("a row exceeds 2048 columns, what a warp keeps in registers");
+  return Legality::yes();
+}
+
+KERNEL(softmax){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, kRows), tile(Axis::cols, 8 * kWarp)},
+    // Eights pairwise (3) and one after the other, 256 columns to an eight of every lane; the tail (1), the butterfly (5).
+    .numerics = {.accumulate = f32, .chain = {.lanes = 8 * kWarp, .extra = 3 + 1 + 5}, .flushes_subnormals = true},
+    .supports = supports,
+};
+
+template <class T, int N, int V>
+__global__ void __launch_bounds__(kRows* kWarp) softmax_warp_row(Matrices<T> m) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows + warp_id();
+  if (row >= m.rows) return;
+  softmax_held<T, N, V>(
+      m, row, lane_id(), kWarp, [](float v) { return warp_max(v); }, [](float v) { return warp_sum(v); });
+}
+
+template <class T, int N, int V>
+void run_held(const Matrices<T>& m, const Launch& l) {
+  launch(softmax_warp_row<T, N, V>, {.grid = dim3(ceil_div(m.rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, m);
+}
+
+template <class T, int N>
+void run_width(const Matrices<T>& m, const Launch& l) {
+  if (m.cols <= 8 * kWarp) return run_held<T, N, 8>(m, l);
+  if (m.cols <= 16 * kWarp) return run_held<T, N, 16>(m, l);
+  if (m.cols <= 32 * kWarp) return run_held<T, N, 32>(m, l);
+  return run_held<T, N, 64>(m, l);
+}
+
+void run(const softmax::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    wide(a) ? run_width<T, kPerAccess<T>>(matrices<T>(a), l) : run_width<T, 1>(matrices<T>(a), l);
+  });
+}
+
+}  // namespace assay::ROOM(softmax, warp_row)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row softmax:  y[r,c] = exp(x[r,c] - m_r) / sum_c exp(x[r,c] - m_r),  m_r = max_c x[r,c]
+//
+// The formula is taken at its word: an element of -inf gives 0; a NaN or +inf makes its whole row NaN (inf - inf), and so
+// does a row of nothing but -inf, which has no distribution.  Other rows see none of it.  No rows give an empty y; no
+// columns are illegal, for nothing has no maximum.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+struct softmax {
+  struct Args {
+    Tensor x;  // [rows, cols]
+    Tensor y;  // [rows, cols], written
+  };
+  struct Golden {
+    Array y;       // [rows, cols]
+    Array max;     // [rows]
+    Array spread;  // [rows], sum of y |x - max| over the columns where y > 0
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.output("y", a.y, {Axis::rows, Axis::cols});
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows, Axis::cols});
+    v.array("max", g.max, {Axis::rows});
+    v.array("spread", g.spread, {Axis::rows});
+  }
+
+  static Legality legal(const Args&) { return Legality::yes(); }
+
+  // Worst case for both kinds of errors: the terms of the sum are positive and often nearly equal, so that a long serial sum
+  // rounds every one of them the same way.  u: unit roundoff of the accumulator, d = x - max, f: the relative error of exp.
+  //
+  //   exp    the argument is within 3u|d|: 1 for the difference; 2 for kernels that change the base, for the constant
+  //          log2(e) and the product.  So e = exp(d) is within a relative 3u|d| + f.  Below the normal range its error is
+  //          absolute, f/u half subnormals or, flushed, all of the least normal value; call it eta.
+  //   sum    s >= 1.  Its terms pass on their own errors, together 3u spread + f relative (spread = sum of p|d|), and n
+  //          dependent additions add n u.  An online sum is multiplied by exp(old max - new max) on the way, f + u each
+  //          time; the arguments of these factors and of the term's own exp add up to d, which is paid for already.
+  //   p      e / s as a division or as a product with 1/s: 2 u; eta of e, and half a subnormal for the product.
+  //   out    a stored e: u_o p, and floor_o / s <= floor_o; the output: u_o |p| + floor_o.
+  // Relative errors that add up to rho make a product of factors off by rho / (1 - rho) at most; the factor 1 + 2^-10 pays
+  // for products with the absolute ones.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+                      std::int64_t i) {
+    const std::int64_t cols = a.x.shape[1], row = i / cols;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
+    const auto n = static_cast<double>(numerics.chain.roundings(cols));
+    const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
+    const double subnormal = rounding_floor(numerics.accumulate);
+    const double eta = numerics.flushes_subnormals ? subnormal / u : numerics.function_error * subnormal;
+
+    const double p = g.y[static_cast<std::size_t>(i)], spread = g.spread[static_cast<std::size_t>(row)];
+    const double d = p > 0 ? std::fabs(a.x.at(i) - g.max[static_cast<std::size_t>(row)]) : 0;
+    const double rho = 3 * u * (d + spread) + 2 * f + n * u + rescales * (f + u) + 2 * u;
+    double t = p * rho / (1 - std::min(rho, 0.5)) + eta + subnormal;
+    const double u_out = unit_roundoff(a.y.dtype), floor_out = rounding_floor(a.y.dtype);
+    if (numerics.stores_intermediate) t += u_out * (p + t) + floor_out;
+    t += u_out * (p + t) + floor_out;
+    return t * (1 + 0x1p-10);
+  }
+
+  // x read, y written.  Per element: maximum, difference, exp, addition, product.  Unfused: x for the maxima; x again, and e
+  // written; e again, and y written.
+  static Cost cost(const Args& a) {
+    const double matrix = static_cast<double>(a.x.bytes());
+    return {.flops = 5.0 * static_cast<double>(a.x.size()),
+            .bytes_read = matrix,
+            .bytes_written = matrix,
+            .unfused_bytes = 5 * matrix};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden softmax: the formula in f64 on the inputs as they are.
+#include "ops/softmax.hpp"
+
+#include <Eigen/Core>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const softmax::Args& a, softmax::Golden& g, const Rows& rows) {
+  const std::int64_t cols = a.x.shape[1];
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const std::int64_t r = rows[k];
+    const Eigen::ArrayXd x = load(a.x, r * cols, cols);
+    const double max = x.maxCoeff<Eigen::PropagateNaN>();
+    const Eigen::ArrayXd d = x - max;
+    // Note: not Eigen's exp, which gives 5e-309 for all that is smaller.
+    const Eigen::ArrayXd e = d.unaryExpr([](double v) { return std::exp(v); });
+
+    Eigen::Map<Eigen::ArrayXd> y(g.y.data() + r * cols, cols);
+    y = e / e.sum();
+    g.max[r] = max;
+    // Note: 0 * inf where x is -inf.
+    g.spread[r] = (y > 0).select(-y * d, 0.0).sum();
+  }
+}
+
+}  // namespace assay::reference

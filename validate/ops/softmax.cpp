@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for softmax: exact probes, the fills of its own edges, the second oracle.
+#include "ops/softmax.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "validate/op.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+
+namespace {
+
+using random::Purpose;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
+std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
+
+double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
+double uniform(const FillSite& s, std::int64_t i) {
+  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
+}
+std::int64_t one_of(const FillSite& s, Purpose p, std::int64_t counter, std::int64_t n) {
+  return random::index(key(s, p), static_cast<std::uint64_t>(counter), n);
+}
+
+// 2^j columns of row r, spread evenly, share the maximum; all others lie 1000 below, where exp is zero in f64 too.  So y is
+// 2^-j or 0 exactly, and its pattern shows which columns were read.  The maxima of rows differ, most are negative.
+double probe_hot(const FillSite& s, std::int64_t i) {
+  const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
+  const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(cols)));
+  const std::int64_t hot = std::min(std::int64_t{1} << row % 7, most), apart = cols / hot;
+  const std::int64_t first = one_of(s, Purpose::column, row, cols), place = (col - first + cols) % cols;
+  const double max = static_cast<double>(row % 5 * 8 - 28);
+  return place % apart == 0 && place / apart < hot ? max : max - 1024;
+}
+
+// Every row one value, a power of two of columns: y = 1/cols exactly.
+double probe_uniform(const FillSite& s, std::int64_t i) { return static_cast<double>(i / cols_of(s) % 11 - 9); }
+
+// Four values, the largest in a quarter of the columns.
+double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(one_of(s, Purpose::kind, i, 4)); }
+
+// exp(100) and the sum of such overflow f32; exp(-200) is a zero in it.
+double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
+
+// Every value below -300: a maximum that starts at zero leaves nothing but zeros.
+double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 * normal(s, i); }
+
+// Of four rows one is -inf throughout, one holds a single number; the others have -inf in an eighth of their columns.
+double minus_infinity(const FillSite& s, std::int64_t i) {
+  const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
+  if (row % 4 == 2) return -kInfinity;
+  if (row % 4 == 1) return col == one_of(s, Purpose::column, row, cols) ? normal(s, i) : -kInfinity;
+  return one_of(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
+}
+
+// The first column's term is 1, every other 2e-4: each below half an ulp of a 16-bit sum, together up to many times the first.
+double stagnation(const FillSite& s, std::int64_t i) { return i % cols_of(s) == 0 ? 0 : -8.5; }
+
+// The maximum grows from the first column to the last: an online sum is rescaled at every step.
+double rising(const FillSite& s, std::int64_t i) {
+  const double place = static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
+  return 24 * place - 12 + 0.25 * normal(s, i);
+}
+// The maximum comes first.
+double falling(const FillSite& s, std::int64_t i) {
+  return 0.25 * normal(s, i) + 12 - 24 * static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
+}
+
+// Rows of the same few differences at different heights: -640 ... 512, which does not show in y.
+double shifted_rows(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / cols_of(s);
+  return static_cast<double>(one_of(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
+}
+
+// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const softmax::Args& a, const Numerics& numerics, Round round, std::span<double> y) {
+  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    double max = -kInfinity, sum = 0;
+    for (std::int64_t c = 0; c < cols; ++c)
+      if (const double x = a.x.at(r * cols + c); x > max) max = x;
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const double e = round(std::exp(round(a.x.at(r * cols + c) - max)));
+      sum = round(sum + e);
+      y[static_cast<std::size_t>(r * cols + c)] = numerics.stores_intermediate ? round_to(a.y.dtype, e) : e;
+    }
+    for (std::int64_t c = 0; c < cols; ++c) {
+      double& p = y[static_cast<std::size_t>(r * cols + c)];
+      p = round(p / sum);
+    }
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const softmax::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.x.dtype == f32 ? kTf32 : info(a.x.dtype).format;
+  switch (roundings) {
+    case Roundings::exact:
+      return oracle_with(
+          a, {}, [](double v) { return v; }, y);
+    case Roundings::declared:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
+    case Roundings::one_lower:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(lower, v); }, y);
+  }
+}
+
+bool always(const Dims&, DType) { return true; }
+bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::cols])); }
+
+}  // namespace
+
+Hooks hooks_of_softmax() {
+  return {
+      .fills = {{.name = "probe_hot",
+                 .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
+                 .coherent = true,
+                 .value = probe_hot,
+                 .exact = always},
+                {.name = "probe_uniform",
+                 .shows = "a padding column that is counted; exact",
+                 .coherent = true,
+                 .value = probe_uniform,
+                 .exact = power_of_two_cols,
+                 .applies = power_of_two_cols},
+                {.name = "ties", .shows = "a maximum that one of its holders keeps for itself", .coherent = true, .value = ties},
+                {.name = "spread_200", .shows = "exp without the maximum taken off", .value = spread_200},
+                {.name = "all_far_below_zero",
+                 .shows = "a maximum that starts at zero, a padding column that is counted",
+                 .value = all_far_below_zero},
+                {.name = "minus_infinity", .shows = "-inf taken for a number, rows of nothing else", .value = minus_infinity},
+                {.name = "stagnation",
+                 .shows = "a sum in the storage dtype, which small terms no longer move",
+                 .coherent = true,
+                 .value = stagnation},
+                {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
+                {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
+                {.name = "shifted_rows", .shows = "the maximum of a neighbouring row", .coherent = true, .value = shifted_rows}},
+      .oracle = oracle};
+}
+
+}  // namespace assay
