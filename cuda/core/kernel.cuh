@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "cuda/core/device.cuh"
 #include "ops/core/kernel.hpp"
@@ -32,6 +33,16 @@ void with_type(DType t, F&& f) {
     case DType::bf16: return f(Type<bfloat16>{});
     case DType::f32: return f(Type<float>{});
     default: throw std::invalid_argument("no kernel takes dtype " + std::string(name(t)));
+  }
+}
+
+// The same for the 16-bit types, which tensor cores take.
+template <class F>
+void with_half_type(DType t, F&& f) {
+  switch (t) {
+    case DType::f16: return f(Type<half>{});
+    case DType::bf16: return f(Type<bfloat16>{});
+    default: throw std::invalid_argument("no tensor-core kernel takes dtype " + std::string(name(t)));
   }
 }
 

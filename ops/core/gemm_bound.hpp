@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a dot product of length k, accumulated in f32, may lie from its exact value c.
+// S = sqrt(sum (ab)^2), A = sum |ab|, u: unit roundoff of the accumulator, p: a partial sum.
+//
+//   FMA chain    n = chain.roundings(k) + 1 roundings (the first product rounds as well), each of at most u |p|.
+//     coherent     |p| <= A:                                             n u A
+//     independent  the errors are a random walk of variance u^2 p^2 / 3 a step, p^2 about S^2 + c^2 at most:
+//                  sqrt(n/3) u (S + |c|) is one deviation; lambda = 6:    lambda sqrt(n) u (S + |c|), where the factor
+//                  sqrt(3) that is left out pays for walks that stray further than where they end
+//   Tensor core  a step aligns m products and the accumulator to the largest of them and truncates each: F >= 24
+//                fractional bits lose at most u max(|p|, |ab|) a term, m + 1 terms; and truncates the result towards
+//                zero, at most 2u |p| (bit for bit on an H200: simt/mma.cpp).  ceil(k/m) steps.
+//     coherent     ceil(k/m) (m + 3) u A
+//     independent  the result's truncation is one-sided, so it adds up:   ceil(k/m) 2u (|c| + 2S), |p| <= |c| + 2S;
+//                  the terms' are of random sign, and no more of them than FMA has roundings:  lambda sqrt(k) u (S + |c|)
+// What underflows costs at most half the least subnormal for each term.  The coherent form is the worst case, so the
+// independent one is never larger.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+inline constexpr double kLambda = 6;  // deviations: one in 5e8 random walks goes further
+
+inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq) {
+  const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k);
+  const double underflow = (terms + 2) * 2 * rounding_floor(numerics.accumulate);
+  const double m = static_cast<double>(numerics.mma_terms);
+  const double steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
+  const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(k) + 1);
+  const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u * sum_abs + underflow;
+  if (errors == Errors::coherent) return worst;
+  const double s = std::sqrt(sum_sq);
+  return std::min(worst, kLambda * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);
+}
+
+// One rounding of v, known within `error`, to a dtype.
+inline double rounding_error(DType t, double v, double error) { return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t); }
+
+}  // namespace assay

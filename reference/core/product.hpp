@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products in f64 with the magnitudes that error bounds need, in blocks that the cores share.
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/core/rows.hpp"
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Rows [first, first + count) of a matrix [rows, inner].
+inline Matrix load_block(const Tensor& t, std::int64_t first, std::int64_t count) {
+  const std::int64_t inner = t.shape[t.rank - 1];
+  Matrix m(count, inner);
+  for (std::int64_t r = 0; r < count; ++r) m.row(r) = load(t, (first + r) * inner, inner).matrix();
+  return m;
+}
+
+// c = x w^T with sum |x w| and sum (x w)^2 of each element.
+struct Product {
+  Matrix value, sum_abs, sum_sq;
+  Product(const Matrix& x, const Matrix& w) {
+    value.noalias() = x * w.transpose();
+    sum_abs.noalias() = x.cwiseAbs() * w.cwiseAbs().transpose();
+    sum_sq.noalias() = x.cwiseAbs2() * w.cwiseAbs2().transpose();
+  }
+};
+
+// Calls use(k, first_out, x_block, ...) for blocks of the wanted rows and of out features: rows[k] ... are those of x_block, in
+// parallel.  `load_x(row, into)` fills one row of a block with `hidden` values.
+template <class LoadX, class Use>
+void for_product_blocks(const Rows& rows, std::int64_t hidden, std::int64_t out, LoadX&& load_x, Use&& use) {
+  constexpr std::int64_t kRows = 128, kOut = 256;
+  const std::int64_t row_blocks = (rows.count() + kRows - 1) / kRows, out_blocks = (out + kOut - 1) / kOut;
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t block = 0; block < row_blocks * out_blocks; ++block) {
+    const std::int64_t k = block / out_blocks * kRows, first_out = block % out_blocks * kOut;
+    Matrix x(std::min(kRows, rows.count() - k), hidden);
+    for (std::int64_t r = 0; r < x.rows(); ++r) load_x(rows[k + r], x.row(r));
+    use(k, first_out, std::min(kOut, out - first_out), x);
+  }
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalar arithmetic of the second oracles of ops with matrix products.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/core/tensor.hpp"
+#include "validate/op.hpp"
+
+namespace assay::gemm_oracle {
+
+// How a policy rounds.  One precision lower is a 16-bit accumulator for f16 and bf16, and TF32's 11 bits of both factors for f32.
+struct Rounding {
+  Rounding(const Numerics& n, Roundings policy, DType storage)
+      : exact(policy == Roundings::exact), lower(policy == Roundings::one_lower), stores(!exact && n.stores_intermediate), dtype(storage) {
+    chip = info(lower && dtype != f32 ? dtype : n.accumulate).format;
+  }
+  double operator()(double v) const { return exact ? v : round_to(chip, v); }
+  double add(double a, double b) const { return (*this)(a + b); }
+  double multiply(double a, double b) const { return (*this)(a * b); }
+  // What a step hands on.
+  double stored(double v) const { return stores ? round_to(dtype, v) : v; }
+  double factor(double v) const {
+    constexpr FloatFormat kTf32{11, 127, -126};
+    return lower && dtype == f32 ? round_to(kTf32, v) : v;
+  }
+  bool exact, lower, stores;
+  DType dtype;
+  FloatFormat chip{};
+};
+
+// Row `i` of a times row `j` of b, one product after the other.
+inline double dot(const Rounding& r, const Tensor& a, std::int64_t i, const Tensor& b, std::int64_t j) {
+  const std::int64_t n = a.shape[a.rank - 1];
+  double sum = 0;
+  for (std::int64_t k = 0; k < n; ++k) sum = r(sum + r.factor(a.at(i * n + k)) * r.factor(b.at(j * n + k)));
+  return sum;
+}
+
+}  // namespace assay::gemm_oracle

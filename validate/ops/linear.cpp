@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for linear: exact probes, the second oracle.
+#include "ops/linear.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const linear::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], out = a.y.shape[1];
+  for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t o = 0; o < out; ++o) {
+      double v = gemm_oracle::dot(r, a.x, t, a.weight, o);
+      if (a.bias.data) v = r.add(r.stored(v), a.bias.at(o));
+      y[static_cast<std::size_t>(t * out + o)] = v;
+    }
+}
+
+}  // namespace
+
+Hooks hooks_of_linear() {
+  using namespace gemm_fills;
+  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit}, .oracle = oracle};
+}
+
+}  // namespace assay
