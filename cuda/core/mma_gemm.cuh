@@ -40,7 +40,7 @@ struct Loader {
   std::int64_t step;  // elements from one of its rows to the next
   int count;          // how many of its rows exist
 
-  // kEvery: the tile's rows are `kEvery` times as dense as the operand's (two operands interleaved by 8 rows: 2).
+
   __device__ Loader(const Operand<T>& m, std::int64_t first, std::int64_t rows_apart) {
     row = m.data + first * m.stride;
     step = rows_apart * m.stride;

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "catch_shim.hpp"
-#include "validate/image.hpp"
-#include "validate/op.hpp"
-#include "validate/suite.hpp"
+#include "reference/tests/golden_testing.hpp"
 
 namespace assay::reference {
 void golden(const layernorm_residual::Args&, layernorm_residual::Golden&, const Rows&);
@@ -17,12 +15,8 @@ void golden(const layernorm_residual::Args&, layernorm_residual::Golden&, const 
 namespace assay {
 namespace {
 
-Tensor matrix(std::vector<double>& v, std::int64_t rows, std::int64_t cols) {
-  return {.data = v.data(), .dtype = f64, .rank = 2, .shape = {rows, cols}, .stride = {cols, 1}};
-}
-Tensor vector_of(std::vector<double>& v) {
-  return {.data = v.data(), .dtype = f64, .rank = 1, .shape = {static_cast<std::int64_t>(v.size())}, .stride = {1}};
-}
+using test::matrix;
+using test::vector_of;
 
 struct Solved {
   std::vector<double> y, mean, mean_abs, variance;
@@ -79,41 +73,6 @@ TEST_CASE("layernorm_residual: NaN and inf spoil what depends on them", "[golden
 TEST_CASE("layernorm_residual: mean/deviation 1e6 keeps its digits", "[golden]") {
   const Solved s = solve({1e6 - 1, 1e6 + 1}, {0, 0}, {1, 1}, {0, 0}, 1, 0);
   CHECK(s.y == std::vector<double>{-1, 1});
-}
-
-TEST_CASE("goldens agree with the oracles in f64 over the smoke and edges suites", "[golden]") {
-  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
-  for (const Op& op : ops()) {
-    if (!op.hooks.oracle) continue;
-    std::int64_t compared = 0;
-    for (const char* suite : {"smoke", "edges"})
-      for (const Case& c : cases(datasets, op.shape(), suite, {.dtypes = {f32}, .reduce = true})) {
-        if (elements(c, op.shape()) > 50'000) continue;
-        std::vector<std::vector<std::byte>> images;
-        std::vector<std::byte*> pointers;
-        const std::vector<Placement> placements = place(op, c);
-        for (std::size_t i = 0; i < placements.size(); ++i) {
-          images.emplace_back(placements[i].bytes);
-          fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-          pointers.push_back(images.back().data());
-        }
-        const auto problem = op.make();
-        attach(*problem, c, placements, pointers);
-        problem->solve();
-        const std::span<const double> golden = problem->golden(0);
-        std::vector<double> other(golden.size());
-        op.hooks.oracle(problem->args(), {}, Roundings::exact, other);
-        for (std::size_t i = 0; i < golden.size(); ++i) {
-          // Both err by some n u64 on cancelled sums; a bound in f32 is 2^29 times wider, so a hundredth of it is ample.
-          const double tolerance = 0.01 * problem->bound({.accumulate = f32}, 0, static_cast<std::int64_t>(i));
-          const bool same = golden[i] == other[i] || (std::isnan(golden[i]) && std::isnan(other[i])) ||
-                            std::fabs(golden[i] - other[i]) <= tolerance;
-          if (!same) FAIL(repro(c, op.shape()) << " element " << i << ": golden " << golden[i] << ", oracle " << other[i]);
-          ++compared;
-        }
-      }
-    CHECK(compared > 100'000);
-  }
 }
 
 }  // namespace assay

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help for the tests of goldens: f64 tensors over vectors, and the golden held against the oracle.
+#pragma once
+
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "catch_shim.hpp"
+#include "validate/image.hpp"
+#include "validate/op.hpp"
+#include "validate/suite.hpp"
+
+namespace assay::test {
+
+inline Tensor matrix(std::vector<double>& v, std::int64_t rows, std::int64_t cols) {
+  return {.data = v.data(), .dtype = f64, .rank = 2, .shape = {rows, cols}, .stride = {cols, 1}};
+}
+inline Tensor vector_of(std::vector<double>& v) {
+  return {.data = v.data(), .dtype = f64, .rank = 1, .shape = {static_cast<std::int64_t>(v.size())}, .stride = {1}};
+}
+
+// The case with fewer tokens, rows or queries, so that its golden and a scalar oracle cost little.  Bounds do not know of them.
+inline Case fewer_rows(Case c, const OpShape& op, std::int64_t most_elements) {
+  for (const Axis axis : {Axis::batch, Axis::tokens, Axis::rows, Axis::seq_q})
+    if (const std::int64_t n = elements(c, op), extent = c.dims[axis]; extent > 1 && n > most_elements)
+      c.dims[axis] = std::max<std::int64_t>(1, extent * most_elements / n);
+  return c;
+}
+
+// Solves the smoke suite and a random one by golden and by oracle (output 0) and fails where they differ by more than what
+// two f64 computations may.  Returns the elements compared.
+inline std::int64_t golden_meets_oracle(std::string_view op_name) {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  const Op& op = *find_op(op_name);
+  std::int64_t compared = 0;
+  for (const char* suite : {"smoke", "random"})
+    for (const Case& drawn : cases(datasets, op.shape(), suite, {.seed = 5, .count = 60, .reduce = true})) {
+      const Case c = fewer_rows(drawn, op.shape(), 400'000);
+      if (elements(c, op.shape()) == 0) continue;
+      const std::vector<Placement> placements = place(op, c);
+      std::vector<std::vector<std::byte>> images;
+      std::vector<std::byte*> pointers;
+      for (std::size_t i = 0; i < placements.size(); ++i) {
+        images.emplace_back(placements[i].bytes);
+        fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
+        pointers.push_back(images.back().data());
+      }
+      const auto problem = op.make();
+      attach(*problem, c, placements, pointers);
+      problem->solve();
+      const std::span<const double> golden = problem->golden(0);
+      std::vector<double> other(golden.size());
+      op.hooks.oracle(problem->args(), {}, Roundings::exact, other);
+      problem->set_errors(Errors::coherent);  // the worst case
+      for (std::size_t i = 0; i < golden.size(); ++i) {
+        // Both err by some n u64 on cancelled sums; a bound in f32 is 2^29 times wider, so a hundredth of it is ample.
+        const double tolerance = 0.01 * problem->bound({.accumulate = f32}, 0, static_cast<std::int64_t>(i));
+        const bool same = golden[i] == other[i] || (std::isnan(golden[i]) && std::isnan(other[i])) ||
+                          std::fabs(golden[i] - other[i]) <= tolerance;
+        if (!same) FAIL(repro(c, op.shape()) << " element " << i << ": golden " << golden[i] << ", oracle " << other[i]);
+        ++compared;
+      }
+    }
+  return compared;
+}
+
+}  // namespace assay::test
