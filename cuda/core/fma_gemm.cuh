@@ -54,8 +54,8 @@ __device__ inline void load_part(const Operand<T>& m, std::int64_t row, std::int
 
 // Multiplies the tile whose first row of A is `row` and of B `column`.
 template <class T>
-__device__ inline void multiply(const Operand<T>& a, const Operand<T>& b, std::int64_t row, std::int64_t column, std::int64_t inner,
-                                Accumulators& acc) {
+__device__ inline void multiply(const Operand<T>& a, const Operand<T>& b, std::int64_t row, std::int64_t column,
+                                std::int64_t inner, Accumulators& acc) {
   float* const shared = shared_memory<float>();
   const int mine = linear_thread() / 2, part = linear_thread() % 2 * kPart;
   float next_a[kPart], next_b[kPart];

@@ -40,7 +40,7 @@ struct Loader {
   std::int64_t step;  // elements from one of its rows to the next
   int count;          // how many of its rows exist
 
-
+  // `first`: this thread's first row of the operand; `rows_apart`: from there to its next.
   __device__ Loader(const Operand<T>& m, std::int64_t first, std::int64_t rows_apart) {
     row = m.data + first * m.stride;
     step = rows_apart * m.stride;
@@ -94,7 +94,8 @@ struct Fragments {
 
 // Multiplies this block's tile.  `a` and `b` are this thread's loaders; `scale_b(fragments, k)` may change what was loaded.
 template <class T, bool kWide, class ScaleB>
-__device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, std::int64_t inner, Accumulators& acc, ScaleB&& scale_b) {
+__device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, std::int64_t inner, Accumulators& acc,
+                                ScaleB&& scale_b) {
   T* const shared = shared_memory<T>();
   const int tile_row = linear_thread() / kChunks, chunk = linear_thread() % kChunks;
   const int steps = static_cast<int>(ceil_div(inner, kK));

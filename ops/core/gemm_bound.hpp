@@ -40,6 +40,8 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
 }
 
 // One rounding of v, known within `error`, to a dtype.
-inline double rounding_error(DType t, double v, double error) { return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t); }
+inline double rounding_error(DType t, double v, double error) {
+  return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t);
+}
 
 }  // namespace assay

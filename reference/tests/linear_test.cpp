@@ -16,7 +16,10 @@ namespace assay {
 TEST_CASE("linear: worked out by hand", "[golden]") {
   // x = [1 2 3; -1 0 4], weight = [1 1 1; 2 -1 0], bias = [10, 20].
   std::vector<double> x{1, 2, 3, -1, 0, 4}, weight{1, 1, 1, 2, -1, 0}, bias{10, 20}, y(4), sum_abs(4), sum_sq(4);
-  linear::Args a{.x = test::matrix(x, 2, 3), .weight = test::matrix(weight, 2, 3), .bias = test::vector_of(bias), .y = test::matrix(y, 2, 2)};
+  linear::Args a{.x = test::matrix(x, 2, 3),
+                 .weight = test::matrix(weight, 2, 3),
+                 .bias = test::vector_of(bias),
+                 .y = test::matrix(y, 2, 2)};
   linear::Golden g{y, sum_abs, sum_sq};
   reference::golden(a, g, {.total = 2});
   CHECK(y == std::vector<double>{16, 20, 13, 18});

@@ -49,7 +49,9 @@ inline double cancelling(const FillSite& s, std::int64_t i) {
   if ((s.role == Role::weight && s.shape.size() == 1) || h >= 2 * half) return normal(s, i) / 64;
   const double v = round_to(s.dtype == f32 ? bf16 : s.dtype, normal(s, row * hidden + h % half));
   if (s.role == Role::weight) return v;
-  return h < half ? v : -v * (1 - 0x1p-7 * random::uniform(random::key(s.seed, 9, random::Purpose::kind), static_cast<std::uint64_t>(i)));
+  return h < half
+             ? v
+             : -v * (1 - 0x1p-7 * random::uniform(random::key(s.seed, 9, random::Purpose::kind), static_cast<std::uint64_t>(i)));
 }
 
 inline constexpr Fill kUnit{.name = "unit", .shows = "an activation wrong where it bends", .value = unit};

@@ -12,7 +12,10 @@ namespace assay::gemm_oracle {
 // How a policy rounds.  One precision lower is a 16-bit accumulator for f16 and bf16, and TF32's 11 bits of both factors for f32.
 struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
-      : exact(policy == Roundings::exact), lower(policy == Roundings::one_lower), stores(!exact && n.stores_intermediate), dtype(storage) {
+      : exact(policy == Roundings::exact),
+        lower(policy == Roundings::one_lower),
+        stores(!exact && n.stores_intermediate),
+        dtype(storage) {
     chip = info(lower && dtype != f32 ? dtype : n.accumulate).format;
   }
   double operator()(double v) const { return exact ? v : round_to(chip, v); }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise steps over the rows of matrices, for pipelines of one kernel a step: packs of 16 bytes, several in flight, for
+// any number of columns; element by element where rows do not start at multiples of 16 bytes.
+#pragma once
+
+#include "cuda/core/kernel.cuh"
+
+namespace assay::ASSAY_FLAVOUR::pointwise {
+
+inline constexpr int kThreads = 256, kBatch = 4;
+
+template <class T>
+struct Rows {
+  const T* data;
+  std::int64_t stride;  // elements; 0: one row for all
+};
+// The N columns from `col` on, or those that the row has.
+template <class T, int N>
+__device__ inline Vec<T, N> load_part(const Rows<T>& m, std::int64_t row, std::int64_t col, std::int64_t cols) {
+  const T* const p = m.data + row * m.stride + col;
+  if (col + N <= cols) return ld(reinterpret_cast<const Vec<T, N>*>(p));
+  Vec<T, N> v{};
+  for (int j = 0; j < N; ++j)
+    if (col + j < cols) v[j] = ld(p + j);
+  return v;
+}
+
+// y = f(a, b) element by element, in f32.
+template <class T, int N, class F>
+__global__ void __launch_bounds__(kThreads)
+    pointwise_binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f) {
+  const std::int64_t packs_a_row = ceil_div(cols, N), packs = rows * packs_a_row;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t base = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; base < packs;
+       base += kBatch * stride) {
+    Vec<T, N> va[kBatch], vb[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const std::int64_t p = base + i * stride;
+      if (p >= packs) continue;
+      va[i] = load_part<T, N>(a, p / packs_a_row, p % packs_a_row * N, cols);
+      vb[i] = load_part<T, N>(b, p / packs_a_row, p % packs_a_row * N, cols);
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const std::int64_t p = base + i * stride, col = p % packs_a_row * N;
+      if (p >= packs) continue;
+      float v[N];
+#pragma unroll
+      for (int j = 0; j < N; ++j) v[j] = f(to_float(va[i][j]), to_float(vb[i][j]));
+      const Vec<T, N> out = from_floats<T>(v);
+      T* const to = y + p / packs_a_row * y_stride + col;
+      if (col + N <= cols) st(reinterpret_cast<Vec<T, N>*>(to), out);
+      else
+        for (int j = 0; j < N && col + j < cols; ++j) st(to + j, out[j]);
+    }
+  }
+}
+
+// `wide`: every row of all three starts at a multiple of 16 bytes.
+template <class T, class F>
+void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
+            void* stream) {
+  const auto go = [&]<int N>(std::integral_constant<int, N>) {
+    constexpr std::int64_t kMostBlocks = 1 << 20;  // beyond, the loop takes over
+    const std::int64_t blocks = std::min(ceil_div(rows * ceil_div(cols, N), kThreads * kBatch), kMostBlocks);
+    launch(pointwise_binary<T, N, F>, {.grid = dim3(blocks), .block = dim3(kThreads)}, stream, a, b, y, y_stride, rows, cols, f);
+  };
+  wide ? go(std::integral_constant<int, 16 / sizeof(T)>{}) : go(std::integral_constant<int, 1>{});
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::pointwise
