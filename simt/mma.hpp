@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of tensor cores on the operands of one warp's mma.
+// Exact: the products and c are aligned to the largest exponent E among them, each is truncated to F bits below 2^E, they
+// are added as integers, and the sum is truncated to float.  A product's exponent is the sum of its factors', so its
+// significand lies below 4; a product of zero takes no part; a subnormal has the least exponent of its format.  What reaches
+// 2^128 is infinite, every NaN is 0x7fffffff.  Hopper: F = 25, all of k in one step.  Ampere: F = 24, steps of 8.
+#pragma once
+
+#include <cstdint>
+
+#include "machine.hpp"
+
+namespace simt::detail {
+
+inline constexpr int kMmaRows = 16, kMmaColumns = 8;
+
+// Words of two 16-bit values: the lower k in the low half.
+template <int K>
+struct MmaTile {
+  alignas(32) std::uint32_t a[kMmaRows][K / 2];
+  alignas(32) std::uint32_t b[K / 2][kMmaColumns];
+  alignas(32) float c[kMmaRows][kMmaColumns];
+};
+
+// c += a·b, as `how` says.
+template <bool Half, int K>
+void multiply(MmaTile<K>& tile, Mma how);
+// The same in plain integer code, one term after another; hopper or ampere.
+template <bool Half, int K>
+void multiply_plainly(MmaTile<K>& tile, Mma how);
+// The same with AVX2.  False, and nothing done, where an infinity or NaN takes part or comes up, or where there is no AVX2.
+template <bool Half, int K>
+bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
+
+// To float, toward zero; from 2^128 on infinite.
+float truncate(double v);
+
+}  // namespace simt::detail
