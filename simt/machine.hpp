@@ -14,7 +14,8 @@ namespace simt {
 // The order in which blocks, and the threads of a block, take their turns.
 enum class Order { forward, reverse, shuffle };
 
-// How tensor cores add up: exactly as a generation does, or as a sum in double that is rounded once.
+// How tensor cores add up: exactly as a generation does, or as a sum in double that is rounded once, which is faster only
+// where there is no AVX2.
 enum class Mma { hopper, ampere, fast };
 
 struct Options {
