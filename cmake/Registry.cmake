@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tables of ops and kernels, made from the names of files:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
-# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and one entry for
-# each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and the tests'
+# A kernel whose name begins with baseline_ calls a vendor's library: it is for a GPU only, and in the tables only of a build for one.
+# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
+# one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and the tests'
 # validate/tests/hostile/OP/KERNEL.cu, for simt only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
+set(ASSAY_BASELINES ${ASSAY_KERNELS})
+list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_[^/]*$")
+list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
@@ -22,16 +26,24 @@ function(assay_head_comment file out)
   set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
 endfunction()
 
-# Appends to the caller's `declarations` and `kernel_entries`, for the flavours that follow.
+# Appends to the caller's `declarations` and `kernel_entries`, for the flavours that follow; the traits are those of the first.
 function(assay_declare_kernel op name file broken)
+  set(flavours ${ARGN})
+  if(name MATCHES "^baseline_")
+    list(FILTER flavours INCLUDE REGEX on_gpu)
+    if(NOT flavours)
+      return()
+    endif()
+  endif()
+  list(GET flavours 0 first)
   assay_head_comment("${file}" about)
-  foreach(flavour ${ARGN})
+  foreach(flavour ${flavours})
     string(APPEND d "namespace ${flavour}::${op}_room::${name} {\nextern const KernelTraits<${op}> traits;\n"
                     "void run(const ${op}::Args&, const Launch&);\n}\n")
     string(APPEND launchers "    k.${flavour} = erased_run<${op}, ${flavour}::${op}_room::${name}::run>;\n")
   endforeach()
   set(declarations "${declarations}${d}" PARENT_SCOPE)
-  set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, on_simt::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
+  set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, ${first}::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
 endfunction()
 
 # assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): the sound kernels, and those of a second folder with OP in its
@@ -95,7 +107,7 @@ std::span<const Kernel> kernels() {
 ")
 endfunction()
 
-foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BROKEN})
+foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN})
   string(REGEX REPLACE "^.*/cuda/([^/]+)/.*$" "\\1" op "${kernel}")
   if(NOT op IN_LIST ASSAY_OPS)
     message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")

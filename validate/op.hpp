@@ -79,6 +79,7 @@ struct Kernel {
   bool deterministic = true;
   std::array<Tile, 3> tiles{};
   Numerics numerics;
+  Legality (*available)() = nullptr;  // whether this machine has the library that it calls
   Legality (*supports)(const void* args) = nullptr;
   std::size_t (*workspace_bytes)(const void* args) = nullptr;
   Launcher on_simt = nullptr;  // none: not built for that backend

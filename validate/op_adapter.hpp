@@ -161,6 +161,7 @@ Kernel make_kernel(std::string_view op, std::string_view name, std::string_view 
           .deterministic = Traits.deterministic,
           .tiles = Traits.tiles,
           .numerics = Traits.numerics,
+          .available = [] { return Traits.available ? Traits.available() : Legality::yes(); },
           .supports =
               [](const void* a) {
                 return Traits.supports ? Traits.supports(*static_cast<const typename C::Args*>(a)) : Legality::yes();

@@ -90,6 +90,7 @@ class Session {
       return stopped(Reply::Status::unsupported, fmt::format("declares no {}", name(order_.c.dtype)));
     if (kernel_.least_arch > backend_.arch())
       return stopped(Reply::Status::skipped, fmt::format("needs sm_{}, this is sm_{}", kernel_.least_arch, backend_.arch()));
+    if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
     make_buffers();
     if (const Legality ok = kernel_.supports(problem_->args()); !ok) return stopped(Reply::Status::unsupported, ok.why);

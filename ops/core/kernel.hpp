@@ -39,6 +39,7 @@ struct KernelTraits {
   bool deterministic = true;    // the same bits at every run
   std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
+  Legality (*available)() = nullptr;                                   // of a library it calls; none: it calls none
   Legality (*supports)(const typename Op::Args&) = nullptr;            // none: every legal case
   std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // none: 0
 };

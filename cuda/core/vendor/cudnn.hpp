@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and attention by cuDNN 9.  Host side; one thread.
+#pragma once
+
+#include <cstddef>
+
+#include "ops/core/kernel.hpp"
+
+namespace assay::vendor::cudnn {
+
+Legality available();
+
+// y = softmax(x) of each row, by the library's accurate algorithm: the row's maximum is subtracted.
+struct Softmax {
+  Tensor x, y;  // [rows, cols]
+};
+Legality supports(const Softmax&);
+void run(const Softmax&, const Launch&);
+
+enum class Mask { none, causal_bottom_right, causal_top_left };
+
+// o = softmax(scale·q·kᵀ + mask)·v, lse = logsumexp of the rows of scale·q·kᵀ + mask.  f16 or bf16; p in the dtype, the rest in f32.
+struct Attention {
+  Tensor q, o;  // [batch, seq_q, heads, head_dim]
+  Tensor k, v;  // [batch, seq_k, kv_heads, head_dim]
+  Tensor lse;   // [batch, heads, seq_q], f32
+  Mask mask = Mask::none;
+  double scale = 1;
+};
+// Whether one of the library's fused engines takes it: asked by building the plan.
+Legality supports(const Attention&);
+std::size_t workspace_bytes(const Attention&);
+void run(const Attention&, const Launch&);
+
+}  // namespace assay::vendor::cudnn
