@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tables of ops and kernels, made from the names of files:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
-# A kernel whose name begins with baseline_ calls a vendor's library: it is for a GPU only, and in the tables only of a build for one.
+# A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
-# one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and the tests'
-# validate/tests/hostile/OP/KERNEL.cu, for simt only).
+# one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and
+# the tests' validate/tests/hostile/OP/KERNEL.cu, for simt only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
-list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_[^/]*$")
+list(JOIN ASSAY_VENDORS "|" vendors)
+list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$")
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
@@ -30,10 +31,10 @@ endfunction()
 function(assay_declare_kernel op name file broken)
   set(flavours ${ARGN})
   if(name MATCHES "^baseline_")
-    list(FILTER flavours INCLUDE REGEX on_gpu)
-    if(NOT flavours)
+    if(NOT file IN_LIST ASSAY_BASELINES)
       return()
     endif()
+    set(flavours on_gpu)
   endif()
   list(GET flavours 0 first)
   assay_head_comment("${file}" about)

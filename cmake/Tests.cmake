@@ -7,7 +7,7 @@ file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_te
 add_executable(assay_tests ${unit_tests} "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_reference assay_kernels_simt assay_broken_simt assay_validate
-  assay_simt assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
+  assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
 target_compile_options(assay_tests PRIVATE -O1)
@@ -24,11 +24,15 @@ add_test(NAME unit COMMAND assay_tests)
 set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 
 # Conformance: every kernel over every suite that fits a CPU; the same over the full suite where there is a GPU.
-foreach(kernel ${ASSAY_KERNELS})
+foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES})
   string(REGEX REPLACE "^.*/cuda/([^/]+)/([^/]+)\\.cu$" "\\1;\\2" parts "${kernel}")
   list(GET parts 0 op)
   list(GET parts 1 name)
-  foreach(suite smoke edges models)
+  set(suites smoke edges models)
+  if(name MATCHES "^baseline_")
+    set(suites "")
+  endif()
+  foreach(suite ${suites})
     add_test(NAME simt.${op}.${name}.${suite}
       COMMAND validate run --backend simt --op ${op} --kernel ${name} --suite ${suite} --jobs 1)
     set_tests_properties(simt.${op}.${name}.${suite} PROPERTIES LABELS simt)

@@ -74,6 +74,8 @@ class Backend {
   }
   // Bytes per second, read and written together, of a copy within device memory that is far larger than any cache.
   virtual double copy_rate() { throw std::runtime_error("this backend is no clock"); }
+  // Operations per second of a large matrix product of that dtype by the vendor's library; 0 where there is no such library.
+  virtual double matrix_rate(DType) { return 0; }
 };
 
 struct BackendInfo {

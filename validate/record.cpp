@@ -82,10 +82,11 @@ std::string Tally::sentence() const {
 }
 
 std::string to_json(const RunHead& h) {
-  return Json{{"record", "run"},        {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
-              {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
-              {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}}
-      .dump();
+  Json j{{"record", "run"},        {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
+         {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
+         {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}};
+  if (!h.libraries.empty()) j["libraries"] = h.libraries;
+  return j.dump();
 }
 
 std::string to_json(const Record& r) {

@@ -57,6 +57,7 @@ struct RunHead {
   std::string backend, device, host, date;
   std::string suite;
   std::uint64_t seed = 0;
+  std::map<std::string, std::string> libraries;  // a vendor's, opened at run time: name and version
 };
 
 struct Tally {

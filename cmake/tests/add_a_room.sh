@@ -50,6 +50,15 @@ judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "th
 unchanged 1
 say "copycat: $judged, one file"
 
+# A vendor's baseline is for a GPU only: a build without one neither compiles it nor lists it.
+if [[ " $* " == *" -DASSAY_CUDA=OFF "* ]]; then
+  echo '#error "not for simt"' >"$copy/cuda/layernorm_residual/baseline_cudnn.cu"
+  make_it || fail "a baseline was compiled for simt"
+  "$validate" list kernels | grep -q baseline_ && fail "list kernels shows a baseline that is not built"
+  rm "$copy/cuda/layernorm_residual/baseline_cudnn.cu"
+  say "baseline_cudnn: left out"
+fi
+
 # An op: three files, its cases from edges/common.json alone.
 mkdir "$copy/cuda/add"
 cp "$here/room/add.hpp" "$copy/ops/"

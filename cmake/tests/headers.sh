@@ -56,8 +56,9 @@ fi
 source=$1 build=$2 eigen=$3
 shift 3
 cd "$source" || exit 2
-# Note: *_gpu.cuh is nvcc's half of the device layer.
-find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name '*_gpu.cuh' | sort >"$build/headers.txt"
+# Note: *_gpu.cuh is nvcc's half of the device layer, and cuda/core/vendor/cudnn_*.hpp need cuDNN's header.
+find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name '*_gpu.cuh' ! -name 'cudnn_*.hpp' |
+  sort >"$build/headers.txt"
 [ -s "$build/headers.txt" ] || { echo "no headers in $source"; exit 2; }
 # An empty FLAGS argument stands for none.
 command=()

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "cuda/core/vendor/library.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/error.hpp"
 #include "validate/version.hpp"
@@ -132,6 +133,9 @@ int doctor_command() {
     }
     fmt::print("  {:<11} {}, {} kernels: {}\n", b.name, b.device, b.name == "cuda" ? gpu_kernels : simt_kernels, state);
   }
+  for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()})
+    fmt::print("  {:<11} {}\n", library->name(),
+               library->available() ? library->version() + ", " + library->path() : "missing: " + library->missing());
   try {
     const Datasets data = datasets_of({});
     check(data, op_shapes());

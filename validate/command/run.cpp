@@ -10,6 +10,7 @@
 #include <memory>
 #include <system_error>
 
+#include "cuda/core/vendor/library.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/console.hpp"
 #include "validate/error.hpp"
@@ -121,6 +122,9 @@ RunHead head_of(const RunFlags& flags, const std::string& backend) {
   h.date = now_utc();
   h.suite = flags.selection.suite;
   h.seed = flags.selection.seed;
+  if (backend == "cuda")
+    for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()})
+      if (library->available()) h.libraries[library->name()] = library->version();
   return h;
 }
 

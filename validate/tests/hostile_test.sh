@@ -31,6 +31,7 @@ expect stops_itself timeout "no answer within 2 s"
 expect leaves_a_child timeout "no answer within 2 s"
 expect throws_noise failed "loud"
 expect prints passed ""
+expect lacks_a_library skipped "libnowhere is missing: no such file"
 # The allocation may also be refused where nothing catches it.
 memory=$(grep '"kernel":"allocates_forever"' "$file")
 holds "reason of allocates_forever" "$memory" "asked for more memory than a worker may have"

@@ -114,7 +114,9 @@ Record full_record() {
 const char* const kBench = R"({"record":"bench","op":"layernorm_residual","kernel":"warp_row","backend":"cuda","dtype":"f16",
   "shape":"rows=16384 cols=8192","time_us":{"median":187.1,"p5":186.9,"p95":188.0,"min":186.0,"max":190.5,"samples":1000},
   "l2":"flushed","flops":1207959552.0,"bytes":{"formula":805339136.0,"unfused_formula":1342210048.0},"rate_bytes_per_s":4.3e12,
-  "copy_rate_bytes_per_s":4.2e12,"share_of_copy":1.02,"baseline":"unfused","speedup":1.6,"margin_after_timing":0.3})";
+  "copy_rate_bytes_per_s":4.2e12,"share_of_copy":1.02,"rate_flops_per_s":6.5e12,"matrix_rate_flops_per_s":7.1e14,
+  "share_of_matrix":0.009,"limit":"copy","share_of_limit":1.02,"baseline":"unfused","speedup":1.6,
+  "speedups":{"unfused":1.6,"baseline_cudnn":1.1},"margin_after_timing":0.3})";
 
 }  // namespace
 
@@ -142,7 +144,13 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   Json bench = Json::parse(kBench);
   CHECK(violation(bench.dump()) == "");
   bench["speedup"] = nullptr, bench["margin_after_timing"] = "inf";
+  bench["matrix_rate_flops_per_s"] = nullptr, bench["share_of_matrix"] = nullptr, bench["speedups"] = Json::object();
   CHECK(violation(bench.dump()) == "");
+  const char* const left_out =
+      R"({"record":"left_out","op":"linear","kernel":"naive","backend":"cuda","dtype":"f16","shape":"tokens=1","reason":"slow"})";
+  CHECK(violation(left_out) == "");
+  head.libraries = {{"cuBLASLt", "13.1.0"}};
+  CHECK(violation(to_json(head)) == "");
 }
 
 TEST_CASE("schema: every field of a record is held to it") {
@@ -177,6 +185,10 @@ TEST_CASE("schema: every field of a record is held to it") {
     CHECK(violation(bad.dump()) != "");
   }
   Json bench = Json::parse(kBench);
+  bench["limit"] = "patience";
+  CHECK(violation(bench.dump()) != "");
+  bench["limit"] = "matrix";
+  CHECK(violation(bench.dump()) == "");
   bench["time_us"]["samples"] = 0;
   CHECK(violation(bench.dump()) != "");
 }

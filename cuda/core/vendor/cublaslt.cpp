@@ -19,7 +19,8 @@ namespace assay::vendor::cublaslt {
 namespace {
 
 void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(std::string(what) + ": status " + std::to_string(static_cast<int>(status)));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(what) + ": status " + std::to_string(static_cast<int>(status)));
 }
 void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status));
@@ -72,7 +73,8 @@ struct Plan {
 void set_bias(const Plan& plan, const Matmul& m) {
   const void* const bias = m.bias.data;
   if (bias)
-    check(lt().cublasLtMatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias), "bias pointer");
+    check(lt().cublasLtMatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+          "bias pointer");
 }
 
 Plan make_plan(const Matmul& m) {
@@ -90,15 +92,17 @@ Plan make_plan(const Matmul& m) {
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<cublasLtEpilogue_t>(epilogue));
   set_bias(plan, m);  // Note: the heuristics read its alignment off the pointer
   const auto layout = [&](cublasLtMatrixLayout_t* to, std::int64_t columns, std::int64_t r, const Tensor& t) {
-    check(lt().cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(r), leading(t)),
-          "cublasLtMatrixLayoutCreate");
+    check(
+        lt().cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(r), leading(t)),
+        "cublasLtMatrixLayoutCreate");
   };
   layout(&plan.w, inner, out, m.w), layout(&plan.x, inner, rows, m.x), layout(&plan.y, out, rows, m.y);
 
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt().cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
-    check(lt().cublasLtMatmulPreferenceSetAttribute(preference, what, &value, sizeof value), "cublasLtMatmulPreferenceSetAttribute");
+    check(lt().cublasLtMatmulPreferenceSetAttribute(preference, what, &value, sizeof value),
+          "cublasLtMatmulPreferenceSetAttribute");
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
   // Note: the other schemes add partial sums of a split k in the output's type, which the declared numerics leave out.
@@ -110,8 +114,8 @@ Plan make_plan(const Matmul& m) {
   constexpr int kMostAlgorithms = 8;
   plan.algorithms.resize(kMostAlgorithms);
   int found = 0;
-  const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle(), plan.operation, plan.w, plan.x, plan.y, plan.y, preference,
-                                                                   kMostAlgorithms, plan.algorithms.data(), &found);
+  const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle(), plan.operation, plan.w, plan.x, plan.y, plan.y,
+                                                                    preference, kMostAlgorithms, plan.algorithms.data(), &found);
   lt().cublasLtMatmulPreferenceDestroy(preference);
   if (status != CUBLAS_STATUS_SUCCESS && status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE)
     check(status, "cublasLtMatmulAlgoGetHeuristic");
@@ -123,8 +127,17 @@ Plan make_plan(const Matmul& m) {
 Plan& plan_of(const Matmul& m) {
   using Key = std::array<std::int64_t, 12>;
   static std::map<Key, Plan> plans;
-  const Key key{static_cast<std::int64_t>(m.x.dtype), m.y.shape[0], m.y.shape[1], m.x.shape[1], leading(m.x), leading(m.w), leading(m.y),
-                alignment(m.x.data), alignment(m.w.data), alignment(m.y.data), m.bias.data ? alignment(m.bias.data) : 0,
+  const Key key{static_cast<std::int64_t>(m.x.dtype),
+                m.y.shape[0],
+                m.y.shape[1],
+                m.x.shape[1],
+                leading(m.x),
+                leading(m.w),
+                leading(m.y),
+                alignment(m.x.data),
+                alignment(m.w.data),
+                alignment(m.y.data),
+                m.bias.data ? alignment(m.bias.data) : 0,
                 static_cast<std::int64_t>(m.activation)};
   const auto at = plans.find(key);
   return at != plans.end() ? at->second : plans.emplace(key, make_plan(m)).first->second;
@@ -133,8 +146,9 @@ Plan& plan_of(const Matmul& m) {
 cublasStatus_t launch(const Plan& plan, std::size_t algorithm, const Matmul& m, const Launch& l) {
   const float one = 1, zero = 0;
   const auto& a = plan.algorithms[algorithm];
-  return lt().cublasLtMatmul(handle(), plan.operation, &one, m.w.data, plan.w, m.x.data, plan.x, &zero, m.y.data, plan.y, m.y.data, plan.y,
-                             &a.algo, a.workspaceSize ? l.workspace : nullptr, a.workspaceSize, static_cast<cudaStream_t>(l.stream));
+  return lt().cublasLtMatmul(handle(), plan.operation, &one, m.w.data, plan.w, m.x.data, plan.x, &zero, m.y.data, plan.y,
+                             m.y.data, plan.y, &a.algo, a.workspaceSize ? l.workspace : nullptr, a.workspaceSize,
+                             static_cast<cudaStream_t>(l.stream));
 }
 
 // The least of three times of each algorithm, after one launch that loads it.

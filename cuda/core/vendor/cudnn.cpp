@@ -24,8 +24,8 @@ void run(const Softmax& s, const Launch& l) {
   const float one = 1, zero = 0;
   cudnnStatus_t status = api().cudnnSetTensor4dDescriptorEx(matrix, type, rows, cols, 1, 1, cols, 1, 1, 1);
   if (status == CUDNN_STATUS_SUCCESS)
-    status = api().cudnnSoftmaxForward(handle(), CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &one, matrix, s.x.data, &zero, matrix,
-                                       s.y.data);
+    status = api().cudnnSoftmaxForward(handle(), CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &one, matrix, s.x.data,
+                                       &zero, matrix, s.y.data);
   api().cudnnDestroyTensorDescriptor(matrix);
   check(status, "cudnnSoftmaxForward");
 }

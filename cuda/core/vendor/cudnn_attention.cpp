@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that cuDNN's fused attention engines know: s = scale·q·kᵀ, masked; m = max s; e = exp(s - m); l = Σe; p = e/l; o = p·v;
-// lse = m + log l.  Shapes are [batch, heads, seq, head_dim]; k is read as its transpose.
+// The graph that cuDNN's fused attention engines know: s = scale·q·kᵀ, masked; m = max s; e = exp(s - m); l = Σe; p = e/l; o =
+// p·v; lse = m + log l.  Shapes are [batch, heads, seq, head_dim]; k is read as its transpose.
 #include "cuda/core/vendor/cudnn_attention.hpp"
 
 #include <cmath>
@@ -46,7 +46,8 @@ AttentionGraph attention_graph(const Attention& a, const Descriptor* described_d
   AttentionGraph built;
   Graph g;
   const auto q = g.tensor(type, {batch, heads, seq_q, dim}, stride_of(a.q), Graph::Kind::memory);
-  const auto k = g.tensor(type, {batch, kv_heads, dim, seq_k}, {k_stride[0], k_stride[1], k_stride[3], k_stride[2]}, Graph::Kind::memory);
+  const auto k =
+      g.tensor(type, {batch, kv_heads, dim, seq_k}, {k_stride[0], k_stride[1], k_stride[3], k_stride[2]}, Graph::Kind::memory);
   const auto v = g.tensor(type, {batch, kv_heads, seq_k, dim}, stride_of(a.v), Graph::Kind::memory);
   const auto o = g.tensor(type, {batch, heads, seq_q, dim}, stride_of(a.o), Graph::Kind::memory);
   const auto lse = g.tensor(CUDNN_DATA_FLOAT, rows, {a.lse.stride[0], a.lse.stride[1], a.lse.stride[2], 1}, Graph::Kind::memory);
@@ -77,7 +78,8 @@ AttentionGraph attention_graph(const Attention& a, const Descriptor* described_d
     g.pointwise(CUDNN_POINTWISE_BINARY_SELECT, {s, infinity, visible}, masked);
     s = masked;
   }
-  const auto most = g.on_chip(CUDNN_DATA_FLOAT, rows), sum = g.on_chip(CUDNN_DATA_FLOAT, rows), log = g.on_chip(CUDNN_DATA_FLOAT, rows);
+  const auto most = g.on_chip(CUDNN_DATA_FLOAT, rows), sum = g.on_chip(CUDNN_DATA_FLOAT, rows),
+             log = g.on_chip(CUDNN_DATA_FLOAT, rows);
   const auto below = g.on_chip(CUDNN_DATA_FLOAT, scores), e = g.on_chip(CUDNN_DATA_FLOAT, scores), p = g.on_chip(type, scores);
   g.reduce(CUDNN_REDUCE_TENSOR_MAX, s, most);
   g.pointwise(CUDNN_POINTWISE_SUB, {s, most}, below);

@@ -14,7 +14,8 @@ void check(cudnnStatus_t status, const char* what) {
   if (status == CUDNN_STATUS_SUCCESS) return;
   char said[512] = "";
   api().cudnnGetLastErrorString(said, sizeof said);
-  throw std::runtime_error(std::string(what) + ": " + api().cudnnGetErrorString(status) + (*said ? " (" + std::string(said) + ")" : ""));
+  throw std::runtime_error(std::string(what) + ": " + api().cudnnGetErrorString(status) +
+                           (*said ? " (" + std::string(said) + ")" : ""));
 }
 
 cudnnHandle_t handle() {
@@ -83,14 +84,16 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudn
 
 std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descriptor* described_device) {
   // Note: deprecated by name since 9.8, and still how a plan is bound to the device that will run it.
-  constexpr auto kGraphHandle = static_cast<cudnnBackendAttributeName_t>(800), kPlanHandle = static_cast<cudnnBackendAttributeName_t>(400);
+  constexpr auto kGraphHandle = static_cast<cudnnBackendAttributeName_t>(800),
+                 kPlanHandle = static_cast<cudnnBackendAttributeName_t>(400);
   std::vector<Plan> made;
   try {
     std::vector<cudnnBackendDescriptor_t> operations;
     for (const Descriptor& op : operations_) operations.push_back(op.raw());
     Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     if (!described_device) graph.set(kGraphHandle, CUDNN_TYPE_HANDLE, handle());
-    graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(operations.size()), operations.data());
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(operations.size()),
+              operations.data());
     graph.finalize("operation graph");
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A);
@@ -103,8 +106,8 @@ std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descrip
     std::vector<cudnnBackendDescriptor_t> raw;
     for (std::int64_t i = 0; i < kMostEngines; ++i) raw.push_back(engines.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).raw());
     std::int64_t proposed = 0;
-    check(api().cudnnBackendGetAttribute(heuristics.raw(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, kMostEngines,
-                                         &proposed, raw.data()),
+    check(api().cudnnBackendGetAttribute(heuristics.raw(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                         kMostEngines, &proposed, raw.data()),
           "engine heuristics' results");
     if (proposed == 0) why = "cuDNN proposes no engine";
     for (std::int64_t i = 0; i < std::min(proposed, kMostEngines) && made.size() < most; ++i) {
@@ -116,7 +119,8 @@ std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descrip
         plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine);
         plan.finalize("execution plan");
         std::int64_t bytes = 0, count = 0;
-        check(api().cudnnBackendGetAttribute(plan.raw(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes),
+        check(api().cudnnBackendGetAttribute(plan.raw(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count,
+                                             &bytes),
               "workspace of a plan");
         made.push_back({std::move(engine), std::move(plan), bytes});
       } catch (const std::runtime_error& e) {
@@ -129,7 +133,8 @@ std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descrip
   return made;
 }
 
-void execute(const Plan& plan, const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers, void* workspace, void* stream) {
+void execute(const Plan& plan, const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers, void* workspace,
+             void* stream) {
   check(api().cudnnSetStream(handle(), static_cast<cudaStream_t>(stream)), "cudnnSetStream");
   const auto count = static_cast<std::int64_t>(ids.size());
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);

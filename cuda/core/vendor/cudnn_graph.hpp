@@ -91,7 +91,8 @@ class Graph {
   struct Inputs {
     std::int64_t x, b = -1, t = -1;
   };
-  void pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudnnDataType_t compute = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
+  void pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudnnDataType_t compute = CUDNN_DATA_FLOAT,
+                 std::int64_t axis = -1);
 
   // The plans that the library's heuristics propose and that can be made, the best first, at most so many; none: `why` says why.
   // For this device, or for one that is only described.
@@ -104,6 +105,7 @@ class Graph {
 };
 
 // Runs a plan: the addresses of its tensors in memory, and of its values on the host, by id.
-void execute(const Plan& plan, const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers, void* workspace, void* stream);
+void execute(const Plan& plan, const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers, void* workspace,
+             void* stream);
 
 }  // namespace assay::vendor::cudnn

@@ -36,7 +36,8 @@ Library::Library(std::string name, std::initializer_list<const char*> files, con
       handle_ = ::dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle_) path_ = folder + file;
       // What is there and cannot be opened says more than what is not there.
-      else if (const char* why = ::dlerror(); why && (missing_.empty() || std::string(why).find("No such file") == std::string::npos))
+      else if (const char* why = ::dlerror();
+               why && (missing_.empty() || std::string(why).find("No such file") == std::string::npos))
         missing_ = why;
     }
   if (!handle_) return;

@@ -13,11 +13,13 @@ namespace assay::vendor {
 
 class Library {
  public:
-  // `files`: its names, the best first.  `version`: a function of it that takes nothing and gives 10000·major + 100·minor + patch.
+  // `files`: its names, the best first.  `version`: a function of it that takes nothing and gives 10000·major + 100·minor +
+  // patch.
   Library(std::string name, std::initializer_list<const char*> files, const char* version);
 
   const std::string& name() const { return name_; }
   Legality available() const { return handle_ ? Legality::yes() : Legality::no(name_ + " is missing: " + missing_); }
+  const std::string& missing() const { return missing_; }  // why, where it is
   const std::string& version() const { return version_; }  // "13.1.0"; empty where it is missing
   const std::string& path() const { return path_; }        // of the file that was opened
 

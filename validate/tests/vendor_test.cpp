@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries opened at run time.  The C library's own mathematics stands for a vendor's.
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "catch_shim.hpp"
+#include "cuda/core/vendor/library.hpp"
+
+using assay::vendor::Library;
+
+TEST_CASE("vendor: a library that is missing says so, and gives no function") {
+  const Library none("Nothing", {"libassay_nothing.so.1", "libassay_nothing.so"}, "nothing_version");
+  CHECK_FALSE(none.available());
+  CHECK(none.available().why.find("Nothing is missing: libassay_nothing") == 0);
+  CHECK(none.version() == "");
+  CHECK_THROWS_AS(none.function<double(double)>("cos"), std::runtime_error);
+}
+
+TEST_CASE("vendor: what is opened has functions, by any of its names") {
+  // Note: gnu_get_libc_version gives an address, which is a number like any other.
+  const Library libc("libc", {"libassay_nothing.so.1", "libc.so.6"}, "gnu_get_libc_version");
+  REQUIRE(libc.available());
+  CHECK(libc.path() == "libc.so.6");
+  CHECK(std::count(libc.version().begin(), libc.version().end(), '.') == 2);
+  CHECK(libc.function<int(int)>("abs")(-3) == 3);
+  CHECK_THROWS_AS(libc.function<void()>("assay_no_such_function"), std::runtime_error);
+}
+
+TEST_CASE("vendor: a library without its version is not taken for the one that was meant") {
+  const Library libc("libc", {"libc.so.6"}, "assay_no_such_version");
+  CHECK_FALSE(libc.available());
+  CHECK(libc.available().why.find("assay_no_such_version") != std::string::npos);
+}
+
+TEST_CASE("vendor: the folders of ASSAY_VENDOR_PATH come first, and a file that cannot be opened is named") {
+  const std::string folder = std::string(ASSAY_DATASETS_DIR) + "/../reports";
+  ::setenv("ASSAY_VENDOR_PATH", ("/nowhere:" + folder).c_str(), 1);
+  const Library text("Text", {"schema.json"}, "version");
+  const Library libc("libc", {"libc.so.6"}, "gnu_get_libc_version");
+  ::unsetenv("ASSAY_VENDOR_PATH");
+  CHECK_FALSE(text.available());
+  CHECK(text.missing().find(folder + "/schema.json") != std::string::npos);
+  CHECK(libc.available());
+}
