@@ -79,8 +79,8 @@ must_not_make "reference/add.cpp is missing" "an op without a golden was built"
 say "without a golden: refused"
 
 # A golden with a wrong signature does not link.
-sed 's/add::Golden& g)/add::Golden\& g, int)/' "$here/room/add.cpp" >"$copy/reference/add.cpp"
-must_not_make "assay::reference::golden(assay::add::Args const&, assay::add::Golden&)" "a golden with a wrong signature was linked"
+sed 's/const Rows&)/const Rows\&, int)/' "$here/room/add.cpp" >"$copy/reference/add.cpp"
+must_not_make "assay::reference::golden(assay::add::Args const&, assay::add::Golden&, assay::Rows const&)" "a golden with a wrong signature was linked"
 cp "$here/room/add.cpp" "$copy/reference/"
 say "a golden with another signature: refused"
 

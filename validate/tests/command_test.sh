@@ -148,7 +148,7 @@ for i in 1 2 3; do works "$validate" list cases --suite edges --shard $i/3 && he
 "$validate" list cases --suite edges | head -n -1 >all
 same "three shards together" "$(sort all)" "$(sort part1 part2 part3)"
 same "cases in two shards" "" "$(sort part1 part2 part3 | uniq -d | head -1)"
-same "--op twice" "$("$validate" list cases | tail -1)" "$("$validate" list cases --op $op,$op | tail -1)"
+same "--op twice" "$("$validate" list cases --op $op | tail -1)" "$("$validate" list cases --op $op,$op | tail -1)"
 
 # --- budget, fail-fast, quiet
 exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g.jsonl

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/checks.sh"
 
 file=$tmp/hostile.jsonl
-call "$bin/validate-hostile" run --backend simt --suite sanitize --shard 1/6 --timeout 2 --json "$file"
+call "$bin/validate-hostile" run --backend simt --op layernorm_residual --suite sanitize --shard 1/6 --timeout 2 --json "$file"
 same "$called" "exit 1" "exit $code"
 whole_lines "$file" "$called"
 lacks "$called" "$out" '{"record"'     # what a kernel prints is not in the command's output

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "catch_shim.hpp"
 #include "validate/record.hpp"
@@ -54,6 +55,9 @@ std::string violation(const Json& s, const Json& v, const std::string& where) {
       if (std::find(rule.begin(), rule.end(), v) == rule.end()) return where + ": none of " + rule.dump() + ": " + v.dump();
     } else if (key == "minimum") {
       if (v.is_number() && !(v.get<double>() >= rule.get<double>())) return where + ": below " + rule.dump();
+    } else if (key == "pattern") {
+      if (v.is_string() && !std::regex_search(v.get<std::string>(), std::regex(rule.get<std::string>())))
+        return where + ": not of the form " + rule.dump() + ": " + v.dump();
     } else if (key == "required") {
       for (const Json& name : rule)
         if (v.is_object() && !v.contains(name.get<std::string>())) return where + ": no " + name.dump();
@@ -103,6 +107,7 @@ Record full_record() {
   r.worst =
       Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
   r.pattern = "1 of 2 wrong", r.deterministic = false;
+  r.digest = 0x0123456789abcdef, r.rows = 5, r.rows_checked = {0, 4};
   r.cost = {1e18, 1e15, 1e15, 3e15};
   r.traffic["x"] = {1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};
   r.traffic["y"] = {};
@@ -178,6 +183,8 @@ TEST_CASE("schema: every field of a record is held to it") {
   CHECK(with("/bytes/counted/x/read_bytes", "1") != "");
   CHECK(with("/bytes/formula", nullptr) != "");
   CHECK(with("/reduced/0/axis", "column") != "");
+  CHECK(with("/digest", "0123456789abcdeg") != "");
+  CHECK(with("/sampled/checked/0", -1) != "");
   CHECK(with("/surprise", 1) != "");
   for (const char* required : {"op", "kernel", "axes", "verdict", "bytes", "repro", "record"}) {
     Json bad = good;

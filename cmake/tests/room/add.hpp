@@ -36,7 +36,7 @@ struct add {
   static Legality legal(const Args&) { return Legality::yes(); }
 
   // One addition in the accumulator, u |y|, then one rounding to the output, u_o |y| + floor; 1 + 2^-10 for their product.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, int /*output*/, std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors, int /*output*/, std::int64_t i) {
     const double y = std::fabs(g.y[static_cast<std::size_t>(i)]);
     return ((unit_roundoff(numerics.accumulate) + unit_roundoff(a.y.dtype)) * y + rounding_floor(a.y.dtype)) * (1 + 0x1p-10);
   }
