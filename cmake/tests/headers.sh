@@ -12,7 +12,9 @@ check_one() {
   local rooms=$build/rooms
   case $header in
     ops/*) path=(-I "$rooms/ops") ;;
-    reference/tests/*) path=(-I "$rooms/ops" -I "$rooms/reference" -I "$rooms/validate" -I "$source/cmake/catch" -isystem "$eigen" -DASSAY_DATASETS_DIR="") ;;
+    reference/tests/*)
+      path=(-I "$rooms/ops" -I "$rooms/reference" -I "$rooms/validate" -I "$source/cmake/catch" -isystem "$eigen" '-DASSAY_DATASETS_DIR=""')
+      ;;
     reference/*) path=(-I "$rooms/ops" -I "$rooms/reference" -isystem "$eigen" -Wno-unknown-pragmas) ;;
     cuda/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$source/simt" -Wno-unknown-pragmas) ;;
     validate/tests/hostile/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$rooms/validate" -I "$source/simt" -Wno-unknown-pragmas) ;;

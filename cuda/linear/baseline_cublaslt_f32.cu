@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt in f32 arithmetic (no TF32), the fastest of the algorithms that its heuristics propose: one call, the bias added in its
-// epilogue.  How it splits its sums is not known, so that the longest chain there can be is declared.
+// cuBLASLt in f32 arithmetic (no TF32), the fastest of the algorithms that its heuristics propose: one call, the bias added
+// in its epilogue.  How it splits its sums is not said, so the longest chain that there can be is declared.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
 #include "ops/linear.hpp"

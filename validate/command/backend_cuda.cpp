@@ -189,7 +189,8 @@ class CudaBackend final : public Backend {
       *t = {.dtype = type, .rank = 2, .shape = {kSide, kSide}, .stride = {kSide, 1}};
       check(cudaMalloc(&t->data, bytes), "memory for a matrix product");
       for (std::size_t at = 0; at < bytes; at += noise.size())
-        check(cudaMemcpy(static_cast<char*>(t->data) + at, noise.data(), std::min(noise.size(), bytes - at), cudaMemcpyHostToDevice),
+        check(cudaMemcpy(static_cast<char*>(t->data) + at, noise.data(), std::min(noise.size(), bytes - at),
+                         cudaMemcpyHostToDevice),
               "filling");
     }
     double best = 0;

@@ -19,7 +19,7 @@ void run(const Softmax&, const Launch&);
 
 enum class Mask { none, causal_bottom_right, causal_top_left };
 
-// o = softmax(scale·q·kᵀ + mask)·v, lse = logsumexp of the rows of scale·q·kᵀ + mask.  f16 or bf16; p in the dtype, the rest in
+// o = softmax(scale·q·kᵀ + mask)·v, lse = logsumexp of the rows of scale·q·kᵀ + mask.  f16 or bf16, and p with them; the rest is
 // f32.
 struct Attention {
   Tensor q, o;  // [batch, seq_q, heads, head_dim]
