@@ -82,9 +82,11 @@ double near_max(const FillSite& s, std::int64_t i) {
   return sign(s, i) * (largest ? 65504 : 59000 + 2000 * uniform(s, i));
 }
 
-// Seeded rows, about half of them, hold nothing but +0.
+// Seeded rows, about half of them and never all, hold nothing but +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
-  const bool zero = s.role == Role::input && random::bits(key(s, Purpose::row), at(i / cols(s))) & 1;
+  const std::int64_t row = i / cols(s);
+  const bool zero = s.role == Role::input && random::bits(key(s, Purpose::row), at(row)) & 1 &&
+                    row != random::index(key(s, Purpose::kind), 0, rows(s));
   return zero ? 0 : normal(s, i);
 }
 // Half the elements are zeros of either sign.

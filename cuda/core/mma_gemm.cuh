@@ -10,8 +10,8 @@
 namespace assay::ASSAY_FLAVOUR::mma_gemm {
 
 // 2 x 2 warps, each with 64 x 64 of C: 128 accumulators a thread; 8 ldmatrix.x4 feed 32 mma.
-inline constexpr int kM = 128, kN = 128, kK = 32, kStages = 4;
-inline constexpr int kThreads = 128, kWarpM = 64, kWarpN = 64;
+inline constexpr int kM = 128, kN = 128, kK = 64, kStages = 3;
+inline constexpr int kWarpM = 64, kWarpN = 64, kThreads = kM / kWarpM * (kN / kWarpN) * kWarp, kBlocksAnSm = 2;
 inline constexpr int kTilesM = kWarpM / 16, kTilesN = kWarpN / 8;
 inline constexpr int kAccess = 16;                        // bytes of a chunk: what one cp.async or one lane of ldmatrix moves
 inline constexpr int kChunk = kAccess / 2, kChunks = kK / kChunk;  // elements of a chunk; chunks of a tile's row
@@ -19,11 +19,13 @@ inline constexpr int kRowsAtOnce = kThreads / kChunks;    // tile rows that the 
 inline constexpr int kStageElements = (kM + kN) * kK;
 inline constexpr std::size_t kSharedBytes = std::size_t{kStages} * kStageElements * 2;
 
-static_assert(kChunks == 4, "the swizzle is for rows of 64 bytes");
+static_assert(kChunks == 4 || kChunks == 8, "the swizzle is for rows of 64 or 128 bytes");
 static_assert(kM % kRowsAtOnce == 0 && kN % kRowsAtOnce == 0);
 
-// Where a chunk lies in a tile.  Two rows share 128 bytes; the eight rows that ldmatrix takes at once meet all 32 banks.
-__device__ inline int swizzled(int row, int chunk) { return row * kK + (chunk ^ (row >> 1 & 3)) * kChunk; }
+// Where a chunk lies in a tile: the eight rows that ldmatrix takes at once meet all 32 banks.
+__device__ inline int swizzled(int row, int chunk) {
+  return row * kK + (chunk ^ (kChunks == 4 ? row >> 1 & 3 : row & 7)) * kChunk;
+}
 
 // A matrix of `rows` rows; the tile takes those from `first` on.
 template <class T>

@@ -16,7 +16,7 @@ KERNEL(linear){
 };
 
 template <class T, bool kWide>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kBlocksAnSm)
     linear_mma_tiled(Operand<T> x, Operand<T> weight, const T* bias, Result<T> y, std::int64_t hidden) {
   const TilePlace tile = tile_place(ceil_div(y.rows, kM), ceil_div(y.columns, kN));
   const std::int64_t row = tile.m * kM, column = tile.n * kN, mine = linear_thread() / kChunks;

@@ -23,7 +23,7 @@ KERNEL(linear){
 };
 
 template <class T, bool kWide>
-__global__ void __launch_bounds__(mma_gemm::kThreads, 2)
+__global__ void __launch_bounds__(mma_gemm::kThreads, mma_gemm::kBlocksAnSm)
     linear_unfused_product(mma_gemm::Operand<T> x, mma_gemm::Operand<T> weight, mma_gemm::Result<T> y, std::int64_t hidden) {
   using namespace mma_gemm;
   const TilePlace tile = tile_place(ceil_div(y.rows, kM), ceil_div(y.columns, kN));
