@@ -56,6 +56,9 @@ struct Hooks {
   std::vector<Fill> fills;
   // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
+  // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
+  // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
+  double (*sweep)(const void* args, const Numerics&, const Tensor& got, std::uint64_t seed) = nullptr;
 };
 
 struct Op {

@@ -120,6 +120,7 @@ std::string to_json(const Record& r) {
   if (r.deterministic) j["deterministic"] = *r.deterministic;
   if (r.digest) j["digest"] = digest_text(r);
   if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};
+  if (r.sweep_margin) j["sampled"]["sweep_margin"] = number(*r.sweep_margin);
   j["flops"] = r.cost.flops;
   j["bytes"] = {{"formula", r.cost.bytes()}, {"unfused_formula", r.cost.unfused_bytes}};
   if (!r.traffic.empty()) {

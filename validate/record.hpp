@@ -46,6 +46,7 @@ struct Record {
   std::optional<std::uint64_t> digest;     // of the outputs' bits
   std::int64_t rows = 0;                   // of the first output
   std::vector<std::int64_t> rows_checked;  // against the golden; empty: all
+  std::optional<double> sweep_margin;      // of the check of all rows, where the golden is sampled (Hooks::sweep)
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
   double seconds = 0;                      // of the candidate's first run, worker's clock

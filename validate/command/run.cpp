@@ -250,7 +250,9 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
     if (r.deterministic) fmt::print("  deterministic  {}\n", *r.deterministic ? "yes" : "no");
     if (r.digest) fmt::print("  digest         {}\n", digest_text(r));
-    if (!r.rows_checked.empty()) fmt::print("  golden         {} of {} rows\n", r.rows_checked.size(), r.rows);
+    if (!r.rows_checked.empty())
+      fmt::print("  golden         {} of {} rows{}\n", r.rows_checked.size(), r.rows,
+                 r.sweep_margin ? fmt::format("; all rows by a sweep, err/bound {:.3g}", *r.sweep_margin) : "");
     fmt::print("  bytes          {:.0f} by formula (unfused {:.0f})\n", r.cost.bytes(), r.cost.unfused_bytes);
     for (const auto& [tensor, t] : r.traffic)
       fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,

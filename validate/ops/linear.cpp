@@ -3,6 +3,7 @@
 #include "ops/linear.hpp"
 
 #include "validate/op.hpp"
+#include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 
@@ -22,11 +23,16 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     }
 }
 
+double sweep(const void* args, const Numerics& numerics, const Tensor& got, std::uint64_t seed) {
+  const auto& a = *static_cast<const linear::Args*>(args);
+  return freivalds_margin(a.x, a.weight, a.bias, got, numerics, seed);
+}
+
 }  // namespace
 
 Hooks hooks_of_linear() {
   using namespace gemm_fills;
-  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit}, .oracle = oracle};
+  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit}, .oracle = oracle, .sweep = sweep};
 }
 
 }  // namespace assay
