@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/image.hpp"
 
+#include <cmath>
 #include <cstring>
 
 #include "validate/error.hpp"
@@ -73,6 +74,15 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
     const std::int64_t at = p.tensor.offset(row * inner);
     for (std::int64_t i = 0; i < inner; ++i) encode(p.tensor.dtype, image, at + i, fill.value(site, row * inner + i));
   }
+}
+
+bool all_finite(const Tensor& t, const std::byte* image) {
+  if (t.rank == 0 || t.size() == 0) return true;
+  const std::int64_t inner = t.shape[t.rank - 1], step = t.stride[t.rank - 1];
+  for (std::int64_t row = 0; row < t.size() / inner; ++row)
+    for (std::int64_t c = 0, at = t.offset(row * inner); c < inner; ++c, at += step)
+      if (!std::isfinite(decode(t.dtype, image, at))) return false;
+  return true;
 }
 
 void attach(Problem& problem, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images) {

@@ -26,6 +26,9 @@ std::vector<Placement> place(const Op& op, const Case& c);
 // Fills the image of an input with the case's values, gaps with NaN (0xff); of an output, all bytes with `garbage`.
 void fill_image(const Op& op, const Case& c, int tensor, const Placement& p, std::byte* image, std::byte garbage);
 
+// Whether an image holds no NaN and no infinity, the gaps between its rows left aside.
+bool all_finite(const Tensor& t, const std::byte* image);
+
 // Points the problem's tensors at images and sets its attributes.
 void attach(Problem& problem, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images);
 

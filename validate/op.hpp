@@ -80,6 +80,7 @@ struct Kernel {
   DTypes dtypes;
   int least_arch = 0;
   bool deterministic = true;
+  bool finite_inputs = false;
   std::array<Tile, 3> tiles{};
   Numerics numerics;
   Legality (*available)() = nullptr;  // whether this machine has the library that it calls

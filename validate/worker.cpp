@@ -93,6 +93,7 @@ class Session {
     if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
     make_buffers();
+    if (kernel_.finite_inputs && !inputs_finite()) return stopped(Reply::Status::unsupported, "declares finite inputs");
     if (const Legality ok = kernel_.supports(problem_->args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
     const std::size_t workspace = kernel_.workspace_bytes(problem_->args());
     if (workspace) workspace_ = std::make_unique<GuardedBuffer>(backend_, workspace, 0, "workspace");
@@ -122,6 +123,11 @@ class Session {
   }
   bool is_output(std::size_t i) const { return op_.tensors[i].role == Role::output; }
 
+  bool inputs_finite() const {
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
+      if (!is_output(i) && !all_finite(packing_.placements[i].tensor, inputs_.data() + packing_.at[i])) return false;
+    return true;
+  }
   void make_buffers() {
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {

@@ -37,6 +37,7 @@ struct KernelTraits {
   DTypes dtypes{};
   int least_arch = 75;          // sm_ number
   bool deterministic = true;    // the same bits at every run
+  bool finite_inputs = false;   // takes no NaN and no infinity
   std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
   Legality (*available)() = nullptr;                                   // of a library it calls; none: it calls none

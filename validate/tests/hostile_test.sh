@@ -38,5 +38,8 @@ holds "reason of allocates_forever" "$memory" "asked for more memory than a work
 for kernel in "$sources"/cuda/layernorm_residual/*.cu; do
   expect "$(basename "$kernel" .cu)" passed ""
 done
+call "$bin/validate-hostile" replay --backend simt "layernorm_residual/takes_finite f16 rows=9 cols=33 fill=nan_in_row"
+holds "$called" "$out" "unsupported: declares finite inputs"
+works "$bin/validate-hostile" replay --backend simt "layernorm_residual/takes_finite f16 rows=9 cols=33 layout=padded"
 same "workers left behind" "" "$(running "$bin/validate-hostile")"
 verdict
