@@ -51,6 +51,17 @@ foreach(file ${recorded})
   set_tests_properties(simt.same_as.${device} PROPERTIES LABELS simt)
 endforeach()
 
+# So are the results of single instructions, bit for bit.
+file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/probes.jsonl)
+foreach(file ${recorded})
+  get_filename_component(device "${file}" DIRECTORY)
+  get_filename_component(device "${device}" NAME)
+  add_test(NAME simt.probes.as_on.${device} COMMAND validate probe --backend simt --against "${file}")
+  set_tests_properties(simt.probes.as_on.${device} PROPERTIES LABELS simt)
+endforeach()
+add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --against simt)
+set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+
 # False alarms: no sound kernel may be failed on shapes and numbers that nobody chose.
 foreach(seed 1 2 3 4 5)
   add_test(NAME simt.random.seed_${seed} COMMAND validate run --backend simt --suite random --count 200 --seed ${seed} --jobs 1)
@@ -70,7 +81,7 @@ set_source_files_properties(${ASSAY_HOSTILE} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${ASSAY_HOSTILE})
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
 assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
-foreach(name command signals hostile)
+foreach(name command signals hostile probe)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
@@ -104,12 +115,13 @@ add_test(NAME records.run COMMAND validate run --backend simt --suite sanitize -
 add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/bench.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
-set_tests_properties(records.run records.bench records.broken PROPERTIES FIXTURES_SETUP records)
+set_tests_properties(records.run records.bench records.broken records.probe PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.install
-  tree.add_a_room records.run records.bench records.broken records.schema PROPERTIES LABELS cpu TIMEOUT 300)
+  tree.add_a_room records.run records.bench records.broken records.probe records.schema PROPERTIES LABELS cpu TIMEOUT 300)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 set_tests_properties(tree.add_a_room PROPERTIES RUN_SERIAL ON)

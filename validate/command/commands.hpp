@@ -50,12 +50,18 @@ struct BenchFlags {
   bool times_only = false;
 };
 
+struct ProbeFlags {
+  RunFlags run;         // backend, json, skip_exit, require_gpu
+  std::string against;  // a record file, or "simt": that machine, here and now
+};
+
 int list_command(const std::string& what, const Selection& selection);
 int describe_command(const std::string& op);
 int run_command(const RunFlags& flags);
 int selfcheck_command(const RunFlags& flags);
 int replay_command(const std::string& line, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
+int probe_command(const ProbeFlags& flags);
 int doctor_command();
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------

@@ -169,6 +169,16 @@ int dispatch(int argc, char** argv) {
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 
+  ProbeFlags probe_flags;
+  auto* probe = app.add_subcommand("probe", "the instructions of the device layer, one by one, against another machine");
+  probe->add_option("--backend", probe_flags.run.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
+  probe->add_option("--json", probe_flags.run.json, "write digests of the results here, JSON Lines");
+  probe->add_option("--against", probe_flags.against, "such a file, whose results must be met; or simt, which is run beside it");
+  probe->add_option("--skip-exit", probe_flags.run.skip_exit, "exit code when the backend is missing here")
+      ->check(CLI::Range(0, 255));
+  probe->add_flag("--require-gpu", probe_flags.run.require_gpu, "fail where auto finds no GPU");
+  probe->callback([&] { code = probe_command(probe_flags); });
+
   auto* doctor = app.add_subcommand("doctor", "what this machine can do, and what is missing");
   doctor->callback([&] { code = doctor_command(); });
 

@@ -232,7 +232,7 @@ TEST_CASE("schema: every line that the command wrote is what it says", "[recorde
       last = kind;
     }
     CHECK(first == "run");
-    CHECK((last == "end" || last == "traffic" || last == "bench"));
+    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "probe"));
   }
   CHECK(files > 0);
 }
