@@ -26,12 +26,12 @@
 //   ldmatrix<N>(r, row) ldmatrix_trans<N>(r, row)   N = 1, 2, 4 matrices of 8x8 values from shared memory: lane 8j + i gives
 //                                            the address of the 16 bytes that are row i of matrix j; lane 4g + t gets in
 //                                            r[j] row g, columns 2t and 2t + 1; with trans column g, rows 2t and 2t + 1
-//   cp_async<Bytes>(shared, global, valid = Bytes)   a copy of 4, 8 or 16 aligned bytes that goes on by itself; those from `valid`
-//                                            on become zero and are not read
+//   cp_async<Bytes>(shared, global, valid = Bytes)   a copy of 4, 8 or 16 aligned bytes that goes on by itself; those from
+//                                            `valid` on become zero and are not read
 //   cp_async_commit() cp_async_wait<N>()     the calling thread's copies since its last commit become a group; until at
 //                                            most its N newest groups are still on their way
 //   pack<T>(low, high) unpack<T>(word) multiply_packed<T>(word, word)   each result rounded once, to nearest even
-//   exp2_approx(v)                           2^v within 2 ulp, subnormals as zero (ex2.approx.ftz.f32)
+//   exp2_approx(v)                           2^v with a relative error below 2^-22, subnormals as zero (ex2.approx.ftz.f32)
 //
 // Arithmetic is plain C++ on float, with fmaf, sqrtf, fmaxf, ... of <cmath>; contraction is off on simt, so write fmaf
 // where it matters.

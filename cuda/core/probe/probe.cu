@@ -2,6 +2,10 @@
 // One instruction a warp, on the words that its lanes are given.
 #include "cuda/core/probe/probe.hpp"
 
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
 #include "cuda/core/device.cuh"
 
 namespace assay::ASSAY_FLAVOUR {
@@ -82,8 +86,8 @@ __global__ void probe(const unsigned* in, unsigned* out, std::int64_t count) {
 template <Instruction I>
 void launch_probe(const ProbeArgs& a, const Launch& l) {
   const auto blocks = static_cast<unsigned>((a.count + kWarps - 1) / kWarps);
-  launch(probe<I>, {.grid = dim3(blocks), .block = dim3(kWarps * kWarp), .shared_bytes = kWarps * kWarpBytes}, l.stream, a.in, a.out,
-         a.count);
+  launch(probe<I>, {.grid = dim3(blocks), .block = dim3(kWarps * kWarp), .shared_bytes = kWarps * kWarpBytes}, l.stream, a.in,
+         a.out, a.count);
 }
 
 template <int... I>
@@ -94,7 +98,8 @@ void launch_one(const ProbeArgs& a, const Launch& l, std::integer_sequence<int, 
 }  // namespace
 
 void run_probe(const void* args, const Launch& l) {
-  launch_one(*static_cast<const ProbeArgs*>(args), l, std::make_integer_sequence<int, static_cast<int>(std::size(kInstructions))>());
+  constexpr int kCount = static_cast<int>(std::size(kInstructions));
+  launch_one(*static_cast<const ProbeArgs*>(args), l, std::make_integer_sequence<int, kCount>());
 }
 
 }  // namespace assay::ASSAY_FLAVOUR
