@@ -111,11 +111,10 @@ void vectors_agree() {
     std::uint32_t low, range, c_low, c_range;
     bool may_refuse;
   };
-  const Class classes[] = {{kBias - 5, 10, 120, 14, false},
-                           {0, 2, 0, 2, false},
-                           {kBias, 1, 125, 5, false},
-                           {0, kTop, 0, 255, !Half},
-                           {0, kTop + 1, 0, 256, true}};
+  // Moderate; subnormal operands; near-cancellation; subnormal results of bfloat16; any finite; any bits.
+  const Class classes[] = {{kBias - 5, 10, 120, 14, false}, {0, 2, 0, 2, false},
+                           {kBias, 1, 125, 5, false},       {kBias - (Half ? 15 : 73), Half ? 3 : 17, 0, 12, false},
+                           {0, kTop, 0, 255, !Half},        {0, kTop + 1, 0, 256, true}};
   Bits from{{.state = 7}};
   for (const Class& k : classes)
     for (const Mma how : {Mma::hopper, Mma::ampere}) {
