@@ -20,7 +20,7 @@ struct Bench {
       images.emplace_back(placements[i].bytes + 1);
       fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
       pointers.push_back(images.back().data());
-      if (op.tensors[i].role == Role::output) output = i;
+      if (op.tensors[i].role == Role::output) output = std::min(output, i);  // the oracle's
     }
     attach(*problem, c, placements, pointers);
     problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
@@ -38,7 +38,7 @@ struct Bench {
   std::vector<Placement> placements;
   std::unique_ptr<Problem> problem;
   std::vector<std::vector<std::byte>> images;
-  std::size_t output = 0;
+  std::size_t output = SIZE_MAX;
 };
 
 }  // namespace

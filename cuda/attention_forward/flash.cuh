@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention on tensor cores, one warp's part: kTilesM x 16 queries against tiles of kKeys keys, with an online softmax
+// (Dao, Fu, Ermon, Rudra, Re 2022, arXiv 2205.14135).  Scores and output stay in registers as mma accumulators; the scores'
+// accumulators are, element for element, the next product's A fragments.  In a tile e of an accumulator is row g + 8 (e / 2),
+// column 2t + e % 2, where g = lane / 4, t = lane % 4.
+#pragma once
+
+#include "cuda/attention_forward/problem.cuh"
+
+namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+inline constexpr int kAccess = 16, kChunk = 8;  // bytes and 16-bit elements of a chunk: what cp.async and a lane of ldmatrix move
+inline constexpr float kLog2E = 1.44269504f;
+
+// A tile in shared memory: rows of kDim channels, at a multiple of 128 bytes, whose chunks lie crosswise, so that the eight
+// rows that ldmatrix takes at once meet all 32 banks.
+template <int kDim>
+struct Rows128 {
+  static constexpr int kPitch = (kDim + 63) / 64 * 64, kChunks = kDim / kChunk;
+  __device__ static int place(int row, int chunk) {
+    return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
+  }
+};
+
+// A number that the compiler does not know: it has been through a shuffle.  Note: the addresses of all fragments follow from
+// the lane, and would be worked out before the loop over tiles and a hundred registers spilled to keep them.
+__device__ inline int fresh(int v) { return shuffle(v, lane_id()); }
+
+struct Mma16 {  // sm_80
+  template <class T>
+  __device__ static void multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    const unsigned b[2] = {b0, b1};
+    mma_m16n8k16<T>(c, a, b);
+  }
+};
+struct Mma8 {  // sm_75
+  template <class T>
+  __device__ static void multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    const unsigned low[2] = {a[0], a[1]}, high[2] = {a[2], a[3]}, b_low[1] = {b0}, b_high[1] = {b1};
+    mma_m16n8k8<T>(c, low, b_low);
+    mma_m16n8k8<T>(c, high, b_high);
+  }
+};
+
+template <class T, class Mma, int kDim, int kTilesM, int kKeys>
+struct Flash {
+  using Tile = Rows128<kDim>;
+  static constexpr int kQueries = kTilesM * 16;
+  float o[kTilesM][kDim / 8][4];            // not yet divided by the sum
+  float max[kTilesM][2], sum[kTilesM][2];   // of rows g and g + 8; max of scores that are not scaled, sum of this lane's columns
+  using Scores = float[kTilesM][kKeys / 8][4];
+
+  __device__ void start() {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i) {
+#pragma unroll
+      for (int n = 0; n < kDim / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) o[i][n][e] = 0;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) max[i][h] = -INFINITY, sum[i][h] = 0;
+    }
+  }
+
+  // s = Q K^T.  `q`: the warp's first row.
+  __device__ static void multiply_keys(Scores& s, const T* q, const T* k) {
+    const int lane = fresh(lane_id());
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s[i][n][e] = 0;
+#pragma unroll
+    for (int step = 0; step < kDim / 16; ++step) {
+      unsigned a[kTilesM][4];
+#pragma unroll
+      for (int i = 0; i < kTilesM; ++i) ldmatrix<4>(a[i], q + Tile::place(i * 16 + lane % 16, 2 * step + lane / 16));
+#pragma unroll
+      for (int n = 0; n < kKeys / 16; ++n) {
+        unsigned b[4];
+        ldmatrix<4>(b, k + Tile::place(n * 16 + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2));
+#pragma unroll
+        for (int i = 0; i < kTilesM; ++i) {
+          Mma::template multiply<T>(s[i][2 * n], a[i], b[0], b[1]);
+          Mma::template multiply<T>(s[i][2 * n + 1], a[i], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  // Hidden keys get a score of -inf.
+  __device__ static void mask(Scores& s, const Problem<T>& p, int first_query, int first_key) {
+    const int lane = fresh(lane_id());
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int seen = p.visible(first_query + i * 16 + h * 8 + lane / 4) - first_key - lane % 4 * 2;
+#pragma unroll
+        for (int n = 0; n < kKeys / 8; ++n)
+#pragma unroll
+          for (int e = 0; e < 2; ++e)
+            if (n * 8 + e >= seen) s[i][n][2 * h + e] = -INFINITY;
+      }
+  }
+
+  // Scores become weights exp(scale (s - max)); what was summed is rescaled to the new maximum.  c = scale log2(e).
+  // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+  __device__ void weigh(Scores& s, float c) {
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float larger = max[i][h];
+#pragma unroll
+        for (int n = 0; n < kKeys / 8; ++n) larger = fmaxf(larger, fmaxf(s[i][n][2 * h], s[i][n][2 * h + 1]));
+        larger = fmaxf(larger, shuffle_xor(larger, 1));
+        larger = fmaxf(larger, shuffle_xor(larger, 2));
+        const float base = larger == -INFINITY ? 0.0f : larger * c;
+        const float shrink = exp2_approx(max[i][h] * c - base);
+        max[i][h] = larger;
+        float total = 0;
+#pragma unroll
+        for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+          for (int e = 2 * h; e < 2 * h + 2; ++e) s[i][n][e] = exp2_approx(fmaf(s[i][n][e], c, -base));
+          total += s[i][n][2 * h] + s[i][n][2 * h + 1];
+        }
+        sum[i][h] = fmaf(sum[i][h], shrink, total);
+#pragma unroll
+        for (int n = 0; n < kDim / 8; ++n) o[i][n][2 * h] *= shrink, o[i][n][2 * h + 1] *= shrink;
+      }
+  }
+
+  // o += P V.
+  __device__ void add_values(const Scores& p, const T* v) {
+    const int lane = fresh(lane_id());
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step) {
+      unsigned a[kTilesM][4];
+#pragma unroll
+      for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+          const float(&from)[4] = p[i][2 * step + w / 2];
+          a[i][w] = pack<T>(from[w % 2 * 2], from[w % 2 * 2 + 1]);
+        }
+#pragma unroll
+      for (int n = 0; n < kDim / 16; ++n) {
+        unsigned b[4];
+        ldmatrix_trans<4>(b, v + Tile::place(step * 16 + lane % 16, 2 * n + lane / 16));
+#pragma unroll
+        for (int i = 0; i < kTilesM; ++i) {
+          Mma::template multiply<T>(o[i][2 * n], a[i], b[0], b[1]);
+          Mma::template multiply<T>(o[i][2 * n + 1], a[i], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  // The same where V holds a NaN or an infinity, which 0 does not take out of a product: key by key, the visible ones only.
+  __device__ void add_visible_values(const Scores& weights, const T* v, const Problem<T>& p, int first_query, int first_key) {
+    const int lane = fresh(lane_id());
+#pragma unroll 1
+    for (int key = 0; key < kKeys; ++key) {
+      float weight[kTilesM][2];
+      bool seen[kTilesM][2];
+#pragma unroll
+      for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          float w = 0;
+#pragma unroll
+          for (int n = 0; n < kKeys / 8; ++n) {
+            const float even = weights[i][n][2 * h], odd = weights[i][n][2 * h + 1];
+            if (n * 8 == key / 8 * 8) w = key % 2 ? odd : even;
+          }
+          weight[i][h] = shuffle(w, lane / 4 * 4 + key % 8 / 2);
+          seen[i][h] = first_key + key < p.visible(first_query + i * 16 + h * 8 + lane / 4);
+        }
+#pragma unroll
+      for (int n = 0; n < kDim / 8; ++n) {
+        const Vec<float, 2> x = unpack<T>(ld(reinterpret_cast<const unsigned*>(v + Tile::place(key, n) + lane % 4 * 2)));
+#pragma unroll
+        for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            if (seen[i][e / 2]) o[i][n][e] = fmaf(weight[i][e / 2], x[e % 2], o[i][n][e]);
+      }
+    }
+  }
+
+  // O and L of the warp's rows.  `tile`: shared memory for them that no other warp reads or writes.
+  __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
+    const int lane = lane_id();
+    sync_warp();
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float total = sum[i][h];
+        total += shuffle_xor(total, 1);
+        total += shuffle_xor(total, 2);
+        const int row = i * 16 + h * 8 + lane / 4;
+        const float inverse = 1.0f / total;
+#pragma unroll
+        for (int n = 0; n < kDim / 8; ++n) {
+          const float x = total == 0 ? 0.0f : o[i][n][2 * h] * inverse, y = total == 0 ? 0.0f : o[i][n][2 * h + 1] * inverse;
+          st(reinterpret_cast<unsigned*>(tile + Tile::place(row, n) + lane % 4 * 2), pack<T>(x, y));
+        }
+        if (lane % 4 == 0 && first_query + row < p.queries)
+          st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq, total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
+      }
+    sync_warp();
+    T* const out = p.o.of(batch, head);
+#pragma unroll 4
+    for (int at = lane; at < kQueries * Tile::kChunks; at += kWarp) {
+      const int row = at / Tile::kChunks, channel = at % Tile::kChunks * kChunk;
+      if (first_query + row >= p.queries || channel >= p.dim) continue;
+      const Vec<T, kChunk> values = ld(reinterpret_cast<const Vec<T, kChunk>*>(tile + Tile::place(row, channel / kChunk)));
+      T* const to = out + (first_query + row) * p.o.seq + channel;
+      if (wide && channel + kChunk <= p.dim) st(reinterpret_cast<Vec<T, kChunk>*>(to), values);
+      else
+        for (int j = 0; j < kChunk; ++j)
+          if (channel + j < p.dim) st(to + j, values[j]);
+    }
+  }
+};
+
+// Whether a chunk of 16-bit values has one whose exponent is all ones.
+template <class T>
+__device__ inline bool has_special(const T* chunk) {
+  constexpr unsigned kExponents = std::is_same_v<T, half> ? 0x7c007c00u : 0x7f807f80u;
+  constexpr unsigned kOne = std::is_same_v<T, half> ? 0x04000400u : 0x00800080u;
+  const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(chunk));
+  unsigned carried = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) carried |= (words[i] & kExponents) + kOne;
+  return (carried & 0x80008000u) != 0;
+}
+
+// Which queries a block takes.  Heads go in groups whose keys and values the L2 cache holds; in a group, the tiles that see
+// the most keys come first, so that the short ones fill the end.
+struct Schedule {
+  int tiles, heads, together;  // query tiles; heads of all sequences; heads in a group
+};
+struct Work {
+  int tile, head, batch;
+};
+__device__ inline Work work_of(const Schedule& s, int heads, int block) {
+  const int group = block / (s.tiles * s.together), rest = block % (s.tiles * s.together);
+  const int first = group * s.together, count = s.heads - first < s.together ? s.heads - first : s.together;
+  const int head = first + rest % count;
+  return {s.tiles - 1 - rest / count, head % heads, head / heads};
+}
+template <class T>
+Schedule schedule(const Problem<T>& p, int tile_queries) {
+  constexpr double kBytes = 24 << 20;  // half of an H200's L2
+  const double bytes = 2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group;
+  const int heads = p.heads * p.batches, tiles = static_cast<int>(ceil_div(p.queries, tile_queries));
+  return {tiles, heads, static_cast<int>(std::clamp<double>(kBytes / bytes, 1.0, std::min(heads, (1 << 30) / tiles)))};
+}
+
+// Calls f(std::integral_constant<int, D>{}) with the least head_dim that is built and holds `dim`.
+template <class F>
+void with_dim(std::int64_t dim, F&& f) {
+  if (dim <= 32) return f(std::integral_constant<int, 32>{});
+  if (dim <= 64) return f(std::integral_constant<int, 64>{});
+  if (dim <= 96) return f(std::integral_constant<int, 96>{});
+  if (dim <= 128) return f(std::integral_constant<int, 128>{});
+  if (dim <= 192) return f(std::integral_constant<int, 192>{});
+  return f(std::integral_constant<int, 256>{});
+}
+
+inline Legality fits_fragments(const attention_forward::Args& a) {
+  if (a.q.shape[3] > 256) return Legality::no("head_dim exceeds 256");
+  return extents_fit(a);
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

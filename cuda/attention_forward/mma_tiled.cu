@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// 128 queries of a head (64 where head_dim > 128) against tiles of 64 keys, scores never written: mma.m16n8k16 fed by ldmatrix
+// from swizzled shared memory.  A warp owns 32 queries, so that every fragment of K and V feeds two mma.  cp.async brings V
+// while Q K^T runs and the next K during softmax and P V.  Tiles that no query sees are not visited, only those at the
+// diagonal and at the end are masked.  O(seq) memory.
+#include "cuda/attention_forward/flash.cuh"
+
+namespace assay::ROOM(attention_forward, mma_tiled) {
+
+inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kKeys = 64;
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, kKeys)},
+    // A lane sums 16 of a tile's weights, and the four lanes of a row are added at the end.
+    .numerics = {.accumulate = f32, .chain = {.lanes = kKeys, .extra = 16 + 2}, .mma_terms = 8, .narrow_probabilities = true},
+    .supports = fits_fragments,
+};
+
+template <int kDim>
+struct Sizes {
+  static constexpr int kTilesM = kDim <= 128 ? 2 : 1, kQueries = kWarps * kTilesM * 16;
+  static constexpr int kRow = Rows128<kDim>::kPitch;
+  static constexpr int kBlocksAnSm = 2;
+  // Bytes into shared memory: q, k, v, and a word that says that V is not finite.
+  static constexpr int kK = kQueries * kRow * 2, kV = kK + kKeys * kRow * 2, kSpecial = kV + kKeys * kRow * 2;
+  static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
+};
+
+// What a thread brings of a tile: chunk `chunk` of every kRowsApart-th row.
+template <class T, int kDim>
+struct Loader {
+  static constexpr int kChunks = Rows128<kDim>::kChunks;
+  static constexpr int kLanes = kChunks <= 4 ? 4 : kChunks <= 8 ? 8 : kChunks <= 16 ? 16 : 32;  // of a row
+  static constexpr int kRowsApart = kThreads / kLanes;
+  int dim;
+  bool wide;  // every row starts at a multiple of 16 bytes
+
+  // Rows [first, first + kRows) of one head; those from `rows` on are zeros.
+  template <int kRows>
+  __device__ void load(T* tile, const T* data, std::int64_t stride, int first, int rows) const {
+    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
+    if (chunk >= kChunks) return;
+    const int left = dim - chunk * kChunk;  // channels from here on
+    const int valid = left >= kChunk ? kAccess : left > 0 ? left * 2 : 0;
+    const T* from = data + (first + row) * stride + chunk * kChunk;
+    if (wide) {
+#pragma unroll
+      for (int r = 0; r < kRows; r += kRowsApart, from += kRowsApart * stride) {
+        const bool there = valid > 0 && first + row + r < rows;
+        cp_async<kAccess>(tile + Rows128<kDim>::place(row + r, chunk), there ? from : data, there ? valid : 0);
+      }
+    } else {
+#pragma unroll 1
+      for (int r = 0; r < kRows; r += kRowsApart, from += kRowsApart * stride) {
+        Vec<T, kChunk> values{};
+        for (int j = 0; j < kChunk; ++j)
+          if (first + row + r < rows && j < left) values[j] = ld(from + j);
+        st(reinterpret_cast<Vec<T, kChunk>*>(tile + Rows128<kDim>::place(row + r, chunk)), values);
+      }
+    }
+  }
+  // Whether what this thread brought holds a NaN or an infinity.
+  template <int kRows>
+  __device__ bool special(const T* tile) const {
+    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
+    bool any_special = false;
+#pragma unroll 1
+    for (int r = 0; r < kRows; r += kRowsApart)
+      if (chunk < kChunks) any_special |= has_special(tile + Rows128<kDim>::place(row + r, chunk));
+    return any_special;
+  }
+};
+
+template <class T, int kDim>
+__global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
+    attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
+  using S = Sizes<kDim>;
+  const Work work = work_of(schedule, p.heads, static_cast<int>(blockIdx.x));
+  const int first_query = work.tile * S::kQueries, warp_query = warp_id() * S::kTilesM * 16;
+  const T* const keys = p.k.of(work.batch, work.head / p.group);
+  const T* const values = p.v.of(work.batch, work.head / p.group);
+
+  // Tiles [0, whole) are visible to every query, tiles [whole, tiles) to some.
+  const int last_query = first_query + S::kQueries < p.queries ? first_query + S::kQueries : p.queries;
+  const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
+  const int last_of_warp = first_query + warp_query + S::kTilesM * 16 - 1;
+  const int warp_keys = first_query + warp_query < p.queries ? p.visible(last_of_warp) : 0;  // what the warp sees
+
+  const Loader<T, kDim> loader{p.dim, wide_loads};
+  const auto load_keys = [&](int tile) {
+    if (tile < tiles) loader.template load<kKeys>(shared_memory<T>(S::kK), keys, p.k.seq, tile * kKeys, p.keys);
+    cp_async_commit();
+  };
+  loader.template load<S::kQueries>(shared_memory<T>(), p.q.of(work.batch, work.head), p.q.seq, first_query, p.queries);
+  load_keys(0);
+  if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
+
+  Flash<T, Mma16, kDim, S::kTilesM, kKeys> flash;
+  flash.start();
+  const float c = p.scale * kLog2E;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const bool masked = tile >= whole;
+    // K is there, and nobody reads the last V any more.
+    cp_async_wait<0>();
+    sync_block();
+    loader.template load<kKeys>(shared_memory<T>(S::kV), values, p.v.seq, tile * kKeys, p.keys);
+    cp_async_commit();
+    const bool active = !masked || tile * kKeys < warp_keys;
+    typename decltype(flash)::Scores s;
+    if (active) flash.multiply_keys(s, shared_memory<T>() + warp_query * S::kRow, shared_memory<T>(S::kK));
+
+    // V is there, and nobody reads this K any more.
+    cp_async_wait<0>();
+    if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV))) st(shared_memory<int>(S::kSpecial), 1);
+    sync_block();
+    load_keys(tile + 1);
+    if (!active) continue;
+    if (masked) flash.mask(s, p, first_query + warp_query, tile * kKeys);
+    flash.weigh(s, c);
+    if (masked && ld(shared_memory<int>(S::kSpecial))) flash.add_visible_values(s, shared_memory<T>(S::kV), p, first_query + warp_query, tile * kKeys);
+    else flash.add_values(s, shared_memory<T>(S::kV));
+  }
+
+  const Work end = work_of(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
+  cp_async_wait<0>();
+  sync_block();
+  if (first_query + warp_query < p.queries)
+    flash.finish(p, end.batch, end.head, end.tile * S::kQueries + warp_query, shared_memory<T>() + warp_query * S::kRow, wide_stores);
+}
+
+void run(const attention_forward::Args& a, const Launch& l) {
+  if (nothing_to_do(a)) return;
+  const bool wide_loads = a.q.rows_aligned(kAccess) && a.k.rows_aligned(kAccess) && a.v.rows_aligned(kAccess);
+  const auto run_type = [&]<class T>(Type<T>) {
+    const Problem<T> p = problem<T>(a);
+    with_dim(p.dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
+      const Schedule s = schedule(p, Sizes<kDim>::kQueries);
+      launch(attention_forward_mma_tiled<T, kDim>,
+             {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
+              .block = dim3(kThreads),
+              .shared_bytes = Sizes<kDim>::kSharedBytes},
+             l.stream, p, s, wide_loads, a.o.rows_aligned(kAccess));
+    });
+  };
+  a.q.dtype == f16 ? run_type(Type<half>{}) : run_type(Type<bfloat16>{});
+}
+
+}  // namespace assay::ROOM(attention_forward, mma_tiled)

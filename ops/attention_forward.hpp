@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention:  O = softmax(scale Q K^T + mask) V,  L = logsumexp of the scaled, masked scores (natural log)
+//
+// Query head h reads key/value head h / (heads / kv_heads).  `causal` is aligned bottom-right: key k is visible to query q
+// iff k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A query without a visible key, or whose visible scores are all
+// -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key spoils
+// nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).
+#pragma once
+
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+struct attention_forward {
+  enum class Mask { none, causal, causal_top_left };
+
+  struct Args {
+    Tensor q;    // [batch, seq_q, heads, head_dim]
+    Tensor k;    // [batch, seq_k, kv_heads, head_dim]
+    Tensor v;    // [batch, seq_k, kv_heads, head_dim]
+    Tensor o;    // [batch, seq_q, heads, head_dim], written
+    Tensor lse;  // [batch, heads, seq_q], f32, written
+    Mask mask = Mask::none;
+    double scale = 0;
+
+    double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
+    // Keys [0, visible(query)) are the visible ones.
+    std::int64_t visible(std::int64_t query) const {
+      const std::int64_t keys = k.shape[1], above = mask == Mask::causal ? keys - q.shape[1] : 0;
+      return mask == Mask::none ? keys : std::clamp<std::int64_t>(query + 1 + above, 0, keys);
+    }
+  };
+  // Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out of the magnitudes.
+  struct Golden {
+    Array o;             // [batch, seq_q, heads, head_dim]
+    Array lse;           // [batch, heads, seq_q]
+    Array pv_abs;        // as o: sum p|v|
+    Array pv_sq;         // as o: sum (pv)^2
+    Array spread;        // as o: sqrt(sum p v^2 - o^2), which is at least sum p|v - o|
+    Array v_abs;         // [batch, seq_k, kv_heads, head_dim]: sum of |v| over this key and those before it
+    Array score_max;     // as lse: the largest s
+    Array score_abs;     // as lse: the largest |s|
+    Array products_abs;  // as lse: the largest sum |q k|, not scaled
+    Array products_sq;   // as lse: the largest sum (q k)^2, not scaled
+    Array p_sq;          // as lse: sum p^2
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
+                                     {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
+    v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
+    v.attribute("scale", a.scale, 0.0);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, query = {Axis::batch, Axis::heads, Axis::seq_q};
+    v.array("o", g.o, output);
+    v.array("lse", g.lse, query);
+    v.array("pv_abs", g.pv_abs, output);
+    v.array("pv_sq", g.pv_sq, output);
+    v.array("spread", g.spread, output);
+    v.array("v_abs", g.v_abs, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.array("score_max", g.score_max, query);
+    v.array("score_abs", g.score_abs, query);
+    v.array("products_abs", g.products_abs, query);
+    v.array("products_sq", g.products_sq, query);
+    v.array("p_sq", g.p_sq, query);
+  }
+
+  static Legality legal(const Args& a) {
+    if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
+    if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
+    return Legality::yes();
+  }
+
+  // The query (row of O) that an element of O or of L belongs to.
+  static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
+    if (output == 0) return i / a.q.shape[3];
+    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], batch = i / (heads * queries);
+    return (batch * queries + i % queries) * heads + i / queries % heads;
+  }
+
+  // First the relative error of each weight w_k = exp(s_k - reference); u: unit roundoff of the accumulator, n: visible keys.
+  //
+  //   score   s = scale (q.k): scale * product_error (gemm_bound.hpp) of head_dim terms with the query's largest magnitudes.
+  //           Where scores are stored, one rounding to the storage dtype more.
+  //   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
+  //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
+  //   exp     function_error u.
+  //   rescale whenever the running maximum grows, what was summed is multiplied by exp(m_old - m_new): function_error u, and u
+  //           for the product in either sum, once a record.  The exponents are differences of maxima as they were used:
+  //           u|m_old - m_new|, together at most 2u max|s|.  Records: at most one a link of the chain; among n scores in
+  //           random order their number has mean and variance below 1 + ln n (Renyi 1962): lambda deviations above it.
+  // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
+  //   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
+  //   L       epsilon.
+  // The sums and what is stored:
+  //   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
+  //           eta is uniform within u_p at most, deviation u_p/sqrt(3) = 0.58 u_p: independent 0.58 lambda u_p (sqrt(sum (pv)^2)
+  //           + |o| sqrt(sum p^2)), coherent u_p (sum p|v| + |o|).  Below the least normal of the dtype half its least subnormal
+  //           each, of weights of which the largest is 1: floor_p sum|v| / l~, l~ = exp(L - max); of stored P, which is
+  //           normalised, floor_p sum|v|.
+  //   P V     product_error of n terms.
+  //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
+  //   1/l     3u|o|: reciprocal, product, and the product's own.
+  //   L       log: function_error u |ln l~|; m scaled and added, ln 2: 4u(|m| + |ln l~|) with both.
+  //   out     one rounding.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
+    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i);
+    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
+    const std::int64_t at = (batch * heads + head) * queries + query, n = a.visible(query);
+    const double u = unit_roundoff(numerics.accumulate), scale = a.scale_used(), max = g.score_max[at], s = g.score_abs[at];
+    if (n == 0 || std::isinf(max)) return rounding_floor(a.o.dtype);  // O = 0, L = -inf
+    const bool independent = errors == Errors::independent;
+
+    // epsilon
+    double score = scale * product_error(numerics, errors, dim, s / scale, g.products_abs[at], g.products_sq[at]);
+    if (numerics.stores_intermediate) score += rounding_error(a.q.dtype, s, score);
+    const double chain = static_cast<double>(numerics.chain.roundings(n)), expected = 1 + std::log(static_cast<double>(n));
+    const double records = independent ? std::min(chain, expected + kLambda * std::sqrt(expected)) : chain;
+    const double epsilon = score + 9 * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
+    const double sum = (independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) * u;  // of l
+    const double log_sum = std::fabs(g.lse[at] - max);
+    if (output == 1) {
+      const double t = epsilon + sum + u * (numerics.function_error * log_sum + 4 * (std::fabs(max) + log_sum));
+      return t + rounding_error(f32, g.lse[at], t);
+    }
+
+    const double o = std::fabs(g.o[i]), grown = std::exp(epsilon);
+    double t = grown * (grown - 1) * g.spread[i];
+    t += product_error(numerics, errors, n, o, g.pv_abs[i], g.pv_sq[i]) + (sum + 3 * u) * o;
+    if (numerics.narrow_probabilities || numerics.stores_intermediate) {
+      const double u_p = unit_roundoff(a.q.dtype);
+      const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
+      const double v_abs = g.v_abs[((batch * a.k.shape[1] + n - 1) * kv_heads + kv) * dim + i % dim];
+      const double worst = g.pv_abs[i] + o, walk = 0.58 * kLambda * (std::sqrt(g.pv_sq[i]) + o * std::sqrt(g.p_sq[at]));
+      t += u_p * (independent ? std::min(worst, walk) : worst);
+      t += rounding_floor(a.q.dtype) * v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
+    }
+    return t + rounding_error(a.o.dtype, g.o[i], t);
+  }
+
+  // Q, K and V read, O and L written.  A visible pair of query and key costs 2 head_dim for its score and as many for its
+  // share of O.  Unfused, the scores and the probabilities are written and read once each.
+  static Cost cost(const Args& a) {
+    double pairs = 0;
+    for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));
+    const double rows = static_cast<double>(a.q.shape[0] * a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
+    const double all = rows * static_cast<double>(a.q.shape[1]) * static_cast<double>(a.k.shape[1]);
+    const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes());
+    const double written = static_cast<double>(a.o.bytes() + a.lse.bytes());
+    return {.flops = 4 * pairs * dim * rows,
+            .bytes_read = read,
+            .bytes_written = written,
+            .unfused_bytes = read + written + 4 * all * size_of(a.q.dtype)};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for attention_forward: exact probes, the fills of its own edges, the second oracle.
+#include "ops/attention_forward.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "validate/op.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+
+namespace {
+
+using random::Purpose;
+
+double normal(const FillSite& s, std::int64_t i) {
+  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
+                        static_cast<std::uint64_t>(i));
+}
+double uniform(const FillSite& s, std::int64_t i) {
+  return random::uniform(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
+                         static_cast<std::uint64_t>(i));
+}
+double any_sign(const FillSite& s, std::int64_t i) {
+  return random::sign(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::sign),
+                      static_cast<std::uint64_t>(i));
+}
+
+// Of an element of q, k or v.
+std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.dims[Axis::head_dim]; }
+std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
+
+// A direction that every query has a part of: a key along it is hot for all of them.
+double direction(const FillSite& s, std::int64_t i) {
+  return random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(channel(s, i)));
+}
+// q = N(0,1) + direction and k = amount * direction: the score is about amount * sqrt(head_dim).
+double hot(const FillSite& s, std::int64_t i, double amount) {
+  if (s.tensor == "q") return normal(s, i) + direction(s, i);
+  return s.tensor == "k" && amount != 0 ? normal(s, i) / 4 + amount * direction(s, i) : normal(s, i);
+}
+
+// Every query picks one key that it sees under any mask (key 0 where it sees none under one of them): q is 1024 times the
+// key's code of random signs, so another key's weight is below e^-128 and rounds to nothing beside 1: O is that key's
+// V, small integers.  With head_dim a power of 4 the scale is a power of 2 and L is exact too.
+double probe_one_key(const FillSite& s, std::int64_t i) {
+  const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], keys = s.dims[Axis::seq_k];
+  if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
+  std::int64_t row = i / dim;
+  if (s.tensor == "q") {
+    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads, query = row / heads % queries;
+    const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
+    const std::int64_t key =
+        last > 0 ? random::index(random::key(s.seed, 0, Purpose::row), static_cast<std::uint64_t>(row), last + 1) : 0;
+    row = (row / heads / queries * keys + key) * kv_heads + head / (heads / kv_heads);
+  }
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  return s.tensor == "q" ? 1024 * code : code;
+}
+bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
+
+// Q = 0: every visible key weighs the same, and V is one-hot: channel c adds up the keys k with k % head_dim = c, so a zero
+// that is not zero names the key that was read and should not have been.
+double probe_equal_weights(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "q") return 0;
+  return s.tensor == "k" ? normal(s, i) : position(s, i) % s.shape[3] == channel(s, i) ? 1 : 0;
+}
+double values_one(const FillSite& s, std::int64_t i) { return s.tensor == "v" ? 1 : normal(s, i); }
+double negative_scores(const FillSite& s, std::int64_t i) {
+  return s.tensor == "v" ? normal(s, i) : std::fabs(normal(s, i)) * (s.tensor == "k" ? -1 : 1);
+}
+double hot_first_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == 0 ? 1 : 0); }
+double hot_last_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == s.dims[Axis::seq_k] - 1 ? 1 : 0); }
+double hot_keys(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) % 37 == 5 ? 1 : 0); }
+double rising_scores(const FillSite& s, std::int64_t i) {
+  const auto keys = static_cast<double>(s.dims[Axis::seq_k]);
+  return hot(s, i, s.tensor == "k" ? (1 + static_cast<double>(position(s, i))) / keys : 0);
+}
+double falling_scores(const FillSite& s, std::int64_t i) {
+  const auto keys = static_cast<double>(s.dims[Axis::seq_k]);
+  return hot(s, i, s.tensor == "k" ? (keys - static_cast<double>(position(s, i))) / keys : 0);
+}
+double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "q" ? 8 : 1); }
+double large_values(const FillSite& s, std::int64_t i) {
+  if (s.tensor != "v") return normal(s, i);
+  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+}
+double wide_values(const FillSite& s, std::int64_t i) {
+  if (s.tensor != "v") return normal(s, i);
+  const std::uint64_t key = random::key(s.seed, 2, Purpose::exponent);
+  const int e = static_cast<int>(random::index(key, static_cast<std::uint64_t>(i), 24)) - 12;
+  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+}
+double outlier_values(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / s.shape[3];
+  const bool here = random::index(random::key(s.seed, 2, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
+  return normal(s, i) * (s.tensor == "v" && here ? 1000 : 1);
+}
+// One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
+double special_values(const FillSite& s, std::int64_t i) {
+  const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
+  if (s.tensor != "v" || !random::one_in(random::key(s.seed, 2, Purpose::row), row, 11) ||
+      random::index(random::key(s.seed, 2, Purpose::column), row, s.shape[3]) != channel(s, i))
+    return normal(s, i);
+  const std::int64_t kind = random::index(random::key(s.seed, 2, Purpose::kind), row, 3);
+  const double inf = std::numeric_limits<double>::infinity();
+  return kind == 0 ? std::numeric_limits<double>::quiet_NaN() : kind == 1 ? inf : -inf;
+}
+
+// The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
+  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
+  const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
+  const auto stored = [&](double v) { return numerics.stores_intermediate ? round_to(a.q.dtype, v) : v; };
+  std::vector<double> p(static_cast<std::size_t>(keys));
+  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
+    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
+    const auto kv_row = [&](std::int64_t key) { return ((batch * keys + key) * kv_heads + head * kv_heads / heads) * dim; };
+    const std::int64_t above = a.mask == attention_forward::Mask::causal ? keys - queries : 0;
+    const auto hidden = [&](std::int64_t key) { return a.mask != attention_forward::Mask::none && key > query + above; };
+
+    double max = -inf, sum = 0;
+    bool nan = false;
+    for (std::int64_t key = 0; key < keys; ++key) {
+      if (hidden(key)) continue;
+      double s = 0;
+      for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k.at(kv_row(key) + c));
+      s = stored(round(s * scale));
+      nan |= std::isnan(s) || s == inf;
+      max = std::max(max, s), p[static_cast<std::size_t>(key)] = s;
+    }
+    for (std::int64_t key = 0; key < keys; ++key)
+      if (double& w = p[static_cast<std::size_t>(key)]; !hidden(key)) w = round(std::exp(round(w - max))), sum = round(sum + w);
+    for (std::int64_t c = 0; c < dim; ++c) {
+      double o = 0;
+      for (std::int64_t key = 0; key < keys; ++key) {
+        if (hidden(key)) continue;
+        double w = p[static_cast<std::size_t>(key)];
+        if (numerics.narrow_probabilities) w = round_to(a.q.dtype, w);
+        if (numerics.stores_intermediate) w = stored(round(w / sum));
+        o = round(o + w * a.v.at(kv_row(key) + c));
+      }
+      if (!numerics.stores_intermediate) o = round(o / sum);
+      out[static_cast<std::size_t>(row * dim + c)] = nan ? std::numeric_limits<double>::quiet_NaN() : max == -inf ? 0 : o;
+    }
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
+  const auto& a = *static_cast<const attention_forward::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
+  switch (roundings) {
+    case Roundings::exact:
+      return oracle_with(
+          a, {}, [](double v) { return v; }, out);
+    case Roundings::declared:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(accumulator, v); }, out);
+    case Roundings::one_lower:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(lower, v); }, out);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_attention_forward() {
+  return {.fills = {{.name = "probe_one_key",
+                     .shows = "a wrong key, query, head or channel: O is one key's V; exact",
+                     .value = probe_one_key,
+                     .exact = power_of_four,
+                     .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+                    {.name = "probe_equal_weights",
+                     .shows = "a key read that should not be, or missed: the output's zeros name it",
+                     .coherent = true,
+                     .value = probe_equal_weights},
+                    {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
+                    {.name = "negative_scores",
+                     .shows = "a padding key of score zero that is counted",
+                     .coherent = true,
+                     .value = negative_scores},
+                    {.name = "hot_first_key", .shows = "a maximum that later tiles forget", .value = hot_first_key},
+                    {.name = "hot_last_key", .shows = "a maximum in the last tile: sums that are not rescaled", .value = hot_last_key},
+                    {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
+                    {.name = "rising_scores",
+                     .shows = "a rescale that is missed: every tile has a new maximum",
+                     .coherent = true,
+                     .value = rising_scores},
+                    {.name = "falling_scores",
+                     .shows = "a maximum taken of the last tile alone",
+                     .coherent = true,
+                     .value = falling_scores},
+                    {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
+                    {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+                    {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
+                    {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
+                    {.name = "special_values",
+                     .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
+                     .value = special_values}},
+          .oracle = oracle};
+}
+
+}  // namespace assay
