@@ -60,7 +60,8 @@ struct attention_forward {
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
-    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, query = {Axis::batch, Axis::heads, Axis::seq_q};
+    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+                   query = {Axis::batch, Axis::heads, Axis::seq_q};
     v.array("o", g.o, output);
     v.array("lse", g.lse, query);
     v.array("pv_abs", g.pv_abs, output);
@@ -96,8 +97,8 @@ struct attention_forward {
   //   exp     function_error u.
   //   rescale whenever the running maximum grows, what was summed is multiplied by exp(m_old - m_new): function_error u, and u
   //           for the product in either sum, once a record.  The exponents are differences of maxima as they were used:
-  //           u|m_old - m_new|, together at most 2u max|s|.  Records: at most one a link of the chain; among n scores in
-  //           random order their number has mean and variance below 1 + ln n (Renyi 1962): lambda deviations above it.
+  //           u|m_old - m_new|, together at most 2u max|s|.  Records: at most rescales.roundings(n); among n scores in random
+  //           order their number has mean and variance below 1 + ln n (Renyi 1962): lambda deviations above it.
   // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
   //   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
   //   L       epsilon.
@@ -105,8 +106,8 @@ struct attention_forward {
   //   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
   //           eta is uniform within u_p at most, deviation u_p/sqrt(3) = 0.58 u_p: independent 0.58 lambda u_p (sqrt(sum (pv)^2)
   //           + |o| sqrt(sum p^2)), coherent u_p (sum p|v| + |o|).  Below the least normal of the dtype half its least subnormal
-  //           each, of weights of which the largest is 1: floor_p sum|v| / l~, l~ = exp(L - max); of stored P, which is
-  //           normalised, floor_p sum|v|.
+  //           each (a flushing exp: 2^-126), of weights of which the largest is 1: floor_p sum|v| / l~, l~ = exp(L - max); of
+  //           stored P, which is normalised, floor_p sum|v|.
   //   P V     product_error of n terms.
   //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
   //   1/l     3u|o|: reciprocal, product, and the product's own.
@@ -123,9 +124,11 @@ struct attention_forward {
     // epsilon
     double score = scale * product_error(numerics, errors, dim, s / scale, g.products_abs[at], g.products_sq[at]);
     if (numerics.stores_intermediate) score += rounding_error(a.q.dtype, s, score);
-    const double chain = static_cast<double>(numerics.chain.roundings(n)), expected = 1 + std::log(static_cast<double>(n));
-    const double records = independent ? std::min(chain, expected + kLambda * std::sqrt(expected)) : chain;
+    const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(n)) : 0;
+    const double expected = 1 + std::log(static_cast<double>(n));
+    const double records = independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
     const double epsilon = score + 9 * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
+    const double chain = static_cast<double>(numerics.chain.roundings(n));
     const double sum = (independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) * u;  // of l
     const double log_sum = std::fabs(g.lse[at] - max);
     if (output == 1) {
@@ -142,7 +145,8 @@ struct attention_forward {
       const double v_abs = g.v_abs[((batch * a.k.shape[1] + n - 1) * kv_heads + kv) * dim + i % dim];
       const double worst = g.pv_abs[i] + o, walk = 0.58 * kLambda * (std::sqrt(g.pv_sq[i]) + o * std::sqrt(g.p_sq[at]));
       t += u_p * (independent ? std::min(worst, walk) : worst);
-      t += rounding_floor(a.q.dtype) * v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
+      const double flushed = numerics.flushes_subnormals ? 0x1p-126 : 0;
+      t += std::max(rounding_floor(a.q.dtype), flushed) * v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
     }
     return t + rounding_error(a.o.dtype, g.o[i], t);
   }

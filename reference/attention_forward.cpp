@@ -148,9 +148,11 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     if (!empty[r])
       for (const auto& [key, channel] : m.odd)
         if (key < a.visible(block.queries[r]))
-          o(r, channel) += p(r, key) * decode(a.v.dtype, a.v.data,
-                                              a.v.offset(((block.batch * a.v.shape[1] + key) * a.v.shape[2] +
-                                                          block.head / (heads / a.v.shape[2])) * dim + channel));
+          o(r, channel) +=
+              p(r, key) *
+              decode(a.v.dtype, a.v.data,
+                     a.v.offset(((block.batch * a.v.shape[1] + key) * a.v.shape[2] + block.head / (heads / a.v.shape[2])) * dim +
+                                channel));
     const auto put = [&](const Array& to, auto&& values) {
       Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim, dim) = values;
     };

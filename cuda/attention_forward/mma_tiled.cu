@@ -14,7 +14,12 @@ KERNEL(attention_forward){
     .least_arch = 80,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, kKeys)},
     // A lane sums 16 of a tile's weights, and the four lanes of a row are added at the end.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kKeys, .extra = 16 + 2}, .mma_terms = 8, .narrow_probabilities = true},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kKeys, .extra = 16 + 2},
+                 .mma_terms = 8,
+                 .narrow_probabilities = true,
+                 .flushes_subnormals = true,
+                 .rescales = {.lanes = kKeys}},
     .supports = fits_fragments,
 };
 
@@ -119,7 +124,8 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     if (!active) continue;
     if (masked) flash.mask(s, p, first_query + warp_query, tile * kKeys);
     flash.weigh(s, c);
-    if (masked && ld(shared_memory<int>(S::kSpecial))) flash.add_visible_values(s, shared_memory<T>(S::kV), p, first_query + warp_query, tile * kKeys);
+    if (masked && ld(shared_memory<int>(S::kSpecial)))
+      flash.add_visible_values(s, shared_memory<T>(S::kV), p, first_query + warp_query, tile * kKeys);
     else flash.add_values(s, shared_memory<T>(S::kV));
   }
 

@@ -10,7 +10,7 @@ inline constexpr int kThreads = 32, kChannels = 64;
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::seq_q, kThreads), tile(Axis::head_dim, kChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1, .extra = 0}},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
     .supports = extents_fit,
 };
 

@@ -49,7 +49,8 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
   if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
   std::int64_t row = i / dim;
   if (s.tensor == "q") {
-    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads, query = row / heads % queries;
+    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads,
+                       query = row / heads % queries;
     const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
     const std::int64_t key =
         last > 0 ? random::index(random::key(s.seed, 0, Purpose::row), static_cast<std::uint64_t>(row), last + 1) : 0;
@@ -94,7 +95,8 @@ double wide_values(const FillSite& s, std::int64_t i) {
 }
 double outlier_values(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape[3];
-  const bool here = random::index(random::key(s.seed, 2, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
+  const bool here =
+      random::index(random::key(s.seed, 2, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
   return normal(s, i) * (s.tensor == "v" && here ? 1000 : 1);
 }
 // One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
@@ -111,7 +113,8 @@ double special_values(const FillSite& s, std::int64_t i) {
 // The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
 template <class Round>
 void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
-  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
+  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2],
+                     dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
   const auto stored = [&](double v) { return numerics.stores_intermediate ? round_to(a.q.dtype, v) : v; };
   std::vector<double> p(static_cast<std::size_t>(keys));
@@ -170,38 +173,39 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }  // namespace
 
 Hooks hooks_of_attention_forward() {
-  return {.fills = {{.name = "probe_one_key",
-                     .shows = "a wrong key, query, head or channel: O is one key's V; exact",
-                     .value = probe_one_key,
-                     .exact = power_of_four,
-                     .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
-                    {.name = "probe_equal_weights",
-                     .shows = "a key read that should not be, or missed: the output's zeros name it",
-                     .coherent = true,
-                     .value = probe_equal_weights},
-                    {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
-                    {.name = "negative_scores",
-                     .shows = "a padding key of score zero that is counted",
-                     .coherent = true,
-                     .value = negative_scores},
-                    {.name = "hot_first_key", .shows = "a maximum that later tiles forget", .value = hot_first_key},
-                    {.name = "hot_last_key", .shows = "a maximum in the last tile: sums that are not rescaled", .value = hot_last_key},
-                    {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
-                    {.name = "rising_scores",
-                     .shows = "a rescale that is missed: every tile has a new maximum",
-                     .coherent = true,
-                     .value = rising_scores},
-                    {.name = "falling_scores",
-                     .shows = "a maximum taken of the last tile alone",
-                     .coherent = true,
-                     .value = falling_scores},
-                    {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
-                    {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
-                    {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
-                    {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
-                    {.name = "special_values",
-                     .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
-                     .value = special_values}},
+  return {.fills =
+              {{.name = "probe_one_key",
+                .shows = "a wrong key, query, head or channel: O is one key's V; exact",
+                .value = probe_one_key,
+                .exact = power_of_four,
+                .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+               {.name = "probe_equal_weights",
+                .shows = "a key read that should not be, or missed: the output's zeros name it",
+                .coherent = true,
+                .value = probe_equal_weights},
+               {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
+               {.name = "negative_scores",
+                .shows = "a padding key of score zero that is counted",
+                .coherent = true,
+                .value = negative_scores},
+               {.name = "hot_first_key", .shows = "a maximum that later tiles forget", .value = hot_first_key},
+               {.name = "hot_last_key", .shows = "a maximum in the last tile: sums that are not rescaled", .value = hot_last_key},
+               {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
+               {.name = "rising_scores",
+                .shows = "a rescale that is missed: every tile has a new maximum",
+                .coherent = true,
+                .value = rising_scores},
+               {.name = "falling_scores",
+                .shows = "a maximum taken of the last tile alone",
+                .coherent = true,
+                .value = falling_scores},
+               {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
+               {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+               {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
+               {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
+               {.name = "special_values",
+                .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
+                .value = special_values}},
           .oracle = oracle};
 }
 
