@@ -98,6 +98,7 @@ Legality supports(const Attention& a) {
   if (a.q.dtype != f16 && a.q.dtype != bf16) return Legality::no("f16 and bf16");
   const std::int64_t seq_q = a.q.shape[1], seq_k = a.k.shape[1], dim = a.q.shape[3];
   if (a.o.size() == 0) return Legality::yes();
+  if (seq_k == 0) return Legality::no("at least one key");
   if (dim % 8 || dim > 256) return Legality::no("head_dim must be a multiple of 8 up to 256");
   if (a.mask == Mask::causal_bottom_right && seq_q > seq_k) return Legality::no("bottom-right causal needs seq_q <= seq_k");
   for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
