@@ -184,6 +184,15 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   return text;
 }
 
+std::string summary(const Case& c, const OpShape& op) {
+  std::string text = repro(c, op);
+  text = text.substr(std::min(text.size(), c.op.size() + 1));
+  const std::size_t after_dtype = text.find(' ');
+  text = after_dtype == std::string::npos ? text : text.substr(after_dtype + 1);
+  const std::size_t seed = text.rfind(" seed=");
+  return seed == std::string::npos ? text : text.substr(0, seed);
+}
+
 Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   const std::vector<std::string_view> parts = words(text);
   if (parts.size() < 2)

@@ -43,6 +43,8 @@ std::int64_t elements(const Case&, const OpShape&);
 
 // The repro line; the kernel may be empty.  Axes and attributes come in the op's order.
 std::string repro(const Case&, const OpShape&, std::string_view kernel = {});
+// The part of it that says what is special: "rows=129 cols=4096 fill=ramp".
+std::string summary(const Case&, const OpShape&);
 
 struct Repro {
   Case what;

@@ -111,18 +111,6 @@ Ceilings ceilings_of(Backend& backend, const std::vector<BenchShape>& rows) {
 
 }  // namespace
 
-std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
-  std::vector<const Kernel*> chosen;
-  const auto& asked = flags.run.selection.kernels;
-  for (const Kernel& k : kernels()) {
-    if (k.op != shape.op->name || k.broken || !k.dtypes.has(shape.c.dtype)) continue;
-    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
-    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
-    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
-  }
-  return chosen;
-}
-
 // The first axis (rows, tokens, batches) to what a million elements leave it; then, while a simulator would take too long over
 // the operations, the batch and the heads to one group, and the longest of the other axes to half, down to one tile and a bit.
 Case bench_reduced(const Op& op, const Case& c) {

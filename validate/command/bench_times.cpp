@@ -135,11 +135,12 @@ class DeviceProblem {
 
 Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
   return {{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary_of(shape.c)}};
+          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
 }
 
 std::string row_text(const BenchShape& shape, const Kernel& k) {
-  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype), summary_of(shape.c));
+  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
+                     summary(shape.c, shape.op->shape()));
 }
 
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out) {
@@ -149,7 +150,23 @@ void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why,
   out.write(j);
 }
 
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
+
+std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
+  std::vector<const Kernel*> chosen;
+  const auto& asked = flags.run.selection.kernels;
+  for (const Kernel& k : kernels()) {
+    if (k.op != shape.op->name || k.broken || !k.dtypes.has(shape.c.dtype)) continue;
+    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
+    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
+    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
+  }
+  return chosen;
+}
 
 bool bench_times(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out) {

@@ -162,7 +162,10 @@ int dispatch(int argc, char** argv) {
   auto* bench = app.add_subcommand("bench", "time kernels on a GPU; on simt, count their bytes");
   add_run_flags(*bench, bench_flags.run);
   bench->add_option("--shape", bench_flags.shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
-  bench->add_option("--baseline", bench_flags.baseline, "the kernel that ratios refer to beside unfused and the vendor's; or vendor")->capture_default_str();
+  bench
+      ->add_option("--baseline", bench_flags.baseline,
+                   "the kernel that ratios refer to beside unfused and the vendor's; or vendor")
+      ->capture_default_str();
   bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 60.0));

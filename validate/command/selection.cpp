@@ -131,14 +131,6 @@ bool backend_ready(const RunFlags& flags, std::string& backend, int& code) {
   return false;
 }
 
-std::string summary_of(const Case& c) {
-  const OpShape shape = op_named(c.op).shape();
-  std::string text = repro(c, shape);
-  text = text.substr(std::min(text.size(), c.op.size() + 1));
-  const std::size_t after_dtype = text.find(' ');
-  text = after_dtype == std::string::npos ? text : text.substr(after_dtype + 1);
-  const std::size_t seed = text.rfind(" seed=");
-  return seed == std::string::npos ? text : text.substr(0, seed);
-}
+std::string summary_of(const Case& c) { return summary(c, op_named(c.op).shape()); }
 
 }  // namespace assay

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench's rows, on a machine that computes as simt does and whose clock is pretended.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "catch_shim.hpp"
+#include "schema_checker.hpp"
+#include "simt/machine.hpp"
+#include "validate/command/bench.hpp"
+
+namespace assay {
+namespace {
+
+using test::Json;
+
+// Kernel number i takes 10·(i + 1) us, or what is said.
+class PretendedClock final : public Backend {
+ public:
+  bool computes = true;
+  std::vector<Launcher> timed;
+
+  std::string_view name() const override { return "cuda"; }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    return simt::allocate(bytes, offset, label);
+  }
+  void release(void* p) noexcept override { simt::release(p); }
+  bool checks_bounds() const override { return true; }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes) std::memcpy(device, host, bytes);
+  }
+  void read(void* host, const void* device, std::size_t bytes) override { write(host, device, bytes); }
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation&) override {
+    simt::configure({});
+    simt::reset_counts();
+    if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
+  }
+  Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  int arch() const override { return 90; }
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double) override {
+    std::vector<std::vector<double>> us;
+    for (const TimedLaunch& k : kernels) {
+      timed.push_back(k.launcher);
+      const double median = 10 * static_cast<double>(us.size() + 1);
+      us.push_back({median - 1, median, median + 1});
+    }
+    return us;
+  }
+};
+
+struct BenchRows {
+  bool sound = false;
+  std::vector<Json> records;
+  const Json& of(const std::string& kernel) const {
+    for (const Json& j : records)
+      if (j.at("kernel") == kernel) return j;
+    throw std::runtime_error("no record of " + kernel);
+  }
+};
+
+BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFlags& flags, const Ceilings& ceilings) {
+  std::vector<OpShape> shapes;
+  for (const Op& op : ops()) shapes.push_back(op.shape());
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("assay_bench_" + std::to_string(::getpid()));
+  BenchRows outcome;
+  {
+    BenchOut out;
+    out.json = std::make_unique<JsonLines>(file.string());
+    const Repro parsed = parse_repro(line, shapes);
+    outcome.sound = bench_times(machine, {find_op(parsed.what.op), parsed.what, {}}, flags, ceilings, out);
+  }
+  std::ifstream in(file);
+  for (std::string text; std::getline(in, text);) {
+    outcome.records.push_back(Json::parse(text));
+    CHECK(test::violation(test::schema(), outcome.records.back(), "") == "");
+  }
+  std::filesystem::remove(file);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("bench: a row's rates, shares and ratios") {
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows o = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {{f16, 1e9}}});
+  CHECK(o.sound);
+  REQUIRE(o.records.size() == 4);  // block_row, naive, unfused, warp_row: 10, 20, 30, 40 us
+  const Json& naive = o.of("naive");
+  CHECK(naive.at("time_us").at("median") == 20);
+  const double bytes = naive.at("bytes").at("formula"), flops = naive.at("flops");
+  CHECK(naive.at("rate_bytes_per_s").get<double>() == Approx(bytes / 20e-6));
+  CHECK(naive.at("share_of_copy").get<double>() == Approx(bytes / 1e9 / 20e-6));
+  CHECK(naive.at("share_of_matrix").get<double>() == Approx(flops / 1e9 / 20e-6));
+  CHECK(naive.at("limit") == (bytes > flops ? "copy" : "matrix"));
+  CHECK(naive.at("share_of_limit").get<double>() == Approx(std::max(bytes, flops) / 1e9 / 20e-6));
+  CHECK(naive.at("speedup").get<double>() == Approx(1.5));
+  CHECK(o.of("unfused").at("speedups").at("unfused") == 1);
+  CHECK(o.of("block_row").at("speedups").size() == 1);
+  CHECK(naive.at("margin_after_timing") <= 1);
+}
+
+TEST_CASE("bench: the ceiling that allows the longer time is the limit; without a library there is one") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.baseline = "vendor";
+  flags.run.selection.kernels = {"naive"};
+  const std::string line = "linear f32 tokens=5 hidden=64 out=9 seed=1";
+  const BenchRows slow = timed(machine, line, flags, {.copy = 1e15, .matrix = {{f32, 1e9}, {f16, 1}}});
+  const Json& naive = slow.of("naive");
+  CHECK(slow.of("unfused").at("record") == "bench");  // always beside what was asked for
+  CHECK(naive.at("limit") == "matrix");
+  CHECK(naive.at("share_of_limit") == naive.at("share_of_matrix"));
+  CHECK(naive.at("speedup").is_null());  // no library on this machine
+  CHECK(naive.at("speedups").contains("unfused"));
+  const Json none = timed(machine, line, flags, {.copy = 1e9, .matrix = {{f32, 0}}}).of("naive");
+  CHECK(none.at("limit") == "copy");
+  CHECK(none.at("matrix_rate_flops_per_s").is_null());
+  CHECK(none.at("share_of_matrix").is_null());
+}
+
+TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows wide = timed(machine, "layernorm_residual f16 rows=2 cols=9000 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK(wide.sound);
+  CHECK(wide.of("warp_row").at("record") == "left_out");
+  CHECK(wide.of("warp_row").at("reason") != "");
+  CHECK(wide.of("block_row").at("record") == "bench");
+  machine.computes = false;
+  const BenchRows wrong = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK_FALSE(wrong.sound);
+  CHECK(wrong.of("naive").at("margin_after_timing") == "inf");
+}
+
+}  // namespace assay
