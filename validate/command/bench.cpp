@@ -125,11 +125,11 @@ Case bench_reduced(const Op& op, const Case& c) {
   if (const std::int64_t groups = small.dims[Axis::kv_heads]; groups > 1)
     small.dims[Axis::heads] /= groups, small.dims[Axis::kv_heads] = 1;
   while (cost_of(op, small).flops > kMostFlops) {
-    std::int64_t* most = nullptr;
-    for (const AxisUse& use : op.axes)
-      if (std::int64_t& extent = small.dims[use.axis]; extent > kTileAndABit && (!most || extent > *most)) most = &extent;
-    if (!most) break;
-    *most = std::max(kTileAndABit, *most / 2);
+    std::int64_t most = 0;
+    for (const AxisUse& use : op.axes) most = std::max(most, small.dims[use.axis]);
+    if (most <= kTileAndABit) break;
+    for (const AxisUse& use : op.axes)  // those that are alike stay alike
+      if (std::int64_t& extent = small.dims[use.axis]; extent == most) extent = std::max(kTileAndABit, most / 2);
   }
   return small;
 }
