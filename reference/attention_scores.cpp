@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden attention scores in f64: for a block of queries of one head, Q K^T over the keys that any of them sees, then the
+// softmax of each row over its own.  The magnitudes are the products of |Q|, |K| and of Q^2, K^2.
+#include "ops/attention_scores.hpp"
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+namespace {
+
+using Op = attention_scores;
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // a block's queries; keys that are taken at once
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Queries of one head; `first` is the row of P that query 0 would be.
+struct Block {
+  std::int64_t batch, head, first;
+  std::vector<std::int64_t> queries;  // sorted
+};
+
+std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows) {
+  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2];
+  std::vector<Block> blocks;
+  for (std::int64_t i = 0; i < rows.count(); ++i) {
+    const std::int64_t row = rows[i], query = row % queries, first = row - query;
+    if (blocks.empty() || blocks.back().first != first || std::ssize(blocks.back().queries) == kMostQueries)
+      blocks.push_back({first / queries / heads, first / queries % heads, first, {}});
+    blocks.back().queries.push_back(query);
+  }
+  return blocks;
+}
+
+// The largest of the magnitudes whose scores are finite.
+template <class Scores, class Magnitudes>
+double largest(const Scores& s, const Magnitudes& m) {
+  return s.isFinite().select(m, 0.0).maxCoeff();
+}
+
+// p and log_p of a row from its visible scores; returns log_rest.
+template <class Scores>
+double softmax_row(const Scores& s, double* p, double* log_p) {
+  const std::int64_t n = s.size();
+  Eigen::Index at = 0;
+  const double max = s.template maxCoeff<Eigen::PropagateNaN>(&at);
+  const bool empty = max == -kInf, spoiled = std::isnan(max) || max == kInf;
+  double rest = 0;  // of exp(s - max), the largest left out
+  for (std::int64_t k = 0; k < n && !empty && !spoiled; ++k)
+    if (k != at) rest += p[k] = std::exp(s[k] - max);
+  const double log_sum = std::log1p(rest);
+  for (std::int64_t k = 0; k < n; ++k) {
+    log_p[k] = spoiled ? kNaN : empty ? -kInf : s[k] - max - log_sum;
+    p[k] = spoiled ? kNaN : empty ? 0 : (k == at ? 1 : p[k]) / (1 + rest);
+  }
+  // Note: where exp underflows, the second largest term alone is not far from the rest.
+  if (rest > 0 || empty || spoiled) return std::log(rest) - log_sum;
+  double second = -kInf;
+  for (std::int64_t k = 0; k < n; ++k)
+    if (k != at) second = std::max(second, s[k]);
+  return second - max + std::log(static_cast<double>(n));
+}
+
+void answer(const Op::Args& a, Op::Golden& g, const Block& block) {
+  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], all = a.k.shape[1];
+  const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads), rows = std::ssize(block.queries);
+  const std::int64_t keys = a.visible(block.queries.back());  // beyond it nobody looks
+  const double scale = a.scale_used();
+
+  Matrix q(rows, dim), s(rows, keys), products;
+  for (std::int64_t r = 0; r < rows; ++r)
+    q.row(r) = load(a.q, ((block.batch * queries + block.queries[r]) * heads + block.head) * dim, dim).matrix().transpose();
+  const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
+  Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
+
+  // Scores, and the largest magnitudes.
+  for (std::int64_t first = 0; first < keys; first += kKeys) {
+    const std::int64_t count = std::min(kKeys, keys - first);
+    Matrix k(count, dim);
+    for (std::int64_t j = 0; j < count; ++j)
+      k.row(j) = load(a.k, ((block.batch * all + first + j) * kv_heads + kv) * dim, dim).matrix().transpose();
+    auto part = s.middleCols(first, count);
+    part.noalias() = q * k.transpose();
+    const auto keep_largest = [&](Eigen::ArrayXd& of) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t seen = std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
+        if (seen) of[r] = std::max(of[r], largest(part.row(r).head(seen).array(), products.row(r).head(seen).array()));
+      }
+    };
+    k = k.cwiseAbs();
+    products.noalias() = q_abs * k.transpose();
+    keep_largest(products_abs);
+    k = k.cwiseAbs2();
+    products.noalias() = q_sq * k.transpose();
+    keep_largest(products_sq);
+    part *= scale;
+    products = part.cwiseAbs();
+    keep_largest(score_abs);
+  }
+
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t row = block.first + block.queries[r], seen = a.visible(block.queries[r]);
+    double* const p = g.p.data() + row * all;
+    double* const log_p = g.log_p.data() + row * all;
+    g.log_rest[row] = seen ? softmax_row(s.row(r).head(seen).array(), p, log_p) : -kInf;
+    std::fill(p + seen, p + all, 0.0);
+    std::fill(log_p + seen, log_p + all, -kInf);
+    g.score_abs[row] = score_abs[r], g.products_abs[row] = products_abs[r], g.products_sq[row] = products_sq[r];
+  }
+}
+
+}  // namespace
+
+void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
+  if (a.p.size() == 0) return;
+  const std::vector<Block> blocks = blocks_of(a, rows);
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t i = std::ssize(blocks) - 1; i >= 0; --i) answer(a, g, blocks[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace assay::reference

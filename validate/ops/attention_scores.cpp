@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for attention_scores: exact probes, the fills of its own edges, the second oracle.
+#include "ops/attention_scores.hpp"
+
+#include <bit>
+
+#include "validate/op.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+
+namespace {
+
+using random::Purpose;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
+double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
+
+// An element of Q or K: [batch, position, head, channel].
+struct Place {
+  bool is_q;
+  std::int64_t batch, position, head, channel;
+  std::int64_t row;  // over all axes but the last
+};
+Place place_of(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / s.shape[3], head = row % s.shape[2], position = row / s.shape[2] % s.shape[1];
+  return {s.tensor == "q", row / s.shape[2] / s.shape[1], position, head, i % s.shape[3], row};
+}
+// 0 at the first key, 1 at the last.
+double along(const FillSite& s, const Place& at) {
+  return static_cast<double>(at.position) / static_cast<double>(std::max<std::int64_t>(1, s.shape[1] - 1));
+}
+double root_of_dim(const FillSite& s) { return std::sqrt(static_cast<double>(s.shape[3])); }
+
+// Scores that are N(0, 1/16) and, from one channel, `q_times_k` of the key's place in [-1, 1].
+double one_channel(const FillSite& s, std::int64_t i, double slope) {
+  const Place at = place_of(s, i);
+  if (at.channel != s.shape[3] / 2) return 0.5 * normal(s, i);
+  return at.is_q ? 8 : slope * root_of_dim(s) / 8 * (2 * along(s, at) - 1);
+}
+double rising(const FillSite& s, std::int64_t i) { return one_channel(s, i, 12); }
+double falling(const FillSite& s, std::int64_t i) { return one_channel(s, i, -12); }
+
+// Every score near -300, or its double or its root: a padding key, whose score is 0, takes all.
+double all_far_below_zero(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  if (at.channel != 0) return 0.5 * normal(s, i);
+  return at.is_q ? -16 : 300 * root_of_dim(s) / 16;
+}
+
+// One key in sixteen is four times as long.
+double hot_keys(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  const bool hot = !at.is_q && random::one_in(key(s, Purpose::row), static_cast<std::uint64_t>(at.row), 16);
+  return normal(s, i) * (hot ? 4 : 1);
+}
+
+// Keys of three kinds: scores that tie, and round alike.
+double tied_keys(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  return normal(s, at.is_q ? i : at.position % 3 * s.shape[3] + at.channel);
+}
+
+// Scores in the thousands: one key takes nearly all, and which one is decided by the accumulator's last bits.
+double large_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "q" ? 2000 : 1); }
+
+// One outlier in each query.
+double query_outlier(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  const auto row = static_cast<std::uint64_t>(at.row);
+  if (!at.is_q || at.channel != random::index(key(s, Purpose::column), row, s.shape[3])) return normal(s, i);
+  return random::sign(key(s, Purpose::sign), row) * 1000;
+}
+
+// Products that cancel pairwise but for one part in 256: what is left shows every rounding on the way.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  const std::int64_t half = s.shape[3] / 2;
+  if (at.channel >= 2 * half) return normal(s, i) / 16;
+  const double v = 3 * round_to(s.dtype == f32 ? bf16 : s.dtype, normal(s, at.row * s.shape[3] + at.channel % half));
+  if (!at.is_q || at.channel < half) return v;
+  return -v * (1 - 0x1p-7 * random::uniform(key(s, Purpose::kind), static_cast<std::uint64_t>(i)));
+}
+
+// Q = 0: P = 1 / visible, exactly where that is a power of two, as it is without a mask.
+double probe_uniform(const FillSite& s, std::int64_t i) { return s.tensor == "q" ? 0 : normal(s, i); }
+
+// Key j is the binary digits of j as signs, exclusive-or a number of its batch and head; query i asks for one key that it sees
+// under any mask: that key's score is at least 1000 above all others, so P is its one-hot row, exactly.
+double probe_digits(const FillSite& s, std::int64_t i) {
+  const Place at = place_of(s, i);
+  const Dims& d = s.dims;
+  const std::int64_t keys = d[Axis::seq_k], group = d[Axis::heads] / d[Axis::kv_heads];
+  const int digits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys - 1)));
+  if (at.channel >= digits) return 0;
+  const std::int64_t kv = at.is_q ? at.head / group : at.head;
+  std::int64_t number = at.position;
+  if (at.is_q) {
+    const std::int64_t bottom_right = at.position + std::min<std::int64_t>(0, keys - d[Axis::seq_q]);
+    const std::int64_t last = std::min(bottom_right >= 0 ? bottom_right : at.position, keys - 1);
+    number = random::index(key(s, Purpose::row), static_cast<std::uint64_t>(at.row), last + 1);
+  }
+  number ^= random::index(random::key(s.seed, 0, Purpose::tensor), static_cast<std::uint64_t>(at.batch * 64 + kv),
+                          std::int64_t{1} << digits);
+  return (number >> at.channel & 1 ? 1 : -1) * (at.is_q ? 64 : 128);
+}
+
+// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const attention_scores::Args& a, const Numerics& numerics, Round round, std::span<double> p) {
+  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], keys = a.k.shape[1];
+  const std::int64_t kv_heads = a.k.shape[2];
+  const double scale = round(a.scale == 0 ? 1 / std::sqrt(static_cast<double>(dim)) : a.scale);
+  for (std::int64_t row = 0; row < a.q.shape[0] * heads * queries; ++row) {
+    const std::int64_t query = row % queries, head = row / queries % heads, batch = row / queries / heads;
+    const std::int64_t kv = head * kv_heads / heads;
+    std::int64_t seen = keys;
+    if (a.mask == attention_scores::Mask::causal) seen = query + keys - queries + 1;
+    if (a.mask == attention_scores::Mask::causal_top_left) seen = query + 1;
+    seen = seen < 0 ? 0 : seen > keys ? keys : seen;
+    double* const out = p.data() + row * keys;
+    double max = -kInf, sum = 0;
+    for (std::int64_t j = 0; j < keys; ++j) {
+      out[j] = 0;
+      if (j >= seen) continue;
+      double dot = 0;
+      for (std::int64_t c = 0; c < dim; ++c)
+        dot = round(dot + a.q.at(((batch * queries + query) * heads + head) * dim + c) *
+                              a.k.at(((batch * keys + j) * kv_heads + kv) * dim + c));
+      out[j] = round(dot * scale);
+      if (numerics.stores_intermediate) out[j] = round_to(a.q.dtype, out[j]);
+      if (out[j] > max) max = out[j];
+    }
+    const bool nothing = max == -kInf;  // no number seen: -inf counts for nothing, NaN still spoils the row
+    for (std::int64_t j = 0; j < seen; ++j) {
+      out[j] = nothing && out[j] == -kInf ? 0 : round(std::exp(round(out[j] - max)));
+      sum = round(sum + out[j]);
+    }
+    for (std::int64_t j = 0; j < seen; ++j) out[j] = sum == 0 ? 0 : round(out[j] / sum);
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> p) {
+  const auto& a = *static_cast<const attention_scores::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
+  switch (roundings) {
+    case Roundings::exact:
+      return oracle_with(
+          a, {}, [](double v) { return v; }, p);
+    case Roundings::declared:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(accumulator, v); }, p);
+    case Roundings::one_lower:
+      return oracle_with(
+          a, numerics, [&](double v) { return round_to(lower, v); }, p);
+  }
+}
+
+bool power_of_two_keys(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::seq_k])); }
+bool room_for_digits(const Dims& d, DType) {
+  if (d[Axis::seq_k] == 0) return false;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d[Axis::seq_k] - 1))) <= d[Axis::head_dim];
+}
+
+}  // namespace
+
+Hooks hooks_of_attention_scores() {
+  return {.fills = {{.name = "probe_uniform",
+                     .shows = "a padding key that is counted, a key that is not; exact without a mask",
+                     .coherent = true,
+                     .value = probe_uniform,
+                     .exact = power_of_two_keys,
+                     .applies = power_of_two_keys},
+                    {.name = "probe_digits",
+                     .shows = "which key was read: of which head, batch and place, and whether it was hidden; exact",
+                     .coherent = true,
+                     .value = probe_digits,
+                     .exact = room_for_digits,
+                     .applies = room_for_digits},
+                    {.name = "rising", .shows = "an online sum that is not rescaled when the maximum rises", .value = rising},
+                    {.name = "falling", .shows = "a maximum that a later tile replaces", .value = falling},
+                    {.name = "all_far_below_zero",
+                     .shows = "a padding key that is counted, a maximum that starts at zero",
+                     .coherent = true,
+                     .value = all_far_below_zero},
+                    {.name = "hot_keys", .shows = "keys dropped or moved, an error that uniform weights hide", .value = hot_keys},
+                    {.name = "tied_keys",
+                     .shows = "a maximum that one of its holders keeps for itself",
+                     .coherent = true,
+                     .value = tied_keys},
+                    {.name = "large_scores",
+                     .shows = "exp without the maximum taken off, a scale that is missing",
+                     .value = large_scores},
+                    {.name = "query_outlier", .shows = "a small product lost beside a large one", .value = query_outlier},
+                    {.name = "cancelling", .shows = "products or sums rounded to 16 bits on the way", .value = cancelling}},
+          .oracle = oracle};
+}
+
+}  // namespace assay
