@@ -6,18 +6,13 @@
 
 namespace assay::ROOM(softmax, unfused) {
 
-inline constexpr int kBatch = 32;  // columns a thread
-template <int N>
-inline constexpr int kMostThreads = N == 1 ? 512 : 1024;  // as in block_row
-
 std::size_t workspace_bytes(const softmax::Args& a) { return static_cast<std::size_t>(2 * a.x.shape[0]) * sizeof(float); }
 
 KERNEL(softmax){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
-    // A batch of 32 columns in each of 512 or 1024 threads: 3 + 3 additions, 1 to the batches before; the tail: 1; the block: 10.
     .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kBatch * kMostThreads<1>, .extra = 6 + 1 + 10},
+                 .chain = kBlockChain,
                  .stores_intermediate = true,
                  .flushes_subnormals = true},
     .workspace_bytes = workspace_bytes,
@@ -81,8 +76,7 @@ __global__ void __launch_bounds__(kMostThreads<N>) softmax_unfused_divide(Matric
 
 template <class T, int N>
 void run_width(const Matrices<T>& m, const Launch& l) {
-  const int warps = static_cast<int>(std::clamp<std::int64_t>(ceil_div(m.cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));
-  const LaunchConfig config{.grid = dim3(m.rows), .block = dim3(warps * kWarp), .shared_bytes = kWarp * sizeof(float)};
+  const LaunchConfig config{.grid = dim3(m.rows), .block = dim3(threads_for<N>(m.cols)), .shared_bytes = kScratchBytes};
   float* const max_of_row = static_cast<float*>(l.workspace);
   float* const sum_of_row = max_of_row + m.rows;
   launch(softmax_unfused_max<T, N>, config, l.stream, m, max_of_row);

@@ -43,11 +43,12 @@ double one_channel(const FillSite& s, std::int64_t i, double slope) {
 double rising(const FillSite& s, std::int64_t i) { return one_channel(s, i, 12); }
 double falling(const FillSite& s, std::int64_t i) { return one_channel(s, i, -12); }
 
-// Every score near -300, or its double or its root: a padding key, whose score is 0, takes all.
+// Every score near -72: a padding key, whose score is 0, takes all.  Note: far lower, and what bf16 leaves of a stored score
+// would not tell the keys apart.
 double all_far_below_zero(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   if (at.channel != 0) return 0.5 * normal(s, i);
-  return at.is_q ? -16 : 300 * root_of_dim(s) / 16;
+  return at.is_q ? -8 : 9 * root_of_dim(s);
 }
 
 // One key in sixteen is four times as long.
@@ -63,8 +64,11 @@ double tied_keys(const FillSite& s, std::int64_t i) {
   return normal(s, at.is_q ? i : at.position % 3 * s.shape[3] + at.channel);
 }
 
-// Scores in the thousands: one key takes nearly all, and which one is decided by the accumulator's last bits.
-double large_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "q" ? 2000 : 1); }
+// Scores in the thousands, below what f16 holds with a scale of 1 too: one key takes nearly all, and which one is decided by
+// the accumulator's last bits.
+double large_scores(const FillSite& s, std::int64_t i) {
+  return normal(s, i) * (s.tensor == "q" ? std::min(2000.0, 10000 / root_of_dim(s)) : 1);
+}
 
 // One outlier in each query.
 double query_outlier(const FillSite& s, std::int64_t i) {
