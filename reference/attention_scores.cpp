@@ -15,7 +15,7 @@ namespace {
 using Op = attention_scores;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // a block's queries; keys that are taken at once
+constexpr std::int64_t kMostQueries = 96, kKeys = 512;  // a block's queries; keys that are taken at once
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Queries of one head; `first` is the row of P that query 0 would be.
@@ -38,27 +38,35 @@ std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows) {
 
 // The largest of the magnitudes whose scores are finite.
 template <class Scores, class Magnitudes>
-double largest(const Scores& s, const Magnitudes& m) {
-  return s.isFinite().select(m, 0.0).maxCoeff();
+double largest(const Scores& s, const Magnitudes& m, bool all_finite) {
+  return all_finite ? m.maxCoeff() : s.isFinite().select(m, 0.0).maxCoeff();
 }
 
 // p and log_p of a row from its visible scores; returns log_rest.
 template <class Scores>
-double softmax_row(const Scores& s, double* p, double* log_p) {
+double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
   const std::int64_t n = s.size();
+  Eigen::Map<Eigen::ArrayXd> p(p_row, n), log_p(log_p_row, n);
   Eigen::Index at = 0;
   const double max = s.template maxCoeff<Eigen::PropagateNaN>(&at);
-  const bool empty = max == -kInf, spoiled = std::isnan(max) || max == kInf;
-  double rest = 0;  // of exp(s - max), the largest left out
-  for (std::int64_t k = 0; k < n && !empty && !spoiled; ++k)
-    if (k != at) rest += p[k] = std::exp(s[k] - max);
-  const double log_sum = std::log1p(rest);
-  for (std::int64_t k = 0; k < n; ++k) {
-    log_p[k] = spoiled ? kNaN : empty ? -kInf : s[k] - max - log_sum;
-    p[k] = spoiled ? kNaN : empty ? 0 : (k == at ? 1 : p[k]) / (1 + rest);
+  if (std::isnan(max) || max == kInf) {
+    p = log_p = kNaN;
+    return -kInf;
   }
-  // Note: where exp underflows, the second largest term alone is not far from the rest.
-  if (rest > 0 || empty || spoiled) return std::log(rest) - log_sum;
+  if (max == -kInf) {
+    p = 0, log_p = -kInf;
+    return -kInf;
+  }
+  log_p = s.transpose() - max;
+  p = log_p.exp();  // Note: Eigen's gives 5e-309 for all that is smaller; a statement of its own, which it vectorises
+  p = (log_p < -700.0).select(0.0, p);
+  p[at] = 0;
+  const double rest = p.sum(), log_sum = std::log1p(rest);
+  p[at] = 1;
+  p /= 1 + rest;
+  log_p -= log_sum;
+  if (rest > 0) return std::log(rest) - log_sum;
+  // Where exp underflows, the second largest is not far from the sum of all but the largest: at most that times n.
   double second = -kInf;
   for (std::int64_t k = 0; k < n; ++k)
     if (k != at) second = std::max(second, s[k]);
@@ -75,6 +83,7 @@ void answer(const Op::Args& a, Op::Golden& g, const Block& block) {
   for (std::int64_t r = 0; r < rows; ++r)
     q.row(r) = load(a.q, ((block.batch * queries + block.queries[r]) * heads + block.head) * dim, dim).matrix().transpose();
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
+  const bool q_finite = q.allFinite();
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
 
   // Scores, and the largest magnitudes.
@@ -83,12 +92,13 @@ void answer(const Op::Args& a, Op::Golden& g, const Block& block) {
     Matrix k(count, dim);
     for (std::int64_t j = 0; j < count; ++j)
       k.row(j) = load(a.k, ((block.batch * all + first + j) * kv_heads + kv) * dim, dim).matrix().transpose();
+    const bool finite = q_finite && k.allFinite();
     auto part = s.middleCols(first, count);
     part.noalias() = q * k.transpose();
     const auto keep_largest = [&](Eigen::ArrayXd& of) {
       for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t seen = std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
-        if (seen) of[r] = std::max(of[r], largest(part.row(r).head(seen).array(), products.row(r).head(seen).array()));
+        if (seen) of[r] = std::max(of[r], largest(part.row(r).head(seen).array(), products.row(r).head(seen).array(), finite));
       }
     };
     k = k.cwiseAbs();

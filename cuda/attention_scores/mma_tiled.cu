@@ -7,11 +7,11 @@
 namespace assay::ROOM(attention_scores, mma_tiled) {
 
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlocksAnSm = 2;
-inline constexpr int kKeys = 64, kTilesN = kKeys / 8;       // keys of a tile; 8 to an mma
-inline constexpr int kAccess = 16, kChunk = kAccess / 2;    // bytes and elements of one cp.async or one lane of ldmatrix
-inline constexpr int kPChunks = kKeys / kChunk;             // chunks of a tile's row of P
+inline constexpr int kKeys = 64, kTilesN = kKeys / 8;     // keys of a tile; 8 to an mma
+inline constexpr int kAccess = 16, kChunk = kAccess / 2;  // bytes and elements of one cp.async or one lane of ldmatrix
+inline constexpr int kPChunks = kKeys / kChunk;           // chunks of a tile's row of P
 inline constexpr int kMostDim = 256, kMostKeys = 1 << 30;
-inline constexpr int kSmallestTile = 64;                    // queries of a block of wide heads
+inline constexpr int kSmallestTile = 64;  // queries of a block of wide heads
 
 Legality supports(const attention_scores::Args& a) {
   if (a.k.shape[1] > kMostKeys) return Legality::no("seq_k exceeds 2^30, what positions are counted by");
@@ -23,8 +23,8 @@ KERNEL(attention_scores){
     .dtypes = {f16, bf16},
     .least_arch = 80,
     .tiles = {tile(Axis::seq_q, kSmallestTile), tile(Axis::seq_k, kKeys), tile(Axis::head_dim, 16)},
-    // A lane's 16 keys of a tile pairwise, 4 additions; 1 to the tiles before; 2 join the four lanes of a row.  Each of these
-    // but the 4 rescales what was summed.
+    // A lane's 16 keys of a tile pairwise, 4 additions; 1 to the tiles before, which rescales them; 2 join the four lanes of a
+    // row, after one rescaling more.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kKeys, .extra = 4 + 2},
                  .mma_terms = 8,
@@ -54,7 +54,7 @@ __device__ inline int swizzled(int row, int chunk) {
   return row * kDim + (chunk ^ (kDim % 64 == 0 ? row & 7 : row >> 1 & 3)) * kChunk;
 }
 
-// Rows `first` ... of a head into a tile; zeros beyond the last row and the last channel.
+// kRows rows, of which `left` exist, into a tile; zeros beyond the last row and the last channel.
 template <int kRows, int kDim, class T>
 __device__ inline void load_tile(T* tile, const T* rows, std::int64_t stride, int left, int dim, bool wide) {
   constexpr int kChunks = kDim / kChunk;
@@ -76,12 +76,12 @@ __device__ inline void load_tile(T* tile, const T* rows, std::int64_t stride, in
   }
 }
 
-// The block's queries, and the part of them that is this lane's: of each m16 tile, rows lane/4 and lane/4 + 8.
+// A lane's part of its warp's queries: of each m16 tile, rows lane/4 and lane/4 + 8.
 template <class S>
 struct Lane {
-  float s[S::kTilesM][kTilesN][4];                 // scores of a tile, not scaled; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
-  float max[S::kTilesM][2], sum[S::kTilesM][2];    // of what was seen; sum of exp((s - max) scale)
-  int seen[S::kTilesM][2];                         // keys that are visible to the row
+  float s[S::kTilesM][kTilesN][4];  // scores of a tile, not scaled; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
+  float max[S::kTilesM][2], sum[S::kTilesM][2];  // of what was seen; sum of exp((s - max) scale)
+  int seen[S::kTilesM][2];                       // keys that are visible to the row
 };
 
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
@@ -278,7 +278,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm) attention_scores_mma_ti
       for (int t = 0; t < S::kTilesM; ++t)
 #pragma unroll
         for (int i = 0; i < S::kSteps; ++i)
-          ldmatrix<4>(q[t][i], q_tile + swizzled<S::kDim>(warp_id() * S::kWarpQueries + t * 16 + lane_id() % 16, i * 2 + lane_id() / 16));
+          ldmatrix<4>(q[t][i],
+                      q_tile + swizzled<S::kDim>(warp_id() * S::kWarpQueries + t * 16 + lane_id() % 16, i * 2 + lane_id() / 16));
     }
     load_keys(step + S::kStages - 1);
     if (step == tiles) agree(l, to_log2);
@@ -298,7 +299,9 @@ template <class T, class S>
 void run_shape(const attention_scores::Args& a, const Launch& l) {
   const Problem<T> m = problem<T>(a);
   launch(attention_scores_mma_tiled<T, S>,
-         {.grid = dim3(ceil_div(m.seq_q, S::kQueries) * m.batch * m.heads), .block = dim3(kThreads), .shared_bytes = S::kSharedBytes},
+         {.grid = dim3(ceil_div(m.seq_q, S::kQueries) * m.batch * m.heads),
+          .block = dim3(kThreads),
+          .shared_bytes = S::kSharedBytes},
          l.stream, m, a.q.rows_aligned(kAccess) && a.k.rows_aligned(kAccess), a.p.rows_aligned(kAccess));
 }
 

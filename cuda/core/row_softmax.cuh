@@ -214,6 +214,7 @@ int threads_for(std::int64_t cols) {
 }
 // Their sums: a batch is 3 + 3 additions and one more to those before; the tail 1; the block 10.
 inline constexpr Chain kBlockChain = {.lanes = kMostHeld<1>, .extra = 6 + 1 + 10};
-inline constexpr Chain kBlockRescales = {.lanes = kMostHeld<1>, .extra = 1};  // one a batch but the first, the tail's, the block's
+// Rescalings of an online sum: one a batch but the first, the tail's, the block's.
+inline constexpr Chain kBlockRescales = {.lanes = kMostHeld<1>, .extra = 1};
 
 }  // namespace assay::ASSAY_FLAVOUR::row_softmax
