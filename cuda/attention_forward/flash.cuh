@@ -20,6 +20,8 @@ struct Rows128 {
   __device__ static int place(int row, int chunk) {
     return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
   }
+  // The same for row + more, `more` a constant: a multiple of 8 rows further on lies alike.
+  __device__ static int place(int row, int more, int chunk) { return place(row + more % 8, chunk) + more / 8 * 8 * kPitch; }
 };
 
 // A number that the compiler does not know: it has been through a shuffle.  Note: the addresses of all fragments follow from
@@ -210,7 +212,8 @@ struct Flash {
           st(reinterpret_cast<unsigned*>(tile + Tile::place(row, n) + lane % 4 * 2), pack<T>(x, y));
         }
         if (lane % 4 == 0 && first_query + row < p.queries)
-          st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq, total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
+          st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
+             total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
       }
     sync_warp();
     T* const out = p.o.of(batch, head);

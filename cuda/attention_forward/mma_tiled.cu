@@ -36,35 +36,46 @@ struct Sizes {
 // What a thread brings of a tile: chunk `chunk` of every kRowsApart-th row.
 template <class T, int kDim>
 struct Loader {
-  static constexpr int kChunks = Rows128<kDim>::kChunks;
+  using Tile = Rows128<kDim>;
+  static constexpr int kChunks = Tile::kChunks;
   static constexpr int kLanes = kChunks <= 4 ? 4 : kChunks <= 8 ? 8 : kChunks <= 16 ? 16 : 32;  // of a row
   static constexpr int kRowsApart = kThreads / kLanes;
   int dim;
   bool wide;  // every row starts at a multiple of 16 bytes
 
-  // Rows [first, first + kRows) of one head; those from `rows` on are zeros.
+  // Rows [first, first + kRows) of one head; those from `rows` on are zeros.  Chunks beyond `dim` are left alone.
   template <int kRows>
   __device__ void load(T* tile, const T* data, std::int64_t stride, int first, int rows) const {
     const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
-    if (chunk >= kChunks) return;
     const int left = dim - chunk * kChunk;  // channels from here on
-    const int valid = left >= kChunk ? kAccess : left > 0 ? left * 2 : 0;
+    if (left <= 0) return;
     const T* from = data + (first + row) * stride + chunk * kChunk;
-    if (wide) {
+    const std::int64_t step = kRowsApart * stride;
+    if (wide && left >= kChunk && first + kRows <= rows) {
 #pragma unroll
-      for (int r = 0; r < kRows; r += kRowsApart, from += kRowsApart * stride) {
-        const bool there = valid > 0 && first + row + r < rows;
-        cp_async<kAccess>(tile + Rows128<kDim>::place(row + r, chunk), there ? from : data, there ? valid : 0);
-      }
-    } else {
+      for (int r = 0; r < kRows; r += kRowsApart, from += step) cp_async<kAccess>(tile + Tile::place(row, r, chunk), from);
+      return;
+    }
 #pragma unroll 1
-      for (int r = 0; r < kRows; r += kRowsApart, from += kRowsApart * stride) {
+    for (int r = 0; r < kRows; r += kRowsApart, from += step) {
+      T* const to = tile + Tile::place(row + r, chunk);
+      const bool there = first + row + r < rows;
+      if (wide) {
+        cp_async<kAccess>(to, there ? from : data, !there ? 0 : left >= kChunk ? kAccess : left * 2);
+      } else {
         Vec<T, kChunk> values{};
         for (int j = 0; j < kChunk; ++j)
-          if (first + row + r < rows && j < left) values[j] = ld(from + j);
-        st(reinterpret_cast<Vec<T, kChunk>*>(tile + Rows128<kDim>::place(row + r, chunk)), values);
+          if (there && j < left) values[j] = ld(from + j);
+        st(reinterpret_cast<Vec<T, kChunk>*>(to), values);
       }
     }
+  }
+  // Zeros in the chunks beyond `dim` of `rows` rows, which loads leave alone.
+  __device__ void clear(T* tile, int rows) const {
+    const int row = linear_thread() / kLanes, chunk = linear_thread() % kLanes;
+    if (chunk * kChunk < dim || chunk >= kChunks) return;
+    for (int r = row; r < rows; r += kRowsApart)
+      st(reinterpret_cast<Vec<T, kChunk>*>(tile + Tile::place(r, chunk)), Vec<T, kChunk>{});
   }
   // Whether what this thread brought holds a NaN or an infinity.
   template <int kRows>
@@ -73,7 +84,7 @@ struct Loader {
     bool any_special = false;
 #pragma unroll 1
     for (int r = 0; r < kRows; r += kRowsApart)
-      if (chunk < kChunks) any_special |= has_special(tile + Rows128<kDim>::place(row + r, chunk));
+      if (chunk < kChunks) any_special |= has_special(tile + Tile::place(row + r, chunk));
     return any_special;
   }
 };
@@ -83,21 +94,26 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
   using S = Sizes<kDim>;
   const Work work = work_of(schedule, p.heads, static_cast<int>(blockIdx.x));
-  const int first_query = work.tile * S::kQueries, warp_query = warp_id() * S::kTilesM * 16;
+  const int first_query = work.tile * S::kQueries;
   const T* const keys = p.k.of(work.batch, work.head / p.group);
   const T* const values = p.v.of(work.batch, work.head / p.group);
 
   // Tiles [0, whole) are visible to every query, tiles [whole, tiles) to some.
   const int last_query = first_query + S::kQueries < p.queries ? first_query + S::kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
-  const int last_of_warp = first_query + warp_query + S::kTilesM * 16 - 1;
-  const int warp_keys = first_query + warp_query < p.queries ? p.visible(last_of_warp) : 0;  // what the warp sees
+  // The first of this warp's queries in the tile; and whether any of them sees the keys from `key` on.
+  const auto warp_query = [] { return fresh(warp_id()) * S::kTilesM * 16; };
+  const auto sees = [&](int key) {
+    const int first = first_query + warp_query();
+    return first < p.queries && key < p.visible(first + S::kTilesM * 16 - 1);
+  };
 
   const Loader<T, kDim> loader{p.dim, wide_loads};
   const auto load_keys = [&](int tile) {
     if (tile < tiles) loader.template load<kKeys>(shared_memory<T>(S::kK), keys, p.k.seq, tile * kKeys, p.keys);
     cp_async_commit();
   };
+  if (p.dim < kDim) loader.clear(shared_memory<T>(), S::kQueries + 2 * kKeys);
   loader.template load<S::kQueries>(shared_memory<T>(), p.q.of(work.batch, work.head), p.q.seq, first_query, p.queries);
   load_keys(0);
   if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
@@ -112,9 +128,9 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     sync_block();
     loader.template load<kKeys>(shared_memory<T>(S::kV), values, p.v.seq, tile * kKeys, p.keys);
     cp_async_commit();
-    const bool active = !masked || tile * kKeys < warp_keys;
+    const bool active = !masked || sees(tile * kKeys);
     typename decltype(flash)::Scores s;
-    if (active) flash.multiply_keys(s, shared_memory<T>() + warp_query * S::kRow, shared_memory<T>(S::kK));
+    if (active) flash.multiply_keys(s, shared_memory<T>() + warp_query() * S::kRow, shared_memory<T>(S::kK));
 
     // V is there, and nobody reads this K any more.
     cp_async_wait<0>();
@@ -122,18 +138,20 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     sync_block();
     load_keys(tile + 1);
     if (!active) continue;
-    if (masked) flash.mask(s, p, first_query + warp_query, tile * kKeys);
+    if (masked) flash.mask(s, p, first_query + warp_query(), tile * kKeys);
     flash.weigh(s, c);
     if (masked && ld(shared_memory<int>(S::kSpecial)))
-      flash.add_visible_values(s, shared_memory<T>(S::kV), p, first_query + warp_query, tile * kKeys);
+      flash.add_visible_values(s, shared_memory<T>(S::kV), p, first_query + warp_query(), tile * kKeys);
     else flash.add_values(s, shared_memory<T>(S::kV));
   }
 
+  // Worked out again rather than kept.
   const Work end = work_of(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
+  const int query = end.tile * S::kQueries + warp_query();
   cp_async_wait<0>();
   sync_block();
-  if (first_query + warp_query < p.queries)
-    flash.finish(p, end.batch, end.head, end.tile * S::kQueries + warp_query, shared_memory<T>() + warp_query * S::kRow, wide_stores);
+  if (query < p.queries)
+    flash.finish(p, end.batch, end.head, query, shared_memory<T>() + warp_query() * S::kRow, wide_stores);
 }
 
 void run(const attention_forward::Args& a, const Launch& l) {

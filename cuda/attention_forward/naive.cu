@@ -16,7 +16,8 @@ KERNEL(attention_forward){
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p, int query_blocks, int channel_blocks) {
-  const int block = static_cast<int>(blockIdx.x / channel_blocks), first = static_cast<int>(blockIdx.x % channel_blocks) * kChannels;
+  const int block = static_cast<int>(blockIdx.x) / channel_blocks;
+  const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int query = block % query_blocks * kThreads + static_cast<int>(threadIdx.x);
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
   if (query >= p.queries) return;
@@ -61,8 +62,8 @@ void run(const attention_forward::Args& a, const Launch& l) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t query_blocks = ceil_div(p.queries, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
     launch(attention_forward_naive<T>,
-           {.grid = dim3(query_blocks * channel_blocks * p.heads * p.batches), .block = dim3(kThreads)}, l.stream, p, query_blocks,
-           channel_blocks);
+           {.grid = dim3(query_blocks * channel_blocks * p.heads * p.batches), .block = dim3(kThreads)}, l.stream, p,
+           query_blocks, channel_blocks);
   });
 }
 
