@@ -5,28 +5,11 @@
 // column 2t + e % 2, where g = lane / 4, t = lane % 4.
 #pragma once
 
-#include "cuda/attention_forward/problem.cuh"
+#include "cuda/attention_forward/tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-inline constexpr int kAccess = 16, kChunk = 8;  // bytes and 16-bit elements of a chunk: what cp.async and a lane of ldmatrix move
 inline constexpr float kLog2E = 1.44269504f;
-
-// A tile in shared memory: rows of kDim channels, at a multiple of 128 bytes, whose chunks lie crosswise, so that the eight
-// rows that ldmatrix takes at once meet all 32 banks.
-template <int kDim>
-struct Rows128 {
-  static constexpr int kPitch = (kDim + 63) / 64 * 64, kChunks = kDim / kChunk;
-  __device__ static int place(int row, int chunk) {
-    return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
-  }
-  // The same for row + more, `more` a constant: a multiple of 8 rows further on lies alike.
-  __device__ static int place(int row, int more, int chunk) { return place(row + more % 8, chunk) + more / 8 * 8 * kPitch; }
-};
-
-// A number that the compiler does not know: it has been through a shuffle.  Note: the addresses of all fragments follow from
-// the lane, and would be worked out before the loop over tiles and a hundred registers spilled to keep them.
-__device__ inline int fresh(int v) { return shuffle(v, lane_id()); }
 
 struct Mma16 {  // sm_80
   template <class T>
@@ -193,7 +176,9 @@ struct Flash {
     }
   }
 
-  // O and L of the warp's rows.  `tile`: shared memory for them that no other warp reads or writes.
+  // O and L of the warp's rows; not kWeighted: O is what was added, L another's.  `tile`: shared memory for the rows that no
+  // other warp reads or writes.
+  template <bool kWeighted>
   __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
     const int lane = lane_id();
     sync_warp();
@@ -201,9 +186,11 @@ struct Flash {
     for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float total = sum[i][h];
-        total += shuffle_xor(total, 1);
-        total += shuffle_xor(total, 2);
+        float total = kWeighted ? sum[i][h] : 1.0f;
+        if constexpr (kWeighted) {
+          total += shuffle_xor(total, 1);
+          total += shuffle_xor(total, 2);
+        }
         const int row = i * 16 + h * 8 + lane / 4;
         const float inverse = 1.0f / total;
 #pragma unroll
@@ -211,7 +198,7 @@ struct Flash {
           const float x = total == 0 ? 0.0f : o[i][n][2 * h] * inverse, y = total == 0 ? 0.0f : o[i][n][2 * h + 1] * inverse;
           st(reinterpret_cast<unsigned*>(tile + Tile::place(row, n) + lane % 4 * 2), pack<T>(x, y));
         }
-        if (lane % 4 == 0 && first_query + row < p.queries)
+        if (kWeighted && lane % 4 == 0 && first_query + row < p.queries)
           st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
              total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
       }
@@ -230,18 +217,6 @@ struct Flash {
     }
   }
 };
-
-// Whether a chunk of 16-bit values has one whose exponent is all ones.
-template <class T>
-__device__ inline bool has_special(const T* chunk) {
-  constexpr unsigned kExponents = std::is_same_v<T, half> ? 0x7c007c00u : 0x7f807f80u;
-  constexpr unsigned kOne = std::is_same_v<T, half> ? 0x04000400u : 0x00800080u;
-  const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(chunk));
-  unsigned carried = 0;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) carried |= (words[i] & kExponents) + kOne;
-  return (carried & 0x80008000u) != 0;
-}
 
 // Which queries a block takes.  Heads go in groups whose keys and values the L2 cache holds; in a group, the tiles that see
 // the most keys come first, so that the short ones fill the end.

@@ -33,62 +33,6 @@ struct Sizes {
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
 };
 
-// What a thread brings of a tile: chunk `chunk` of every kRowsApart-th row.
-template <class T, int kDim>
-struct Loader {
-  using Tile = Rows128<kDim>;
-  static constexpr int kChunks = Tile::kChunks;
-  static constexpr int kLanes = kChunks <= 4 ? 4 : kChunks <= 8 ? 8 : kChunks <= 16 ? 16 : 32;  // of a row
-  static constexpr int kRowsApart = kThreads / kLanes;
-  int dim;
-  bool wide;  // every row starts at a multiple of 16 bytes
-
-  // Rows [first, first + kRows) of one head; those from `rows` on are zeros.  Chunks beyond `dim` are left alone.
-  template <int kRows>
-  __device__ void load(T* tile, const T* data, std::int64_t stride, int first, int rows) const {
-    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
-    const int left = dim - chunk * kChunk;  // channels from here on
-    if (left <= 0) return;
-    const T* from = data + (first + row) * stride + chunk * kChunk;
-    const std::int64_t step = kRowsApart * stride;
-    if (wide && left >= kChunk && first + kRows <= rows) {
-#pragma unroll
-      for (int r = 0; r < kRows; r += kRowsApart, from += step) cp_async<kAccess>(tile + Tile::place(row, r, chunk), from);
-      return;
-    }
-#pragma unroll 1
-    for (int r = 0; r < kRows; r += kRowsApart, from += step) {
-      T* const to = tile + Tile::place(row + r, chunk);
-      const bool there = first + row + r < rows;
-      if (wide) {
-        cp_async<kAccess>(to, there ? from : data, !there ? 0 : left >= kChunk ? kAccess : left * 2);
-      } else {
-        Vec<T, kChunk> values{};
-        for (int j = 0; j < kChunk; ++j)
-          if (there && j < left) values[j] = ld(from + j);
-        st(reinterpret_cast<Vec<T, kChunk>*>(to), values);
-      }
-    }
-  }
-  // Zeros in the chunks beyond `dim` of `rows` rows, which loads leave alone.
-  __device__ void clear(T* tile, int rows) const {
-    const int row = linear_thread() / kLanes, chunk = linear_thread() % kLanes;
-    if (chunk * kChunk < dim || chunk >= kChunks) return;
-    for (int r = row; r < rows; r += kRowsApart)
-      st(reinterpret_cast<Vec<T, kChunk>*>(tile + Tile::place(r, chunk)), Vec<T, kChunk>{});
-  }
-  // Whether what this thread brought holds a NaN or an infinity.
-  template <int kRows>
-  __device__ bool special(const T* tile) const {
-    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
-    bool any_special = false;
-#pragma unroll 1
-    for (int r = 0; r < kRows; r += kRowsApart)
-      if (chunk < kChunks) any_special |= has_special(tile + Tile::place(row + r, chunk));
-    return any_special;
-  }
-};
-
 template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
@@ -108,7 +52,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     return first < p.queries && key < p.visible(first + S::kTilesM * 16 - 1);
   };
 
-  const Loader<T, kDim> loader{p.dim, wide_loads};
+  const Loader<T, kDim, kThreads> loader{p.dim, wide_loads};
   const auto load_keys = [&](int tile) {
     if (tile < tiles) loader.template load<kKeys>(shared_memory<T>(S::kK), keys, p.k.seq, tile * kKeys, p.keys);
     cp_async_commit();
@@ -151,7 +95,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   cp_async_wait<0>();
   sync_block();
   if (query < p.queries)
-    flash.finish(p, end.batch, end.head, query, shared_memory<T>() + warp_query() * S::kRow, wide_stores);
+    flash.template finish<true>(p, end.batch, end.head, query, shared_memory<T>() + warp_query() * S::kRow, wide_stores);
 }
 
 void run(const attention_forward::Args& a, const Launch& l) {
@@ -168,7 +112,7 @@ void run(const attention_forward::Args& a, const Launch& l) {
              l.stream, p, s, wide_loads, a.o.rows_aligned(kAccess));
     });
   };
-  a.q.dtype == f16 ? run_type(Type<half>{}) : run_type(Type<bfloat16>{});
+  with_half_type(a.q.dtype, run_type);
 }
 
 }  // namespace assay::ROOM(attention_forward, mma_tiled)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of 16-bit rows in shared memory, and how the threads of a block bring them there by cp.async.
+#pragma once
+
+#include "cuda/attention_forward/problem.cuh"
+
+namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+inline constexpr int kAccess = 16, kChunk = 8;  // bytes and 16-bit elements of a chunk: what cp.async and a lane of ldmatrix move
+
+// A tile in shared memory: rows of kDim channels, at a multiple of 128 bytes, whose chunks lie crosswise, so that the eight
+// rows that ldmatrix takes at once meet all 32 banks.
+template <int kDim>
+struct Rows128 {
+  static constexpr int kPitch = (kDim + 63) / 64 * 64, kChunks = kDim / kChunk;
+  __device__ static int place(int row, int chunk) {
+    return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
+  }
+  // The same for row + more, `more` a constant: a multiple of 8 rows further on lies alike.
+  __device__ static int place(int row, int more, int chunk) { return place(row + more % 8, chunk) + more / 8 * 8 * kPitch; }
+};
+
+// A number that the compiler does not know: it has been through a shuffle.  Note: the addresses of all fragments follow from
+// the lane, and would be worked out before the loop over tiles and a hundred registers spilled to keep them.
+__device__ inline int fresh(int v) { return shuffle(v, lane_id()); }
+
+// Whether a chunk of 16-bit values has one whose exponent is all ones.
+template <class T>
+__device__ inline bool has_special(const T* chunk) {
+  constexpr unsigned kExponents = std::is_same_v<T, half> ? 0x7c007c00u : 0x7f807f80u;
+  constexpr unsigned kOne = std::is_same_v<T, half> ? 0x04000400u : 0x00800080u;
+  const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(chunk));
+  unsigned carried = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) carried |= (words[i] & kExponents) + kOne;
+  return (carried & 0x80008000u) != 0;
+}
+
+// What a thread brings of a tile: chunk `chunk` of every kRowsApart-th row.
+template <class T, int kDim, int kThreads>
+struct Loader {
+  using Tile = Rows128<kDim>;
+  static constexpr int kChunks = Tile::kChunks;
+  static constexpr int kLanes = kChunks <= 4 ? 4 : kChunks <= 8 ? 8 : kChunks <= 16 ? 16 : 32;  // of a row
+  static constexpr int kRowsApart = kThreads / kLanes;
+  int dim;
+  bool wide;  // every row starts at a multiple of 16 bytes
+
+  // Rows [first, first + kRows) of one head; those from `rows` on are zeros.  Chunks beyond `dim` are left alone.
+  template <int kRows>
+  __device__ void load(T* tile, const T* data, std::int64_t stride, int first, int rows) const {
+    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
+    const int left = dim - chunk * kChunk;  // channels from here on
+    if (left <= 0) return;
+    const T* from = data + (first + row) * stride + chunk * kChunk;
+    const std::int64_t step = kRowsApart * stride;
+    if (wide && left >= kChunk && first + kRows <= rows) {
+#pragma unroll
+      for (int r = 0; r < kRows; r += kRowsApart, from += step) cp_async<kAccess>(tile + Tile::place(row, r, chunk), from);
+      return;
+    }
+#pragma unroll 1
+    for (int r = 0; r < kRows; r += kRowsApart, from += step) {
+      T* const to = tile + Tile::place(row + r, chunk);
+      const bool there = first + row + r < rows;
+      if (wide) {
+        cp_async<kAccess>(to, there ? from : data, !there ? 0 : left >= kChunk ? kAccess : left * 2);
+      } else {
+        Vec<T, kChunk> values{};
+        for (int j = 0; j < kChunk; ++j)
+          if (there && j < left) values[j] = ld(from + j);
+        st(reinterpret_cast<Vec<T, kChunk>*>(to), values);
+      }
+    }
+  }
+  // Zeros in the chunks beyond `dim` of `rows` rows, which loads leave alone.
+  __device__ void clear(T* tile, int rows) const {
+    const int row = linear_thread() / kLanes, chunk = linear_thread() % kLanes;
+    if (chunk * kChunk < dim || chunk >= kChunks) return;
+    for (int r = row; r < rows; r += kRowsApart)
+      st(reinterpret_cast<Vec<T, kChunk>*>(tile + Tile::place(r, chunk)), Vec<T, kChunk>{});
+  }
+  // Whether what this thread brought holds a NaN or an infinity.
+  template <int kRows>
+  __device__ bool special(const T* tile) const {
+    const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
+    bool any_special = false;
+#pragma unroll 1
+    for (int r = 0; r < kRows; r += kRowsApart)
+      if (chunk < kChunks) any_special |= has_special(tile + Tile::place(row + r, chunk));
+    return any_special;
+  }
+};
+
+}  // namespace assay::ASSAY_FLAVOUR::attention_forward_room
