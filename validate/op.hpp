@@ -90,6 +90,9 @@ struct Kernel {
   Launcher on_gpu = nullptr;
 };
 
+// Whether the kernel is one that calls a vendor's library.
+inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
+
 std::span<const Op> ops();
 std::span<const Kernel> kernels();
 

@@ -41,9 +41,6 @@ struct BenchShape {
   std::vector<std::string> kernels;
 };
 
-// Whether the kernel is one that calls a vendor's library.
-inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
-
 // The sound kernels of a row that the flags ask for, and those that ratios refer to.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 

@@ -25,7 +25,8 @@ struct Selection {
   std::string datasets;  // folder; empty: looked for beside the program
   std::uint64_t seed = 2026;
   std::int64_t count = 200;
-  std::string shard;  // "i/n"
+  std::string shard;       // "i/n"
+  bool no_vendor = false;  // leave out what calls a vendor's library
 };
 
 struct RunFlags {

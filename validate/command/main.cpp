@@ -69,6 +69,7 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
+  app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
   app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
   app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
 }

@@ -77,7 +77,7 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
 
   const auto wanted = [&](const Kernel& k, const Op& op) {
     const auto& names = selection.kernels;
-    return k.op == op.name && k.broken == broken &&
+    return k.op == op.name && k.broken == broken && !(selection.no_vendor && is_vendor(k)) &&
            (names.empty() || std::find(names.begin(), names.end(), k.name) != names.end());
   };
   for (const std::string& name : selection.kernels) {
