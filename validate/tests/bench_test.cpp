@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench's rows, on a machine that computes as simt does and whose clock is pretended.
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "catch_shim.hpp"
 #include "schema_checker.hpp"
@@ -20,6 +24,7 @@ using test::Json;
 class PretendedClock final : public Backend {
  public:
   bool computes = true;
+  Launcher slow = nullptr;  // this one takes long by the host's clock
   std::vector<Launcher> timed;
 
   std::string_view name() const override { return "cuda"; }
@@ -35,6 +40,7 @@ class PretendedClock final : public Backend {
   void run(Launcher launch_it, const void* args, void* workspace, const Variation&) override {
     simt::configure({});
     simt::reset_counts();
+    if (launch_it == slow) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
   }
   Launcher launcher(const Kernel& k) const override { return k.on_simt; }
@@ -85,7 +91,8 @@ BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFla
 TEST_CASE("bench: a row's rates, shares and ratios") {
   PretendedClock machine;
   BenchFlags flags;
-  const BenchRows o = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {{f16, 1e9}}});
+  const BenchRows o =
+      timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {{f16, 1e9}}});
   CHECK(o.sound);
   REQUIRE(o.records.size() == 4);  // block_row, naive, unfused, warp_row: 10, 20, 30, 40 us
   const Json& naive = o.of("naive");
@@ -129,6 +136,13 @@ TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
   CHECK(wide.of("warp_row").at("record") == "left_out");
   CHECK(wide.of("warp_row").at("reason") != "");
   CHECK(wide.of("block_row").at("record") == "bench");
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  const BenchRows patient = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK(patient.sound);
+  CHECK(patient.of("naive").at("record") == "left_out");
+  CHECK(patient.of("naive").at("reason").get<std::string>().find("times the fastest") != std::string::npos);
+  CHECK(patient.of("unfused").at("record") == "bench");
+  machine.slow = nullptr;
   machine.computes = false;
   const BenchRows wrong = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
   CHECK_FALSE(wrong.sound);
