@@ -112,11 +112,34 @@ void add_model(CaseList& list, Case c) {
   }
 }
 
+// Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
+// were, then its tokens.  What a sum runs over stays as long as it is.
+void fit(Case& c, const OpShape& op, std::int64_t most) {
+  const auto cut = [&](Axis axis, std::int64_t to) {
+    const std::int64_t from = c.dims[axis];
+    if (from <= to || elements(c, op) <= most) return;
+    c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
+    const auto earlier =
+        std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis; });
+    if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
+    else c.reduced.push_back({axis, from, c.dims[axis]});
+  };
+  cut(Axis::out, 33), cut(Axis::ffn, 33);
+  if (const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads]; heads && elements(c, op) > most) {
+    c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
+    c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
+    if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
+  }
+  cut(Axis::tokens, 17);
+}
+
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
   for (const Model& m : d.models)
     for (const std::int64_t tokens : m.tokens) {
       const std::int64_t taken = options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens;
-      add_model(list, model_case(m, use, op, tokens, taken));
+      Case c = model_case(m, use, op, tokens, taken);
+      if (options.reduce) fit(c, op, options.reduce_elements_to);
+      add_model(list, std::move(c));
     }
 }
 void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {

@@ -67,7 +67,10 @@ void Console::add(const Record& r) {
     row.seconds += r.seconds;
     if (r.margin && (*r.margin > row.margin || row.at.empty())) row.margin = *r.margin, row.at = summary_of(r.c);
     if (!r.c.reduced.empty()) ++reduced_;
-    for (const Case::Reduction& to : r.c.reduced) reduced_to_.insert(fmt::format("{} to {}", name(to.axis), to.to));
+    for (const Case::Reduction& to : r.c.reduced) {
+      const auto [at, first] = reduced_to_.try_emplace(std::string(name(to.axis)), to.to, to.to);
+      if (!first) at->second = {std::min(at->second.first, to.to), std::max(at->second.second, to.to)};
+    }
   }
   if (show_ == Show::last_line) return;
   if (show_ == Show::everything && is_bad(r.verdict) && failures_++ < kShown) {
@@ -127,9 +130,14 @@ void Console::notes(const Tally& tally) const {
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));
-  if (reduced_)
-    note(fmt::format("{} of {} cases take fewer tokens than their model's: {}", reduced_, tally.ran(),
-                     fmt::join(reduced_to_, ", ")));
+  if (reduced_) {
+    std::string to;
+    for (const auto& [axis, ends] : reduced_to_)
+      to +=
+          fmt::format("{}{} to {}", to.empty() ? "" : ", ", axis,
+                      ends.first == ends.second ? fmt::format("{}", ends.first) : fmt::format("{}..{}", ends.first, ends.second));
+    note(fmt::format("{} of {} cases are smaller than their model's: {}", reduced_, tally.ran(), to));
+  }
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

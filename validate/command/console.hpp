@@ -45,8 +45,8 @@ class Console {
   bool terminal_;  // progress goes to stderr, so that a pipe gets none
   std::int64_t done_ = 0, total_;
   std::int64_t reduced_ = 0;
-  std::set<std::string> reduced_to_;             // "rows to 129"
-  std::map<std::string, std::int64_t> skipped_;  // by reason
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> reduced_to_;  // the shortest and longest of each axis
+  std::map<std::string, std::int64_t> skipped_;                              // by reason
   int failures_ = 0;
   std::chrono::steady_clock::time_point last_progress_{};
   std::vector<Row> rows_;

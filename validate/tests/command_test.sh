@@ -179,7 +179,7 @@ if command -v script >/dev/null; then
     same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"
     holds "the table at $columns columns" "$shown" "err/bound"
     holds "the note on tiles" "$shown" "cases with more than one tile and a ragged tail ("
-    holds "the note on fewer tokens" "$shown" "take fewer tokens than their model's: rows to "
+    holds "the note on fewer tokens" "$shown" "are smaller than their model's: rows to "
   done
 fi
 
