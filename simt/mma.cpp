@@ -13,6 +13,8 @@
 namespace simt::detail {
 namespace {
 
+// Below that of every term: a zero, as accumulator or product, does not take part in the alignment.
+constexpr int kNoExponent = -300;
 constexpr float kNaN = std::bit_cast<float>(0x7fffffffu);
 
 // significand * 2^(exponent - fraction bits of the format).
@@ -49,7 +51,7 @@ float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bi
   const std::uint32_t u = std::bit_cast<std::uint32_t>(c), c_field = u >> 23 & 255u;
   const int c_exponent = std::max(static_cast<int>(c_field), 1) - 127;
   double special = std::isfinite(c) ? 0 : static_cast<double>(c);
-  int exponent = c_exponent;
+  int exponent = c != 0 ? c_exponent : kNoExponent;
   for (int k = 0; k < terms; ++k) {
     const double product = a[k].value * b[k].value;
     if (!std::isfinite(product)) special += product;
@@ -87,7 +89,9 @@ void multiply_fast(MmaTile<K>& tile) {
 float truncate(double v) {
   if (std::fabs(v) >= 0x1p128) return v < 0 ? -HUGE_VALF : HUGE_VALF;
   const auto f = static_cast<float>(v);
-  return std::fabs(static_cast<double>(f)) > std::fabs(v) ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f;
+  const float kept =
+      std::fabs(static_cast<double>(f)) > std::fabs(v) ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f;
+  return kept == 0 ? 0.0f : kept;  // never -0
 }
 
 template <bool Half, int K>

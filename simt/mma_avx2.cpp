@@ -99,10 +99,12 @@ bool run(MmaTile<K>& tile) {
       const Ints field = _mm256_and_si256(_mm256_srli_epi32(c, 23), all(255));
       special = _mm256_or_si256(special, _mm256_cmpeq_epi32(field, all(255)));
       const Ints c_exponent = _mm256_sub_epi32(_mm256_max_epi32(field, all(1)), all(127));
+      const Ints c_zero = _mm256_cmpeq_epi32(_mm256_slli_epi32(c, 1), _mm256_setzero_si256());
       const auto exponent = [&](int odd, int i) {
         return _mm256_add_epi32(b[odd][i].exponent, broadcast(a[odd].exponent + m * K / 2 + i));
       };
-      Ints largest = c_exponent;
+      Ints largest =
+          _mm256_blendv_epi8(c_exponent, all(-300), c_zero);  // Note: below every product of two numbers that are not zero
 #pragma GCC unroll 8
       for (int i = first; i < first + Terms / 2; ++i)
         largest = _mm256_max_epi32(largest, _mm256_max_epi32(exponent(0, i), exponent(1, i)));

@@ -103,7 +103,9 @@ struct Flash {
         larger = fmaxf(larger, shuffle_xor(larger, 1));
         larger = fmaxf(larger, shuffle_xor(larger, 2));
         const float base = larger == -INFINITY ? 0.0f : larger * c;
-        const float shrink = exp2_approx(max[i][h] * c - base);
+        // Note: exactly 1 while the maximum stays.  The difference of two products would, fused, be the rounding error of one of
+        // them, and the sum of 100,000 weights drift by as many of it.
+        const float shrink = max[i][h] == -INFINITY ? 0.0f : exp2_approx((max[i][h] - larger) * c);
         max[i][h] = larger;
         float total = 0;
 #pragma unroll
