@@ -52,16 +52,22 @@ __device__ inline void load_part(const Operand<T>& m, std::int64_t row, std::int
   }
 }
 
-// Multiplies the tile whose first row of A is `row` and of B `column`.
-template <class T>
+struct NoScale {
+  __device__ void operator()(float (&)[kPart], std::int64_t) const {}
+};
+
+// Multiplies the tile whose first row of A is `row` and of B `column`.  `scale_b(v, k)` may change what was loaded of a row of
+// B: its channels k, k + 1, ...
+template <class T, class ScaleB = NoScale>
 __device__ inline void multiply(const Operand<T>& a, const Operand<T>& b, std::int64_t row, std::int64_t column,
-                                std::int64_t inner, Accumulators& acc) {
+                                std::int64_t inner, Accumulators& acc, ScaleB&& scale_b = {}) {
   float* const shared = shared_memory<float>();
   const int mine = linear_thread() / 2, part = linear_thread() % 2 * kPart;
   float next_a[kPart], next_b[kPart];
   const auto fetch = [&](std::int64_t k) {
     load_part(a, row + mine, k + part, inner, next_a);
     load_part(b, column + mine, k + part, inner, next_b);
+    scale_b(next_b, k + part);
   };
   const auto put = [&](float* tile) {
 #pragma unroll

@@ -25,30 +25,39 @@ __device__ inline Vec<T, N> load_part(const Rows<T>& m, std::int64_t row, std::i
   return v;
 }
 
-// y = f(a, b) element by element, in f32.
-template <class T, int N, class F>
+// What f is applied to: kInputs matrices of one shape.
+template <class T, int kInputs>
+struct Inputs {
+  Rows<T> rows[kInputs];
+};
+
+// y = f(a) or f(a, b) element by element, in f32.
+template <class T, int N, int kInputs, class F>
 __global__ void __launch_bounds__(kThreads)
-    pointwise_binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f) {
+    pointwise_map(Inputs<T, kInputs> in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f) {
   const std::int64_t packs_a_row = ceil_div(cols, N), packs = rows * packs_a_row;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t base = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; base < packs;
        base += kBatch * stride) {
-    Vec<T, N> va[kBatch], vb[kBatch];
+    Vec<T, N> v[kInputs][kBatch];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       const std::int64_t p = base + i * stride;
       if (p >= packs) continue;
-      va[i] = load_part<T, N>(a, p / packs_a_row, p % packs_a_row * N, cols);
-      vb[i] = load_part<T, N>(b, p / packs_a_row, p % packs_a_row * N, cols);
+#pragma unroll
+      for (int k = 0; k < kInputs; ++k) v[k][i] = load_part<T, N>(in.rows[k], p / packs_a_row, p % packs_a_row * N, cols);
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       const std::int64_t p = base + i * stride, col = p % packs_a_row * N;
       if (p >= packs) continue;
-      float v[N];
+      float result[N];
 #pragma unroll
-      for (int j = 0; j < N; ++j) v[j] = f(to_float(va[i][j]), to_float(vb[i][j]));
-      const Vec<T, N> out = from_floats<T>(v);
+      for (int j = 0; j < N; ++j) {
+        if constexpr (kInputs == 1) result[j] = f(to_float(v[0][i][j]));
+        else result[j] = f(to_float(v[0][i][j]), to_float(v[1][i][j]));
+      }
+      const Vec<T, N> out = from_floats<T>(result);
       T* const to = y + p / packs_a_row * y_stride + col;
       if (col + N <= cols) st(reinterpret_cast<Vec<T, N>*>(to), out);
       else
@@ -57,16 +66,26 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// `wide`: every row of all three starts at a multiple of 16 bytes.
-template <class T, class F>
-void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
-            void* stream) {
+// `wide`: every row of the inputs and of y starts at a multiple of 16 bytes.
+template <class T, int kInputs, class F>
+void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
+         void* stream) {
   const auto go = [&]<int N>(std::integral_constant<int, N>) {
     constexpr std::int64_t kMostBlocks = 1 << 20;  // beyond, the loop takes over
     const std::int64_t blocks = std::min(ceil_div(rows * ceil_div(cols, N), kThreads * kBatch), kMostBlocks);
-    launch(pointwise_binary<T, N, F>, {.grid = dim3(blocks), .block = dim3(kThreads)}, stream, a, b, y, y_stride, rows, cols, f);
+    launch(pointwise_map<T, N, kInputs, F>, {.grid = dim3(blocks), .block = dim3(kThreads)}, stream, in, y, y_stride, rows, cols,
+           f);
   };
   wide ? go(std::integral_constant<int, 16 / sizeof(T)>{}) : go(std::integral_constant<int, 1>{});
+}
+template <class T, class F>
+void unary(Rows<T> a, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f, void* stream) {
+  map<T, 1>({{a}}, y, y_stride, rows, cols, wide, f, stream);
+}
+template <class T, class F>
+void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
+            void* stream) {
+  map<T, 2>({{a, b}}, y, y_stride, rows, cols, wide, f, stream);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::pointwise

@@ -40,7 +40,9 @@ std::string numerics_text(const Numerics& n) {
                      n.chain.extra ? fmt::format(" + {}", n.chain.extra) : "",
                      n.stores_intermediate ? ", rounds an intermediate to the dtype" : "") +
          (n.mma_terms ? ", on tensor cores, which truncate" : "") +
-         (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "");
+         (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "") +
+         (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
+         (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "");
 }
 
 std::string processor_name() {

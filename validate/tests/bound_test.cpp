@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bound on trial: a pipeline with the declared roundings stays inside it, one that computes a precision lower does
 // not, and answers that must be exact are representable.
+#include <algorithm>
 #include <memory>
 
 #include "catch_shim.hpp"
@@ -41,6 +42,25 @@ struct Bench {
   std::size_t output = SIZE_MAX;
 };
 
+// The kinds of roundings that kernels of the op declare.  The oracle sums one after the other, so the chain is that.
+std::vector<Numerics> declared_by_kernels(const Op& op) {
+  std::vector<Numerics> kinds;
+  for (const Kernel& k : kernels()) {
+    const Numerics& n = k.numerics;
+    const auto same = [&](const Numerics& other) {
+      return n.stores_intermediate == other.stores_intermediate && n.cancelling_gelu == other.cancelling_gelu &&
+             n.rounds_weights == other.rounds_weights;
+    };
+    if (k.op == op.name && !k.broken && std::none_of(kinds.begin(), kinds.end(), same))
+      kinds.push_back({.accumulate = f32,
+                       .chain = {.lanes = 1},
+                       .stores_intermediate = n.stores_intermediate,
+                       .cancelling_gelu = n.cancelling_gelu,
+                       .rounds_weights = n.rounds_weights});
+  }
+  return kinds;
+}
+
 }  // namespace
 
 TEST_CASE("declared roundings stay inside the bound; one precision lower is failed", "[bound]") {
@@ -55,9 +75,7 @@ TEST_CASE("declared roundings stay inside the bound; one precision lower is fail
         const Fill& fill = find_fill(op, c.fill);
         const bool exact = fill.exact && fill.exact(c.dims, c.dtype);
         Bench bench(op, c);
-        // The oracle sums one after the other, so it declares that.
-        for (const bool stored : {false, true}) {
-          const Numerics numerics{.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = stored};
+        for (const Numerics& numerics : declared_by_kernels(op)) {
           const Comparison right = bench.judge(op, numerics, Roundings::declared, exact);
           if (right.wrong)
             FAIL(repro(c, op.shape()) << ": " << right.wrong << " wrong, err/bound " << right.margin << " at " << right.worst

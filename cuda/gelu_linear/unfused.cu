@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two kernels, as a framework runs them: z = x W^T + b, rounded to the dtype, into workspace, then y = gelu(z).  The baseline
+// that the fused GELU is measured against: the product is mma_tiled's (f32: fma_tiled's).
+#include "cuda/core/activation.cuh"
+#include "cuda/core/pointwise.cuh"
+#include "cuda/core/product.cuh"
+#include "ops/gelu_linear.hpp"
+
+namespace assay::ROOM(gelu_linear, unfused) {
+
+std::size_t workspace_bytes(const gelu_linear::Args& a) {
+  return static_cast<std::size_t>(a.y.shape[0] * product::pitch(a.y.shape[1]) * size_of(a.y.dtype));
+}
+
+KERNEL(gelu_linear){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .workspace_bytes = workspace_bytes,
+};
+
+template <Activation kForm>
+struct Gelu {
+  __device__ float operator()(float z) const { return activate<kForm>(z); }
+};
+
+void run(const gelu_linear::Args& a, const Launch& l) {
+  const std::int64_t rows = a.y.shape[0], out = a.y.shape[1];
+  if (rows == 0 || out == 0) return;
+  const Tensor z = product::in_workspace(l.workspace, a.y.dtype, rows, out);
+  product::run(a.x, a.weight, a.bias, z, l.stream);
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
+      pointwise::unary<T>({z.as<T>(), z.stride[0]}, a.y.as<T>(), a.y.stride[0], rows, out, a.y.rows_aligned(16), Gelu<kForm>{},
+                          l.stream);
+    });
+  });
+}
+
+}  // namespace assay::ROOM(gelu_linear, unfused)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three kernels, as a framework runs them: gate = x w_gate^T and up = x w_up^T, rounded to the dtype, into workspace, then
+// y = silu(gate) * up.  The baseline that the fused pair is measured against: the products are mma_tiled's (f32: fma_tiled's).
+#include "cuda/core/activation.cuh"
+#include "cuda/core/pointwise.cuh"
+#include "cuda/core/product.cuh"
+#include "ops/gemm_swiglu.hpp"
+
+namespace assay::ROOM(gemm_swiglu, unfused) {
+
+std::int64_t product_bytes(const gemm_swiglu::Args& a) {
+  return a.y.shape[0] * product::pitch(a.y.shape[1]) * size_of(a.y.dtype);
+}
+std::size_t workspace_bytes(const gemm_swiglu::Args& a) { return static_cast<std::size_t>(2 * product_bytes(a)); }
+
+KERNEL(gemm_swiglu){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::tokens, product::kM), tile(Axis::ffn, product::kN), tile(Axis::hidden, product::kK)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
+    .workspace_bytes = workspace_bytes,
+};
+
+struct SiluTimes {
+  __device__ float operator()(float gate, float up) const { return silu(gate) * up; }
+};
+
+void run(const gemm_swiglu::Args& a, const Launch& l) {
+  const std::int64_t rows = a.y.shape[0], ffn = a.y.shape[1];
+  if (rows == 0 || ffn == 0) return;
+  const Tensor gate = product::in_workspace(l.workspace, a.y.dtype, rows, ffn);
+  const Tensor up = product::in_workspace(static_cast<char*>(l.workspace) + product_bytes(a), a.y.dtype, rows, ffn);
+  product::run(a.x, a.w_gate, {}, gate, l.stream);
+  product::run(a.x, a.w_up, {}, up, l.stream);
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    pointwise::binary<T>({gate.as<T>(), gate.stride[0]}, {up.as<T>(), up.stride[0]}, a.y.as<T>(), a.y.stride[0], rows, ffn,
+                         a.y.rows_aligned(16), SiluTimes{}, l.stream);
+  });
+}
+
+}  // namespace assay::ROOM(gemm_swiglu, unfused)

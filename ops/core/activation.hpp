@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// GELU and SiLU: values, slopes, and how far a computed value may lie from f(z) when the argument is known within t.
+//
+//   silu(z) = z s(z)   gelu, tanh form = z s(v), v = 2 sqrt(2/pi) (z + 0.044715 z^3)   gelu, erf form = z/2 erfc(-z/sqrt 2)
+//   with s(v) = 1/(1 + exp(-v)); x/2 (1 + tanh(v/2)) is the same function as z s(v).
+//
+// The argument      |f(z + d) - f(z)| <= min(|f'(z)| t + max|f''| t^2 / 2, max|f'| t) for |d| <= t, with the maxima over all
+//                   z (kBend, kSlope); left of the least slope (kTurn) |f'| falls towards 0, so |f'(z + t)| t holds as well.
+// The computation   u = 2^-24, E u: the relative error of exp, tanh, erf (Numerics::function_error), z~ = z + d.
+//   z w / (1 + t)   t = exp(-|v|), w = 1, or t for v < 0.  v errs by a relative 4u (x^2, two constants and the fma, the
+//                   product), silu's by nothing; t is then off by 4u|v| + E u, of which s sees the share 1 - s; z w, the sum
+//                   and the quotient round:  u |f| (3 + (1 - s)(4|v| + E)).
+//   z/2 erfc(a)     a = -z/sqrt 2 errs by a relative 2u (constant, product), and erfc by a erfc'(a)/erfc(a) times that:
+//                   at most z^2 + |z| for a > 0 (Mills' ratio), 1/2 for a < 0; erfcf errs by 4 ulp = 2E u; the product
+//                   rounds:  u |f| (2E + 2 (m^2 + m) + 2), m = max(0, -z)
+//   z/2 (1 + g)     g = tanh or erf (Numerics::cancelling_gelu): g errs by E u and by its argument's error, together at
+//                   most (E + 2) u, since |w g'(w)| <= 1/2; all of it stays when 1 + g cancels; the sum and the product
+//                   round:  u (|z|/2 (E + 2) + 2 |f|)
+// Everything is taken where it is largest within t of z.  A subnormal t or erfc errs by E or 2E half subnormals, which meet
+// |z| or |z|/2; a subnormal product and quotient by half a one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+enum class Activation : std::uint8_t { gelu_tanh, gelu_erf, silu };
+
+namespace detail {
+inline constexpr double kSqrt2OverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+inline constexpr double kGeluCubic = 0.044715;
+inline constexpr double kSlope = 1.13;  // max |f'|: 1.1289 and 1.1290 (gelu near 1.42), 1.0999 (silu near 2.40)
+inline constexpr double kBend = 0.798;  // max |f''|: 0.79788 (gelu at 0), 1/2 (silu at 0)
+inline constexpr double kTurn = -2.5;   // f'' < 0 from here to the left: since -1.42 (gelu), -2.40 (silu)
+
+// What the sigmoid is taken of, and its derivative.
+inline double sigmoid_argument(Activation f, double z) {
+  return f == Activation::silu ? z : 2 * kSqrt2OverPi * z * (1 + kGeluCubic * z * z);
+}
+inline double sigmoid_argument_slope(Activation f, double z) {
+  return f == Activation::silu ? 1 : 2 * kSqrt2OverPi * (1 + 3 * kGeluCubic * z * z);
+}
+// 1/(1 + exp(-v)), to its last digits for either sign.
+inline double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+}  // namespace detail
+
+inline double activation(Activation f, double z) {
+  if (f == Activation::gelu_erf) return z / 2 * std::erfc(-z / std::numbers::sqrt2);
+  return z / (1 + std::exp(-detail::sigmoid_argument(f, z)));
+}
+
+inline double activation_slope(Activation f, double z) {
+  if (f == Activation::gelu_erf)
+    return std::erfc(-z / std::numbers::sqrt2) / 2 + z * std::exp(-z * z / 2) * detail::kSqrt2OverPi / 2;
+  const double v = detail::sigmoid_argument(f, z), falls = detail::sigmoid(v) * detail::sigmoid(-v);
+  return detail::sigmoid(v) + (falls > 0 ? z * falls * detail::sigmoid_argument_slope(f, z) : 0);
+}
+
+inline double activation_error(const Numerics& numerics, Activation f, double z, double t) {
+  double moved = std::min(std::fabs(activation_slope(f, z)) * t + detail::kBend / 2 * t * t, detail::kSlope * t);
+  if (z + t < detail::kTurn) moved = std::min(moved, std::fabs(activation_slope(f, z + t)) * t);
+  const double u = unit_roundoff(numerics.accumulate), e = numerics.function_error;
+  const double value = std::fabs(activation(f, z)) + moved, furthest = std::fabs(z) + t;
+  double rounded = 0;
+  if (f != Activation::silu && numerics.cancelling_gelu) {
+    rounded = furthest / 2 * (e + 2) + 2 * value;
+  } else if (f == Activation::gelu_erf) {
+    const double m = std::max(0.0, t - z);
+    rounded = value * (2 * e + 2 * (m * m + m) + 2);
+  } else {
+    const double rest = detail::sigmoid(-detail::sigmoid_argument(f, z - t));  // 1 - s
+    const double v = f == Activation::silu ? 0 : detail::sigmoid_argument(f, furthest);
+    rounded = value * (3 + (rest > 0 ? rest * (4 * v + e) : 0));
+  }
+  return moved + u * rounded + (furthest * e + 2) * rounding_floor(numerics.accumulate);
+}
+
+}  // namespace assay

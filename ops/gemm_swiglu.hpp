@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// SwiGLU:  y[t,f] = silu(gate[t,f]) * up[t,f],  gate = x w_gate^T,  up = x w_up^T,  silu(z) = z / (1 + exp(-z))
+//
+// Shazeer 2020, arXiv 2002.05202, without bias.  A NaN or inf in x spoils its own token, in a weight its own feature;
+// silu(-inf) = NaN, as the formula has it.  The unfused pipeline stores gate and up.
+#pragma once
+
+#include "ops/core/activation.hpp"
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+struct gemm_swiglu {
+  struct Args {
+    Tensor x;       // [tokens, hidden]
+    Tensor w_gate;  // [ffn, hidden]
+    Tensor w_up;    // [ffn, hidden]
+    Tensor y;       // [tokens, ffn], written
+  };
+  struct Golden {
+    Array y;         // [tokens, ffn]
+    Array gate;      // [tokens, ffn]
+    Array up;        // [tokens, ffn]
+    Array gate_abs;  // [tokens, ffn], sum |x w_gate|
+    Array gate_sq;   // [tokens, ffn], sum (x w_gate)^2
+    Array up_abs;    // [tokens, ffn], sum |x w_up|
+    Array up_sq;     // [tokens, ffn], sum (x w_up)^2
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::tokens, 0}, {Axis::hidden, 1}, {Axis::ffn, 0}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::tokens, Axis::hidden});
+    v.weight("w_gate", a.w_gate, {Axis::ffn, Axis::hidden});
+    v.weight("w_up", a.w_up, {Axis::ffn, Axis::hidden});
+    v.output("y", a.y, {Axis::tokens, Axis::ffn});
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::tokens, Axis::ffn});
+    v.array("gate", g.gate, {Axis::tokens, Axis::ffn});
+    v.array("up", g.up, {Axis::tokens, Axis::ffn});
+    v.array("gate_abs", g.gate_abs, {Axis::tokens, Axis::ffn});
+    v.array("gate_sq", g.gate_sq, {Axis::tokens, Axis::ffn});
+    v.array("up_abs", g.up_abs, {Axis::tokens, Axis::ffn});
+    v.array("up_sq", g.up_sq, {Axis::tokens, Axis::ffn});
+  }
+
+  static Legality legal(const Args&) { return Legality::yes(); }
+
+  // gate within T_g and up within T_u: the products (gemm_bound.hpp), rounded where they are stored.  s = silu(gate) within
+  // T_s (activation.hpp).  (s + T_s)(up + T_u) - s up is at most |up| T_s + |s| T_u + T_s T_u; the product rounds; the
+  // rounding to the dtype.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
+    const std::int64_t hidden = a.x.shape[1];
+    double gate = product_error(numerics, errors, hidden, g.gate[i], g.gate_abs[i], g.gate_sq[i]);
+    double up = product_error(numerics, errors, hidden, g.up[i], g.up_abs[i], g.up_sq[i]);
+    if (numerics.stores_intermediate) {
+      gate += rounding_error(a.y.dtype, g.gate[i], gate);
+      up += rounding_error(a.y.dtype, g.up[i], up);
+    }
+    const double s = activation(Activation::silu, g.gate[i]), ds = activation_error(numerics, Activation::silu, g.gate[i], gate);
+    double t = std::fabs(g.up[i]) * ds + std::fabs(s) * up + ds * up;
+    t += rounding_error(numerics.accumulate, g.y[i], t);
+    return t + rounding_error(a.y.dtype, g.y[i], t);
+  }
+
+  // x and both weights read, y written; two products, 5 operations a feature beside.  Unfused, x is read by each product,
+  // gate and up are written and read once more.
+  static Cost cost(const Args& a) {
+    const double x = static_cast<double>(a.x.bytes()), weights = static_cast<double>(a.w_gate.bytes() + a.w_up.bytes());
+    const double y = static_cast<double>(a.y.bytes());
+    return {.flops = static_cast<double>(a.y.size()) * (4.0 * static_cast<double>(a.x.shape[1]) + 5),
+            .bytes_read = x + weights,
+            .bytes_written = y,
+            .unfused_bytes = 2 * x + weights + 5 * y};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden RMSNorm + linear: rows normalised and scaled in f64, their product with the weight by Eigen, and its magnitudes.
+#include "ops/rmsnorm_gemm.hpp"
+
+#include "reference/core/product.hpp"
+
+namespace assay::reference {
+
+void golden(const rmsnorm_gemm::Args& a, rmsnorm_gemm::Golden& g, const Rows& rows) {
+  const std::int64_t hidden = a.x.shape[1], out = a.y.shape[1];
+  const Eigen::ArrayXd gamma = load(a.gamma, 0, hidden);
+  const auto root = [&](std::int64_t row) { return std::sqrt(g.square[row] + a.epsilon); };
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const Eigen::ArrayXd x = load(a.x, rows[k] * hidden, hidden);
+    g.square[rows[k]] = x.square().mean();
+    g.row_abs[rows[k]] = x.abs().sum() / root(rows[k]);
+  }
+#pragma omp parallel for schedule(static)
+  for (std::int64_t o = 0; o < out; ++o) g.weight_abs[o] = ((1 + gamma.abs()) * load(a.weight, o * hidden, hidden).abs()).sum();
+
+  const auto load_x = [&](std::int64_t row, auto into) { into = (load(a.x, row * hidden, hidden) / root(row) * gamma).matrix(); };
+  for_product_blocks(rows, hidden, out, load_x, [&](std::int64_t k, std::int64_t first, std::int64_t count, const Matrix& x) {
+    const Product p(x, load_block(a.weight, first, count));
+    for (std::int64_t r = 0; r < x.rows(); ++r)
+      for (std::int64_t o = 0; o < count; ++o) {
+        const std::int64_t i = rows[k + r] * out + first + o;
+        g.y[i] = p.value(r, o);
+        g.sum_abs[i] = p.sum_abs(r, o);
+        g.sum_sq[i] = p.sum_sq(r, o);
+      }
+  });
+}
+
+}  // namespace assay::reference

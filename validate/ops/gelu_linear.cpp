@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for gelu_linear: exact probes, the fills of its own edges, the second oracle.
+#include "ops/gelu_linear.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/activation_oracle.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const gelu_linear::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], out = a.y.shape[1];
+  for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t o = 0; o < out; ++o) {
+      double z = gemm_oracle::dot(r, a.x, t, a.weight, o);
+      if (a.bias.data) z = r.add(z, a.bias.at(o));
+      y[static_cast<std::size_t>(t * out + o)] = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.stored(z));
+    }
+}
+
+}  // namespace
+
+Hooks hooks_of_gelu_linear() {
+  using namespace gemm_fills;
+  return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge}, .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for gemm_swiglu: exact probes, the fills of its own edges, the second oracle.
+#include "ops/gemm_swiglu.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/activation_oracle.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+// One or two ones a token.  gate is 1024 n, where silu is the identity or 0, and up m / 64, with integers n and m up to 14 that
+// differ from each other and from feature to feature: y = 16 n m or 0.
+double probe_gates(const FillSite& s, std::int64_t i) {
+  const std::int64_t hidden = gemm_fills::hidden_of(s), row = i / hidden, h = i % hidden;
+  if (s.tensor == "w_gate") return static_cast<double>((row * 3 + h * 5) % 15 - 7) * 1024;
+  if (s.tensor == "w_up") return static_cast<double>((row * 7 + h * 4 + 2) % 15 - 7) / 64;
+  const std::int64_t first = row * 37 % hidden, second = (row * 37 + hidden / 2) % hidden;
+  return h == first ? 1 : h == second ? (row % 2 ? -1 : 1) : 0;
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const gemm_swiglu::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], ffn = a.y.shape[1];
+  for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t f = 0; f < ffn; ++f) {
+      const double gate = r.stored(gemm_oracle::dot(r, a.x, t, a.w_gate, f));
+      const double up = r.stored(gemm_oracle::dot(r, a.x, t, a.w_up, f));
+      y[static_cast<std::size_t>(t * ffn + f)] = r.multiply(gemm_oracle::activate(r, false, Activation::silu, gate), up);
+    }
+}
+
+}  // namespace
+
+Hooks hooks_of_gemm_swiglu() {
+  using namespace gemm_fills;
+  return {.fills = {{.name = "probe_gates",
+                     .shows = "gate and up swapped, a feature or a channel that is not its own; exact",
+                     .value = probe_gates,
+                     .exact = always},
+                    kChosen,
+                    kUnit,
+                    kUnitOutlier,
+                    kCancelling,
+                    kSubnormal,
+                    kLarge},
+          .oracle = oracle};
+}
+
+}  // namespace assay

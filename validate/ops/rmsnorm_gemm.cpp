@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for rmsnorm_gemm: exact probes, the fills of its own edges, the second oracle.
+#include "ops/rmsnorm_gemm.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "validate/op.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+using gemm_fills::hidden_of;
+using gemm_fills::normal;
+
+bool is_gamma(const FillSite& s) { return s.tensor == "gamma"; }
+double gamma_of_channel(std::int64_t h) { return static_cast<double>(h % 11 - 5); }  // zero and negative ones among them
+
+// Rows of +-s, s a power of two: with epsilon = 0, r = 1/s and x r = +-1 exactly, whatever the order of the sum.  At most
+// eight weights a feature are not zero, their places shifting from feature to feature: y is an integer below 128.
+double probe_signs(const FillSite& s, std::int64_t i) {
+  if (is_gamma(s)) return gamma_of_channel(i);
+  const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
+  if (s.role == Role::input)
+    return random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(i)) *
+           random::power_of_two(static_cast<int>(row % 7) - 3);
+  const std::int64_t step = (hidden + 7) / 8, place = (h + hidden - row * 5 % hidden) % hidden;
+  return place % step == 0 ? static_cast<double>((place / step + row) % 7 - 3) : 0;
+}
+
+// One channel a token: r = sqrt(hidden) / |x|, a power of two where hidden is one of four, so y = sqrt(hidden) gamma w of that
+// channel, exactly.
+double probe_channel(const FillSite& s, std::int64_t i) {
+  if (is_gamma(s)) return gamma_of_channel(i);
+  if (s.role == Role::input)
+    return gemm_fills::probe_one_hot(s, i) * random::power_of_two(static_cast<int>(i / hidden_of(s) % 5));
+  return static_cast<double>((i / hidden_of(s) * 3 + i % hidden_of(s) * 5) % 7 - 3);
+}
+bool power_of_four(const Dims& d, DType) {
+  const auto n = static_cast<std::uint64_t>(d[Axis::hidden]);
+  return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
+}
+
+double large_rows(const FillSite& s, std::int64_t i) {
+  return s.role == Role::input ? (normal(s, i) < 0 ? -8000 : 8000) + 500 * normal(s, i) : normal(s, i);
+}
+double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
+double hot_channel(const FillSite& s, std::int64_t i) {
+  const std::int64_t hot = random::index(random::key(s.seed, 0, random::Purpose::column), 0, hidden_of(s));
+  return normal(s, i) * (s.role == Role::input && i % hidden_of(s) == hot ? 1000 : 1);
+}
+double sparse_gamma(const FillSite& s, std::int64_t i) { return is_gamma(s) && i % 3 ? 0 : normal(s, i); }
+
+// The second half of the channels takes away the first half's terms but for a part: more of it in bf16, where kernels that
+// round x r gamma or gamma w drown what is less.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const std::int64_t half = hidden_of(s) / 2;
+  if (is_gamma(s)) return normal(s, i < 2 * half ? i % half : i);
+  return gemm_fills::cancelling_but(s.dtype == bf16 ? 0x1p-2 : 0x1p-7, s, i);
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const rmsnorm_gemm::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], out = a.y.shape[1];
+  const bool rounds_weights = numerics.rounds_weights && !r.exact;
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    const auto x = [&](std::int64_t h) { return a.x.at(t * hidden + h); };
+    double squares = 0;
+    for (std::int64_t h = 0; h < hidden; ++h) squares = r.add(squares, r.multiply(x(h), x(h)));
+    const double root = r(std::sqrt(r.add(r(squares / static_cast<double>(hidden)), r(a.epsilon))));
+    for (std::int64_t o = 0; o < out; ++o) {
+      double sum = 0;
+      for (std::int64_t h = 0; h < hidden; ++h) {
+        const double gamma = a.gamma.at(h), w = a.weight.at(o * hidden + h);
+        if (rounds_weights) sum = r(sum + x(h) * round_to(a.x.dtype, gamma * w));
+        else sum = r(sum + r.factor(r.stored(r.multiply(r(x(h) / root), gamma))) * r.factor(w));
+      }
+      y[static_cast<std::size_t>(t * out + o)] = rounds_weights ? r(sum / root) : sum;
+    }
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_rmsnorm_gemm() {
+  using gemm_fills::always;
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index, a gamma or a channel that is not its own; exact with epsilon = 0",
+                     .value = probe_signs,
+                     .exact = always},
+                    {.name = "probe_channel",
+                     .shows = "the r, the gamma or the weight of a neighbour; exact with epsilon = 0",
+                     .value = probe_channel,
+                     .exact = power_of_four,
+                     .applies = power_of_four},
+                    {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
+                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that vanish", .value = tiny_rows},
+                    {.name = "hot_channel", .shows = "terms lost beside one channel's", .value = hot_channel},
+                    {.name = "sparse_gamma", .shows = "gamma of a neighbour, gamma dropped", .value = sparse_gamma},
+                    {.name = "cancelling",
+                     .shows = "sums or products rounded to 16 bits on the way",
+                     .value = cancelling,
+                     .applies = gemm_fills::several_channels}},
+          .oracle = oracle};
+}
+
+}  // namespace assay
