@@ -71,4 +71,43 @@ TEST_CASE("warp_row and block_row move what the contract says, in three orders",
         }
 }
 
+TEST_CASE("softmax moves each byte once while a row fits registers", "[traffic]") {
+  for (const char* name_of_kernel : {"warp_row", "block_row"})
+    for (const DType dtype : {f16, f32})
+      for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}})
+        for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+          Case c{.op = "softmax", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
+          c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
+          Cost cost;
+          const auto counts = counted(*find_kernel("softmax", name_of_kernel), c, order, cost);
+          INFO(name_of_kernel << " " << name(dtype) << " " << s.rows << "x" << s.cols);
+          CHECK(static_cast<double>(counts.at("x").read_bytes) == cost.bytes_read);
+          CHECK(static_cast<double>(counts.at("y").written_bytes) == cost.bytes_written);
+          CHECK(counts.at("y").read_bytes == 0);
+        }
+}
+
+TEST_CASE("attention_scores/mma_tiled writes P and nothing else, in whole sectors, and reads K twice a block", "[traffic]") {
+  for (const std::int64_t queries : {1, 130, 256})
+    for (const bool causal : {false, true})
+      for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+        Case c{.op = "attention_scores", .dtype = f16, .seed = 3, .source = {}, .reduced = {}};
+        c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = 1;
+        c.dims[Axis::seq_q] = queries, c.dims[Axis::seq_k] = 208, c.dims[Axis::head_dim] = 64;
+        if (causal) c.attributes["mask"] = 1;
+        Cost cost;
+        const Kernel& kernel = *find_kernel("attention_scores", "mma_tiled");
+        const auto counts = counted(kernel, c, order, cost);
+        INFO(queries << " queries, causal " << causal);
+        const auto p = static_cast<std::uint64_t>(queries * 208 * 2), k = std::uint64_t{208 * 64 * 2};
+        CHECK(counts.at("p").written_bytes == p);
+        CHECK(counts.at("p").unique_written_bytes == p);
+        CHECK(counts.at("p").written_sectors == p / 32);
+        CHECK(counts.at("p").read_bytes == 0);
+        CHECK(counts.at("q").read_bytes == static_cast<std::uint64_t>(queries * 64 * 2));
+        if (!causal) CHECK(counts.at("k").read_bytes == 2 * k * static_cast<std::uint64_t>((queries + 127) / 128));
+        else CHECK(counts.at("k").read_bytes <= 2 * k * static_cast<std::uint64_t>((queries + 127) / 128));
+      }
+}
+
 }  // namespace assay
