@@ -12,13 +12,13 @@ Legality supports(const softmax::Args& a) { return vendor::cudnn::supports(vendo
 // What it gives for 16 bits has been rounded to them twice, and a row of nothing but -inf gives zeros, not NaN.
 KERNEL(softmax){
     .dtypes = {f16, bf16, f32},
+    .finite_inputs = true,
     .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kWarp)},
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kWarp, .extra = 5},
                  .stores_intermediate = true,
                  .flushes_subnormals = true,
                  .rescales = {.lanes = kWarp, .extra = 5}},
-    .finite_inputs = true,
     .available = vendor::cudnn::available,
     .supports = supports,
 };
