@@ -89,12 +89,13 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     const std::int64_t count = std::min(kKeys, keys - first);
     auto s = p.middleCols(first, count);
     s.noalias() = q * m.k.middleRows(first, count).transpose();
-    const auto largest = [&](const Matrix& of, Eigen::ArrayXd& max) {
+    const bool finite = std::isfinite(s.sum());
+    const auto largest = [&](const auto& of, Eigen::ArrayXd& max) {
       for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t seen = std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
         if (seen == 0) continue;
-        const auto finite = s.row(r).head(seen).array().isFinite();
-        max[r] = std::max(max[r], finite.select(of.row(r).head(seen).array(), 0.0).maxCoeff());
+        const auto row = of.row(r).head(seen).array();
+        max[r] = std::max(max[r], finite ? row.maxCoeff() : s.row(r).head(seen).array().isFinite().select(row, 0.0).maxCoeff());
       }
     };
     k = m.k.middleRows(first, count).cwiseAbs();
@@ -103,16 +104,16 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     k = k.cwiseAbs2();
     products.noalias() = q_sq * k.transpose();
     largest(products, products_sq);
-    s *= scale;
-    products = s.cwiseAbs();
-    largest(products, score_abs);
+    largest(s.cwiseAbs(), score_abs);
   }
+  score_abs *= scale;
 
   // Each row's softmax: p becomes exp(s - L) where visible, and 0.
   std::vector<char> spoiled(static_cast<std::size_t>(rows)), empty(spoiled);
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t seen = a.visible(block.queries[r]), at = lse_of(r);
     auto s = p.row(r).head(seen).array();
+    s *= scale;
     const double max = seen ? s.maxCoeff<Eigen::PropagateNaN>() : -kInf;
     empty[r] = max == -kInf, spoiled[r] = std::isnan(max) || max == kInf;
     p.row(r).tail(keys - seen).setZero();

@@ -24,16 +24,12 @@ struct Rows128 {
 // the lane, and would be worked out before the loop over tiles and a hundred registers spilled to keep them.
 __device__ inline int fresh(int v) { return shuffle(v, lane_id()); }
 
-// Whether a chunk of 16-bit values has one whose exponent is all ones.
+// Not zero: one of the two 16-bit values of a word has an exponent of all ones, so it is NaN or infinite.
 template <class T>
-__device__ inline bool has_special(const T* chunk) {
+__device__ inline unsigned exponent_carry(unsigned word) {
   constexpr unsigned kExponents = std::is_same_v<T, half> ? 0x7c007c00u : 0x7f807f80u;
   constexpr unsigned kOne = std::is_same_v<T, half> ? 0x04000400u : 0x00800080u;
-  const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(chunk));
-  unsigned carried = 0;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) carried |= (words[i] & kExponents) + kOne;
-  return (carried & 0x80008000u) != 0;
+  return ((word & kExponents) + kOne) & 0x80008000u;
 }
 
 // What a thread brings of a tile: chunk `chunk` of every kRowsApart-th row.
@@ -84,11 +80,13 @@ struct Loader {
   template <int kRows>
   __device__ bool special(const T* tile) const {
     const int thread = fresh(linear_thread()), row = thread / kLanes, chunk = thread % kLanes;
-    bool any_special = false;
+    unsigned carried = 0;
 #pragma unroll 1
-    for (int r = 0; r < kRows; r += kRowsApart)
-      if (chunk < kChunks) any_special |= has_special(tile + Tile::place(row + r, chunk));
-    return any_special;
+    for (int r = 0; r < kRows && chunk < kChunks; r += kRowsApart) {
+      const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(tile + Tile::place(row + r, chunk)));
+      for (const unsigned word : words.v) carried |= exponent_carry<T>(word);
+    }
+    return carried != 0;
   }
 };
 
