@@ -96,9 +96,10 @@ struct attention_forward {
   //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
   //   exp     function_error u.
   //   rescale whenever the running maximum grows, what was summed is multiplied by exp(m_old - m_new): function_error u, and u
-  //           for the product in either sum, once a record.  The exponents are differences of maxima as they were used:
-  //           u|m_old - m_new|, together at most 2u max|s|.  Records: at most rescales.roundings(n); among n scores in random
-  //           order their number has mean and variance below 1 + ln n (Renyi 1962): lambda deviations above it.
+  //           for the product in either sum, once a record.  The exponents' own errors add up to u|m_old - m_new| each, together
+  //           at most 2u max|s|, and u|m_old| where the weights were made with m c as rounded and this with m_old itself.
+  //           Records: at most rescales.roundings(n); among n scores in random order their number has mean and variance
+  //           below 1 + ln n (Renyi 1962): lambda deviations above it.
   // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
   //   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
   //   L       epsilon.
@@ -127,7 +128,8 @@ struct attention_forward {
     const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(n)) : 0;
     const double expected = 1 + std::log(static_cast<double>(n));
     const double records = independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
-    const double epsilon = score + 9 * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
+    const double epsilon =
+        score + (9 + records) * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
     const double chain = static_cast<double>(numerics.chain.roundings(n));
     const double sum = (independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) * u;  // of l
     const double log_sum = std::fabs(g.lse[at] - max);
