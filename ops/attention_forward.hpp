@@ -150,6 +150,7 @@ struct attention_forward {
       const double flushed = numerics.flushes_subnormals ? 0x1p-126 : 0;
       t += std::max(rounding_floor(a.q.dtype), flushed) * v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
     }
+    if (numerics.flushes_storage) t += 2 * 0x1p-126;  // of V, whose weights sum to 1, and of O
     return t + rounding_error(a.o.dtype, g.o[i], t);
   }
 

@@ -28,6 +28,7 @@ KERNEL(attention_forward){
                  .mma_terms = 8,
                  .narrow_probabilities = true,
                  .flushes_subnormals = true,
+                 .flushes_storage = true,
                  .rescales = {.lanes = 128}},
     .available = vendor::cudnn::available,
     .supports = supports,

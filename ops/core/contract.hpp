@@ -81,6 +81,7 @@ struct Numerics {
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
   bool flushes_subnormals = false;    // results of such a function below the normal range are zero
+  bool flushes_storage = false;       // so are inputs and outputs below f32's normal range, 2^-126
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
 };
 
