@@ -64,9 +64,14 @@ int list_command(const std::string& what, const Selection& selection) {
                  idea(op.about));
     }
   } else if (what == "kernels") {
+    const auto among = [](const std::vector<std::string>& names, std::string_view name) {
+      return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const std::string& op : selection.ops) op_named(op);
     for (const Kernel& k : kernels())
-      fmt::print("{:<24} {:<28} {:<13} {:<10} {}\n", k.op, k.broken ? "broken/" + std::string(k.name) : std::string(k.name),
-                 dtypes_text(k.dtypes), backends_of(k), idea(k.about));
+      if (among(selection.ops, k.op) && among(selection.kernels, k.name) && !(selection.no_vendor && is_vendor(k)))
+        fmt::print("{:<24} {:<28} {:<13} {:<10} {}\n", k.op, k.broken ? "broken/" + std::string(k.name) : std::string(k.name),
+                   dtypes_text(k.dtypes), backends_of(k), idea(k.about));
   } else if (what == "cases") {
     const std::vector<Task> tasks = tasks_of(selection, false);
     for (const Task& t : tasks) fmt::print("{}\n", repro(t.c, t.op->shape()));

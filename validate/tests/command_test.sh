@@ -8,6 +8,9 @@ op=layernorm_residual
 # --- every subcommand, as meant
 for what in ops kernels cases backends; do works "$validate" list $what; done
 works "$validate" list cases --suite edges --op $op
+works "$validate" list kernels --op $op --kernel naive
+same "list kernels --op --kernel" 1 "$(wc -l <"$tmp/out")"
+refuses "unknown op 'no_such_op'" "$validate" list kernels --op no_such_op
 works "$validate" describe $op
 works "$validate" doctor
 works "$validate" run "${quick[@]}"
