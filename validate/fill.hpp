@@ -36,6 +36,8 @@ struct Fill {
   bool (*exact)(const Dims&, DType) = nullptr;
   // Whether the fill means anything here; none: always.
   bool (*applies)(const Dims&, DType) = nullptr;
+  // Rows are independent draws, symmetric about zero: their errors may be judged together (aggregate.hpp).
+  bool scattered = false;
 };
 
 std::span<const Fill> common_fills();

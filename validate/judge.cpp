@@ -15,6 +15,7 @@
 #include "validate/memory.hpp"
 #include "validate/pool.hpp"
 #include "validate/prepare.hpp"
+#include "validate/tiers.hpp"
 
 namespace assay {
 
@@ -90,6 +91,8 @@ void judge_outputs(const Result& result, Record& r) {
       r.pattern = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, spec.axes);
       fail(p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
     }
+    if (output == 0 && c.wrong == 0)
+      if (std::string why = judge_together(*result.of, result.kernel->numerics, runs[0], r); !why.empty()) fail(std::move(why));
     r.digest = digest(runs[0], r.digest.value_or(0));
     if (output == 0 && !p.problem->rows().all() && p.task->op->hooks.sweep) {
       r.sweep_margin = p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, runs[0], p.task->c.seed);
@@ -108,6 +111,8 @@ void judge_outputs(const Result& result, Record& r) {
     ++output;
   }
   if (r.verdict != Verdict::passed) return;
+  if (std::string why = judge_relations(p, *result.kernel, result.outputs.data(), result.reply.related, r); !why.empty())
+    return fail(std::move(why));
   if (r.compared == 0) r.reason = "empty: nothing may be written, and nothing was";
   else if (powerless) r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
 }
@@ -175,6 +180,8 @@ class Run {
         continue;
       }
       const auto p = prepare(task, first);
+      p->relations = relations_of(*task.op, task.c, options_.relations);
+      if (options_.power) options_.power->look(*p);
       live_.push_back(p);
       for (const Kernel* k : task.kernels) lane_of(*k).queue.push_back(p);
       return;  // look at the workers between two goldens
@@ -192,14 +199,15 @@ class Run {
       if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
       lane.running = lane.queue.front();
       lane.queue.pop_front();
-      lane.outputs = SharedMemory(kRuns * lane.running->packing.output_bytes);
+      lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
       lane.deadline =
           Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
-                         .sectors = options_.sectors},
+                         .sectors = options_.sectors,
+                         .relations = lane.running->relations},
                         lane.running->inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever

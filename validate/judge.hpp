@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "validate/op.hpp"
+#include "validate/power.hpp"
 #include "validate/record.hpp"
 
 namespace assay {
@@ -28,6 +29,8 @@ struct JudgeOptions {
   bool fail_fast = false;
   std::int64_t enough_bad = 0;  // a kernel with so many bad verdicts is judged no further; the rest is skipped.  0: none
   bool sectors = false;
+  Relations relations = Relations::none;
+  Power* power = nullptr;                   // told of every case that was prepared
   const std::atomic<bool>* stop = nullptr;  // set by a signal handler: finish at once
 };
 

@@ -13,6 +13,7 @@
 #include "ops/core/kernel.hpp"
 #include "validate/fill.hpp"
 #include "validate/op_shape.hpp"
+#include "validate/relation.hpp"
 
 namespace assay {
 
@@ -51,6 +52,13 @@ enum class Roundings {
   one_lower,  // everything on chip one precision lower: the wrong answer that the bound must reject
 };
 
+// An axis that sums run over: a kernel that drops their last term is wrong.
+struct Summed {
+  Axis axis;
+  bool (*applies)(const Case&) = nullptr;              // none: always
+  void (*as_before)(const Case&, Problem&) = nullptr;  // keeps attributes whose default hangs on the extent
+};
+
 // What only the judge needs for an op; validate/ops/OP.cpp, optional.
 struct Hooks {
   std::vector<Fill> fills;
@@ -59,6 +67,11 @@ struct Hooks {
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
   // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
   double (*sweep)(const void* args, const Numerics&, const Tensor& got, std::uint64_t seed) = nullptr;
+  std::vector<Relation> relations{};
+  // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
+  // that none of it has a sign (aggregate.hpp).
+  bool only_sums = false;
+  std::vector<Summed> summed{};
 };
 
 struct Op {
@@ -81,6 +94,7 @@ struct Kernel {
   int least_arch = 0;
   bool deterministic = true;
   bool finite_inputs = false;
+  bool position_matters = false;
   std::array<Tile, 3> tiles{};
   Numerics numerics;
   Legality (*available)() = nullptr;  // whether this machine has the library that it calls

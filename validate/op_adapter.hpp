@@ -160,6 +160,7 @@ Kernel make_kernel(std::string_view op, std::string_view name, std::string_view 
           .least_arch = Traits.least_arch,
           .deterministic = Traits.deterministic,
           .finite_inputs = Traits.finite_inputs,
+          .position_matters = Traits.position_matters,
           .tiles = Traits.tiles,
           .numerics = Traits.numerics,
           .available = [] { return Traits.available ? Traits.available() : Legality::yes(); },

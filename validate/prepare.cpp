@@ -24,6 +24,7 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
   const Fill& fill = find_fill(*task.op, task.c.fill);
   p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
   p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
+  p->scattered = fill.scattered && !fill.coherent;
   p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
   return p;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "validate/aggregate.hpp"
 #include "validate/judge.hpp"
 #include "validate/shared_memory.hpp"
 #include "validate/worker.hpp"
@@ -19,6 +20,9 @@ struct Prepared {
   SharedMemory inputs;
   std::unique_ptr<Problem> problem;
   bool exact = false;
+  bool scattered = false;              // Fill::scattered, and errors that are independent
+  std::vector<std::string> relations;  // that are tried on it
+  Predictions predictions;
   double bytes = 0;  // of memory, about
 };
 

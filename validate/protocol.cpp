@@ -41,7 +41,8 @@ std::string to_text(const Order& o) {
               {"fill", o.c.fill},
               {"layout", o.c.layout},
               {"seed", o.c.seed},
-              {"sectors", o.sectors}}
+              {"sectors", o.sectors},
+              {"relations", o.relations}}
       .dump();
 }
 
@@ -58,6 +59,7 @@ Order order_from(const std::string& text) {
   o.c.layout = j.at("layout");
   o.c.seed = j.at("seed");
   o.sectors = j.at("sectors");
+  o.relations = j.at("relations");
   return o;
 }
 
@@ -71,7 +73,8 @@ std::string to_text(const Reply& r) {
               {"message", one_line(r.message)},
               {"tainted", r.tainted},
               {"seconds", r.seconds},
-              {"traffic", traffic}}
+              {"traffic", traffic},
+              {"related", r.related}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -83,6 +86,7 @@ Reply reply_from(const std::string& text) {
   r.message = j.at("message");
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
+  r.related = j.at("related").get<std::vector<bool>>();
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = t[0],
                          .written_bytes = t[1],

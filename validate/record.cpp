@@ -121,6 +121,9 @@ std::string to_json(const Record& r) {
   if (r.digest) j["digest"] = digest_text(r);
   if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};
   if (r.sweep_margin) j["sampled"]["sweep_margin"] = number(*r.sweep_margin);
+  if (r.rms_ratio) j["rms_ratio"] = number(*r.rms_ratio);
+  if (r.bias) j["bias"] = number(*r.bias);
+  if (!r.relations.empty()) j["relations"] = r.relations;
   j["flops"] = r.cost.flops;
   j["bytes"] = {{"formula", r.cost.bytes()}, {"unfused_formula", r.cost.unfused_bytes}};
   if (!r.traffic.empty()) {

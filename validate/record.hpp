@@ -47,6 +47,8 @@ struct Record {
   std::int64_t rows = 0;                   // of the first output
   std::vector<std::int64_t> rows_checked;  // against the golden; empty: all
   std::optional<double> sweep_margin;      // of the check of all rows, where the golden is sampled (Hooks::sweep)
+  std::optional<double> rms_ratio, bias;   // of the first output, in units of the predicted rms error (aggregate.hpp)
+  std::vector<std::string> relations;      // that were tried and applied
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
   double seconds = 0;                      // of the candidate's first run, worker's clock
@@ -67,6 +69,7 @@ struct Tally {
   double seconds = 0;
   bool interrupted = false;
   void add(const Record& r);
+  void add_powerless() { ++of[Verdict::suspect]; }  // a fault that no case of the run would have rejected (power.hpp)
   std::int64_t count(Verdict v) const;
   std::int64_t bad() const;
   std::int64_t ran() const { return total - count(Verdict::skipped) - count(Verdict::unsupported); }

@@ -15,66 +15,14 @@
 #include <new>
 
 #include "validate/compare.hpp"
+#include "validate/guarded_buffer.hpp"
 #include "validate/memory.hpp"
+#include "validate/relation.hpp"
 #include "validate/shared_memory.hpp"
 
 namespace assay {
 
 namespace {
-
-constexpr std::size_t kGuardBytes = 16 * 1024;
-constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
-
-// Device memory with a guard region on both sides, unless the machine checks every access itself.
-class GuardedBuffer {
- public:
-  GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
-      : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
-    base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
-    if (guard_ == 0) return;
-    const std::vector<std::byte> guard(guard_, kGuard);
-    backend_.write(base_, guard.data(), guard_);
-    backend_.write(base_ + guard_ + bytes_, guard.data(), guard_);
-  }
-  ~GuardedBuffer() { backend_.release(base_); }
-  GuardedBuffer(const GuardedBuffer&) = delete;
-  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
-
-  std::byte* data() const { return base_ + guard_; }
-  const void* allocation() const { return base_; }
-  const std::string& label() const { return label_; }
-  void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
-  void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
-  void fill(std::byte value) {
-    const std::vector<std::byte> all(bytes_, value);
-    write(all.data());
-  }
-  // What was written outside, as a sentence; empty: nothing.
-  std::string trespass() const {
-    std::vector<std::byte> seen(guard_);
-    for (const bool after : {false, true}) {
-      if (guard_ == 0) continue;
-      backend_.read(seen.data(), after ? data() + bytes_ : base_, guard_);
-      for (std::size_t k = 0; k < guard_; ++k) {
-        const std::size_t at = after ? k : guard_ - 1 - k;  // from the buffer outwards
-        if (seen[at] != kGuard)
-          return fmt::format("wrote outside '{}': {} bytes {}", label_, k + 1, after ? "past its end" : "before its start");
-      }
-    }
-    return {};
-  }
-
- private:
-  Backend& backend_;
-  std::size_t bytes_, guard_;
-  std::string label_;
-  std::byte* base_ = nullptr;
-};
-
-// What the kernel did to what it must leave alone.
-struct Misdeed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 class Session {
  public:
@@ -114,6 +62,10 @@ class Session {
           buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
     }
     if (kernel_.deterministic) check_captured();
+    for (std::size_t k = 0; k < order_.relations.size(); ++k) {
+      const Relation* relation = find_relation(op_, order_.relations[k]);
+      reply.related.push_back(relation && run_related(*relation, static_cast<std::size_t>(kRuns) + k));
+    }
     return reply;
   }
 
@@ -162,15 +114,14 @@ class Session {
   void check_surroundings(Image&& image) {
     std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      if (const std::string what = buffers_[i]->trespass(); !what.empty()) throw Misdeed(what);
+      buffers_[i]->check();
       if (is_output(i)) continue;
       seen.resize(packing_.placements[i].bytes);
       buffers_[i]->read(seen.data());
       if (!seen.empty() && std::memcmp(seen.data(), image(i), seen.size()) != 0)
         throw Misdeed(fmt::format("changed its input '{}'", op_.tensors[i].name));
     }
-    if (workspace_)
-      if (const std::string what = workspace_->trespass(); !what.empty()) throw Misdeed(what);
+    if (workspace_) workspace_->check();
   }
 
   // A captured launch, replayed on changed inputs, must give what a direct launch gives on them: a kernel that reads its
@@ -207,6 +158,36 @@ class Session {
     }
   }
 
+  // The kernel on the inputs that a relation makes of the case's; its outputs go into the slot.  False: it does not apply.
+  bool run_related(const Relation& relation, std::size_t slot) {
+    const std::optional<Related> related = relate(op_, order_.c, relation, packing_, inputs_.data());
+    if (!related) return false;
+    const Packing packing = pack(op_, related->c);
+    if (packing.output_bytes > packing_.output_bytes) return false;
+    std::vector<std::unique_ptr<GuardedBuffer>> buffers;
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      const Placement& p = packing.placements[i];
+      buffers.push_back(std::make_unique<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
+      if (is_output(i)) buffers[i]->fill(kGarbage[0]);
+      else buffers[i]->write(related->inputs.data() + packing.at[i]);
+      pointers.push_back(buffers[i]->data());
+    }
+    const std::unique_ptr<Problem> problem = op_.make();
+    attach(*problem, related->c, packing.placements, pointers);
+    if (!kernel_.supports(problem->args())) return false;
+    std::unique_ptr<GuardedBuffer> workspace;
+    if (const std::size_t bytes = kernel_.workspace_bytes(problem->args()))
+      workspace = std::make_unique<GuardedBuffer>(backend_, bytes, 0, "workspace"), workspace->fill(std::byte{0xff});
+    backend_.run(launcher_, problem->args(), workspace ? workspace->data() : nullptr, {});
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      buffers[i]->check();
+      if (is_output(i)) buffers[i]->read(outputs_.data() + slot * packing_.output_bytes + packing.at[i]);
+    }
+    if (workspace) workspace->check();
+    return true;
+  }
+
   Backend& backend_;
   const Op& op_;
   const Kernel& kernel_;
@@ -226,7 +207,8 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
     const Kernel* kernel = op ? find_kernel(order.c.op, order.kernel) : nullptr;
     if (!kernel) throw std::runtime_error("unknown kernel " + order.c.op + "/" + order.kernel);
     const Packing packing = pack(*op, order.c);
-    const SharedMemory inputs(input_fd, packing.input_bytes, false), outputs(output_fd, kRuns * packing.output_bytes, true);
+    const SharedMemory inputs(input_fd, packing.input_bytes, false);
+    const SharedMemory outputs(output_fd, (kRuns + order.relations.size()) * packing.output_bytes, true);
     return Session(backend, *op, *kernel, order, packing, inputs, outputs).run();
   } catch (const Misdeed& m) {
     return {.id = order.id, .status = Reply::Status::failed, .message = m.what()};

@@ -2,7 +2,7 @@
 // A worker: the process in which candidates run, since a fault ends a process's trust.  It is the same program, started
 // by exec with `worker BACKEND`, and talks over a SOCK_SEQPACKET socket on descriptor 3: one order, one reply.  An order
 // travels with two descriptors of shared memory: the inputs' images, which it may only read, and room for the outputs'
-// images of two runs.
+// images of two runs and of one more a relation.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ struct Order {
   std::string kernel;
   Case c;
   bool sectors = false;  // count sectors too
+  std::vector<std::string> relations{};
 };
 
 struct Reply {
@@ -43,6 +44,7 @@ struct Reply {
   bool tainted = false;  // something went wrong on the machine itself: this worker is not to be trusted again
   double seconds = 0;    // of the first run
   std::map<std::string, Traffic> traffic;
+  std::vector<bool> related{};  // whether that relation applied, and its outputs are there
 };
 
 std::string to_text(const Order&);

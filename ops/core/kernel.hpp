@@ -38,6 +38,8 @@ struct KernelTraits {
   int least_arch = 75;          // sm_ number
   bool deterministic = true;    // the same bits at every run
   bool finite_inputs = false;   // takes no NaN and no infinity
+  // The bits of an element depend on where in its tensor it lies, or on the other extents (how sums are split, say).
+  bool position_matters = false;
   std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
   Legality (*available)() = nullptr;                                   // of a library it calls; none: it calls none

@@ -96,13 +96,13 @@ void Console::clear() {
   std::fflush(stderr);
 }
 
-void Console::finish(const Tally& tally) {
+void Console::finish(const Tally& tally, const std::vector<PowerLine>& power) {
   if (show_ != Show::last_line) clear();
   if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
     if (failures_ > kShown) fmt::print("... and {} more that are not shown; --json has them all\n\n", failures_ - kShown);
     table();
-    notes(tally);
+    notes(tally, power);
   }
   fmt::print("{}{}\n", tally.sentence(), tally.ran() == 0 ? " · nothing was run" : "");
 }
@@ -123,7 +123,7 @@ void Console::table() const {
   fmt::print("\n");
 }
 
-void Console::notes(const Tally& tally) const {
+void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
   const auto note = [&](const std::string& text) { fmt::print("  {}\n", text), any = true; };
@@ -138,6 +138,16 @@ void Console::notes(const Tally& tally) const {
                       ends.first == ends.second ? fmt::format("{}", ends.first) : fmt::format("{}..{}", ends.first, ends.second));
     note(fmt::format("{} of {} cases are smaller than their model's: {}", reduced_, tally.ran(), to));
   }
+  std::int64_t rejected = 0;
+  for (const PowerLine& line : power) {
+    if (!line.powerless()) ++rejected;
+    else
+      note(fmt::format("SUSPECT  {}/{}  {}  no bound of {} cases would have rejected a fault: {}", line.op, line.kernel,
+                       name(line.dtype), line.tried, line.fault));
+  }
+  if (!power.empty())
+    note(fmt::format("power: {} of {} faults rejected (precisions one lower, last terms dropped; by kernel and dtype)", rejected,
+                     power.size()));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

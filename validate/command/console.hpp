@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "validate/power.hpp"
 #include "validate/record.hpp"
 
 namespace assay {
@@ -25,7 +26,8 @@ class Console {
   Console(Show show, std::int64_t total);
 
   void add(const Record& r);
-  void finish(const Tally& tally);  // the table, what a reader must know beside it, the last line
+  // The table, what a reader must know beside it, the last line.
+  void finish(const Tally& tally, const std::vector<PowerLine>& power = {});
 
  private:
   static constexpr int kShown = 10;  // failures
@@ -39,7 +41,7 @@ class Console {
   void progress(const Record& r);
   void clear();
   void table() const;
-  void notes(const Tally& tally) const;
+  void notes(const Tally& tally, const std::vector<PowerLine>& power) const;
 
   Show show_;
   bool terminal_;  // progress goes to stderr, so that a pipe gets none

@@ -54,7 +54,7 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
 
 // Runs tasks with everything that a run writes and shows.
 Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std::string& backend, const RunHead& head,
-                Console::Show show, const std::function<void(const Record&)>& also = {}) {
+                Console::Show show, const std::function<void(const Record&)>& also = {}, Power* power = nullptr) {
   std::unique_ptr<JsonLines> json = open_outputs(flags, head);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
@@ -74,26 +74,39 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
     }
     if (!heard) stop_requested = true;
   };
-  const Tally tally = judge(tasks,
-                            {.backend = backend,
-                             .timeout_s = flags.timeout_s,
-                             .budget_s = flags.budget_s,
-                             .jobs = flags.jobs,
-                             .fail_fast = flags.fail_fast,
-                             .enough_bad = flags.enough_bad,
-                             .sectors = flags.sectors,
-                             .stop = &stop_requested},
-                            [&](const Record& r) {
-                              if (json) json->write(to_json(r));
-                              say([&] { console.add(r); });
-                              if (also) also(r);
-                              if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
-                            });
+  Tally tally = judge(tasks,
+                      {.backend = backend,
+                       .timeout_s = flags.timeout_s,
+                       .budget_s = flags.budget_s,
+                       .jobs = flags.jobs,
+                       .fail_fast = flags.fail_fast,
+                       .enough_bad = flags.enough_bad,
+                       .sectors = flags.sectors,
+                       .relations = Relations::share,
+                       .power = power,
+                       .stop = &stop_requested},
+                      [&](const Record& r) {
+                        if (json) json->write(to_json(r));
+                        say([&] { console.add(r); });
+                        if (also) also(r);
+                        if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
+                      });
+  std::vector<PowerLine> lines;
+  if (power && !tally.interrupted) lines = power->lines();
+  for (const PowerLine& line : lines) {
+    if (json) json->write(to_json(line));
+    if (line.powerless()) tally.add_powerless();
+  }
   if (json) json->write(to_json(tally));
-  say([&] { console.finish(tally); });
+  say([&] { console.finish(tally, lines); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
   if (!flags.markdown.empty()) write_whole(flags.markdown, to_markdown(head, kept, tally));
   return tally;
+}
+
+// Whether a run judges all of a suite: of a part of it nobody can say what the whole would have rejected.
+bool whole_suite(const RunFlags& flags) {
+  return flags.selection.shard.empty() && flags.budget_s == 0 && flags.enough_bad == 0 && !flags.fail_fast;
 }
 
 int exit_code(const Tally& tally) {
@@ -141,19 +154,21 @@ int run_command(const RunFlags& flags) {
     std::string first;
   };
   std::map<std::string, Bits> bits;  // by kernel
-  const Tally tally =
-      run_tasks(tasks, flags, backend, head_of(flags, backend),
-                flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
-                  if (expected.empty()) return;
-                  const auto at = expected.find(r.repro);
-                  if (at == expected.end()) ++unknown_there;
-                  else if (at->second.verdict == name(r.verdict)) ++same;
-                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
-                  if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
-                  Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
-                  if (at->second.digest == digest_text(r)) ++b.equal;
-                  else if (b.different++ == 0) b.first = r.repro;
-                });
+  Power power;
+  const Tally tally = run_tasks(
+      tasks, flags, backend, head_of(flags, backend), flags.quiet ? Console::Show::last_line : Console::Show::everything,
+      [&](const Record& r) {
+        if (expected.empty()) return;
+        const auto at = expected.find(r.repro);
+        if (at == expected.end()) ++unknown_there;
+        else if (at->second.verdict == name(r.verdict)) ++same;
+        else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
+        if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
+        Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
+        if (at->second.digest == digest_text(r)) ++b.equal;
+        else if (b.different++ == 0) b.first = r.repro;
+      },
+      whole_suite(flags) ? &power : nullptr);
   code = exit_code(tally);
   if (expected.empty()) return code;
   for (const auto& [kernel, b] : bits) {
@@ -235,7 +250,8 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   check(repro_line.what, op.shape());
 
   const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
-  const JudgeOptions options{.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested};
+  const JudgeOptions options{
+      .backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .relations = Relations::all, .stop = &stop_requested};
   const Tally tally = judge(tasks, options, [&](const Record& r) {
     fmt::print("{}\n", r.repro);
     fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
@@ -248,6 +264,10 @@ int replay_command(const std::string& line, const RunFlags& flags) {
                  r.worst->golden, r.worst->bound);
     }
     if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
+    if (r.rms_ratio)
+      fmt::print("  together       rms error {:.3g} and mean error {:.2g} of the rms that the numerics predict\n", *r.rms_ratio,
+                 r.bias.value_or(0));
+    if (!r.relations.empty()) fmt::print("  relations      {}\n", fmt::join(r.relations, " "));
     if (r.deterministic) fmt::print("  deterministic  {}\n", *r.deterministic ? "yes" : "no");
     if (r.digest) fmt::print("  digest         {}\n", digest_text(r));
     if (!r.rows_checked.empty())

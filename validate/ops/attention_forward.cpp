@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "validate/op.hpp"
+#include "validate/ops/attention_relations.hpp"
 #include "validate/random.hpp"
 
 namespace assay {
@@ -170,6 +171,15 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+// The scale that the case means, by number.
+double scale_of(const Case& c) {
+  const auto at = c.attributes.find("scale");
+  const double given = at == c.attributes.end() ? 0 : at->second;
+  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
+}
+void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
+void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
+
 }  // namespace
 
 Hooks hooks_of_attention_forward() {
@@ -206,7 +216,23 @@ Hooks hooks_of_attention_forward() {
                {.name = "special_values",
                 .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
                 .value = special_values}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {attention_relations::kBatchPermuted,
+                        attention_relations::kHeadsPermuted,
+                        attention_relations::kQueriesPermuted,
+                        attention_relations::kFirstQueries,
+                        attention_relations::kKeysPermuted,
+                        {.name = "values_doubled",
+                         .shows = "an accumulator that is clamped, weights that depend on V",
+                         .scaled = {{"v", 2}, {"o", 2}},
+                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                        {.name = "query_doubled",
+                         .shows = "a scale that is applied twice, or to one side of the mask only",
+                         .scaled = {{"q", 2}},
+                         .change = half_scale,
+                         .applies = [](const Case& c) { return c.fill == "normal"; }}},
+          .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
+                     {.axis = Axis::head_dim, .as_before = scale_as_before}}};
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "validate/op.hpp"
+#include "validate/ops/attention_relations.hpp"
 #include "validate/random.hpp"
 
 namespace assay {
@@ -171,6 +172,15 @@ bool room_for_digits(const Dims& d, DType) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d[Axis::seq_k] - 1))) <= d[Axis::head_dim];
 }
 
+// The scale that the case means, by number.
+double scale_of(const Case& c) {
+  const auto at = c.attributes.find("scale");
+  const double given = at == c.attributes.end() ? 0 : at->second;
+  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
+}
+void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
+void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
+
 }  // namespace
 
 Hooks hooks_of_attention_scores() {
@@ -202,7 +212,19 @@ Hooks hooks_of_attention_scores() {
                      .value = large_scores},
                     {.name = "query_outlier", .shows = "a small product lost beside a large one", .value = query_outlier},
                     {.name = "cancelling", .shows = "products or sums rounded to 16 bits on the way", .value = cancelling}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {attention_relations::kBatchPermuted,
+                        attention_relations::kHeadsPermuted,
+                        attention_relations::kQueriesPermuted,
+                        attention_relations::kFirstQueries,
+                        attention_relations::kKeysPermuted,
+                        {.name = "query_doubled",
+                         .shows = "a scale that is applied twice, or to one side of the mask only",
+                         .scaled = {{"q", 2}},
+                         .change = half_scale,
+                         .applies = [](const Case& c) { return c.fill == "normal"; }}},
+          .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
+                     {.axis = Axis::head_dim, .as_before = scale_as_before}}};
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
 
 namespace assay {
 
@@ -27,7 +28,11 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_gelu_linear() {
   using namespace gemm_fills;
-  return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge}, .oracle = oracle};
+  using namespace gemm_relations;
+  return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge},
+          .oracle = oracle,
+          .relations = {kTokensPermuted, kFirstTokens, features_permuted(Axis::out), kChannelsPermuted},
+          .summed = {{Axis::hidden}}};
 }
 
 }  // namespace assay

@@ -99,7 +99,7 @@ inline double large_tokens(const FillSite& s, std::int64_t i) {
   return s.shape.size() == 1 ? normal(s, i) : unit(s, i) / 4096;
 }
 
-inline constexpr Fill kUnit{.name = "unit", .shows = "an activation wrong where it bends", .value = unit};
+inline constexpr Fill kUnit{.name = "unit", .shows = "an activation wrong where it bends", .value = unit, .scattered = true};
 inline constexpr Fill kIntegers{.name = "probe_integers",
                                 .shows = "an index, a feature or a channel that is not its own; exact",
                                 .value = probe_integers,
@@ -121,6 +121,7 @@ inline constexpr Fill kLarge{
 inline constexpr Fill kCancelling{.name = "cancelling",
                                   .shows = "sums or products rounded to 16 bits on the way",
                                   .value = cancelling,
-                                  .applies = several_channels};
+                                  .applies = several_channels,
+                                  .scattered = true};
 
 }  // namespace assay::gemm_fills

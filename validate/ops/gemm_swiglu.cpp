@@ -6,6 +6,7 @@
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
 
 namespace assay {
 
@@ -37,6 +38,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_gemm_swiglu() {
   using namespace gemm_fills;
+  using namespace gemm_relations;
   return {.fills = {{.name = "probe_gates",
                      .shows = "gate and up swapped, a feature or a channel that is not its own; exact",
                      .value = probe_gates,
@@ -47,7 +49,16 @@ Hooks hooks_of_gemm_swiglu() {
                     kCancelling,
                     kSubnormal,
                     kLarge},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kTokensPermuted,
+                        kFirstTokens,
+                        features_permuted(Axis::ffn),
+                        kChannelsPermuted,
+                        {.name = "up_doubled",
+                         .shows = "an activation on the wrong product, a clamp that the formula has not",
+                         .scaled = {{"w_up", 2}, {"y", 2}},
+                         .applies = moderate}},
+          .summed = {{Axis::hidden}}};
 }
 
 }  // namespace assay

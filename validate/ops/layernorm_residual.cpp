@@ -82,6 +82,13 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+// So that x twice as large has a normalised value of the same bits.
+void epsilon_times_four(Case& c) {
+  const auto at = c.attributes.find("epsilon");
+  c.attributes["epsilon"] = 4 * (at == c.attributes.end() ? layernorm_residual::Args{}.epsilon : at->second);
+}
+bool moderate(const Case& c) { return c.fill == "normal"; }
+
 bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
 bool always(const Dims&, DType) { return true; }
 
@@ -101,7 +108,26 @@ Hooks hooks_of_layernorm_residual() {
                     {.name = "opposite_residual",
                      .shows = "the residual added before the norm instead of after it",
                      .value = opposite_residual}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {{.name = "rows_permuted",
+                         .shows = "a row whose result depends on its place in a block",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::rows},
+                        {.name = "first_rows",
+                         .shows = "a row whose result depends on how many there are",
+                         .move = Relation::Move::first_part,
+                         .axis = Axis::rows},
+                        {.name = "cols_permuted",
+                         .shows = "a column that is not counted, or that has another's gamma, beta or residual",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::cols,
+                         .bits = false},
+                        {.name = "x_doubled",
+                         .shows = "an epsilon that is not under the root, a threshold that the formula has not",
+                         .scaled = {{"x", 2}},
+                         .change = epsilon_times_four,
+                         .applies = moderate}},
+          .summed = {{Axis::cols}}};
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
 
 namespace assay {
 
@@ -32,7 +33,20 @@ double sweep(const void* args, const Numerics& numerics, const Tensor& got, std:
 
 Hooks hooks_of_linear() {
   using namespace gemm_fills;
-  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit}, .oracle = oracle, .sweep = sweep};
+  using namespace gemm_relations;
+  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit},
+          .oracle = oracle,
+          .sweep = sweep,
+          .relations = {kTokensPermuted,
+                        kFirstTokens,
+                        features_permuted(Axis::out),
+                        kChannelsPermuted,
+                        {.name = "doubled",
+                         .shows = "a scale, a threshold or a clamp that the formula has not",
+                         .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
+                         .applies = moderate}},
+          .only_sums = true,
+          .summed = {{Axis::hidden}}};
 }
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
 
 namespace assay {
 
@@ -88,6 +89,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_rmsnorm_gemm() {
   using gemm_fills::always;
+  using namespace gemm_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a gamma or a channel that is not its own; exact with epsilon = 0",
                      .value = probe_signs,
@@ -105,7 +107,16 @@ Hooks hooks_of_rmsnorm_gemm() {
                      .shows = "sums or products rounded to 16 bits on the way",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kTokensPermuted,
+                        kFirstTokens,
+                        features_permuted(Axis::out),
+                        kChannelsPermuted,
+                        {.name = "weight_doubled",
+                         .shows = "a clamp that the formula has not",
+                         .scaled = {{"weight", 2}, {"y", 2}},
+                         .applies = moderate}},
+          .summed = {{Axis::hidden}}};
 }
 
 }  // namespace assay

@@ -148,7 +148,25 @@ Hooks hooks_of_softmax() {
                 {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
                 {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
                 {.name = "shifted_rows", .shows = "the maximum of a neighbouring row", .coherent = true, .value = shifted_rows}},
-      .oracle = oracle};
+      .oracle = oracle,
+      .relations = {{.name = "rows_permuted",
+                     .shows = "a row whose result depends on its place in a block",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::rows},
+                    {.name = "first_rows",
+                     .shows = "a row whose result depends on how many there are",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::rows},
+                    {.name = "cols_permuted",
+                     .shows = "a column that is not counted",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::cols,
+                     .bits = false},
+                    {.name = "shifted",
+                     .shows = "a maximum that is not taken off",
+                     .bits = false,
+                     .scaled = {{.tensor = "x", .added = 64}}}},
+      .summed = {{Axis::cols}}};
 }
 
 }  // namespace assay

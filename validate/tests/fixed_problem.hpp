@@ -20,14 +20,17 @@ class FixedProblem final : public Problem {
   Legality legal() const override { return Legality::yes(); }
   Cost cost() const override { return {}; }
   void solve(std::vector<std::int64_t> sample) override { rows_.sample = std::move(sample); }
-  const Rows& rows() const override { return rows_; }
+  const Rows& rows() const override {
+    rows_.total = static_cast<std::int64_t>(golden_.size()) / row_length;
+    return rows_;
+  }
   std::int64_t row_of(int, std::int64_t i) const override { return i / row_length; }
   std::span<const double> golden(int) const override { return golden_; }
   double bound(const Numerics&, int, std::int64_t i) const override { return bounds_.at(static_cast<std::size_t>(i)); }
 
  private:
   std::vector<double> golden_, bounds_;
-  Rows rows_;
+  mutable Rows rows_;
 
  public:
   std::int64_t row_length = 1;

@@ -14,6 +14,7 @@ TEST_CASE("protocol: an order arrives as it was sent") {
   o.c.fill = "large_mean_10";
   o.c.layout = "padded16";
   o.c.seed = ~std::uint64_t{0};
+  o.relations = {"rows_permuted", "cols_permuted"};
   const Order p = order_from(to_text(o));
   CHECK(p.id == o.id);
   CHECK(p.kernel == o.kernel);
@@ -26,6 +27,7 @@ TEST_CASE("protocol: an order arrives as it was sent") {
   CHECK(p.c.fill == o.c.fill);
   CHECK(p.c.layout == o.c.layout);
   CHECK(p.c.seed == o.c.seed);
+  CHECK(p.relations == o.relations);
   for (const DType t : {f16, bf16, f32}) {
     o.c.dtype = t;
     CHECK(order_from(to_text(o)).c.dtype == t);
@@ -42,12 +44,14 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
             .seconds = 0.1};
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
     r.traffic["y"] = {};
+    r.related = {true, false, true};
     const Reply s = reply_from(to_text(r));
     CHECK(s.id == 7);
     CHECK(s.status == status);
     CHECK(s.message == "read of 8 bytes \"past\" the end of 'x' — é");  // a reason is one line
     CHECK(s.tainted == r.tainted);
     CHECK(s.seconds == 0.1);
+    CHECK(s.related == r.related);
     REQUIRE(s.traffic.size() == 2);
     const Traffic& t = s.traffic.at("x");
     CHECK(t.read_bytes == 1);

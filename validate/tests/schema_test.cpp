@@ -8,6 +8,7 @@
 
 #include "catch_shim.hpp"
 #include "schema_checker.hpp"
+#include "validate/power.hpp"
 #include "validate/record.hpp"
 
 using namespace assay;
@@ -34,6 +35,7 @@ Record full_record() {
       Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
   r.pattern = "1 of 2 wrong", r.deterministic = false;
   r.digest = 0x0123456789abcdef, r.rows = 5, r.rows_checked = {0, 4};
+  r.rms_ratio = 1.1, r.bias = std::numeric_limits<double>::quiet_NaN(), r.relations = {"rows_permuted", "doubled"};
   r.cost = {1e18, 1e15, 1e15, 3e15};
   r.traffic["x"] = {1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};
   r.traffic["y"] = {};
@@ -68,6 +70,12 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   tally.add(full_record());
   tally.seconds = 1e9, tally.interrupted = true;
   CHECK(violation(to_json(tally)) == "");
+  PowerLine power{.op = "linear", .kernel = "naive", .dtype = f16, .fault = "accumulator", .tried = 3, .rejected_by = {}};
+  CHECK(violation(to_json(power)) == "");
+  CHECK(Json::parse(to_json(power)).at("verdict") == "suspect");
+  power.rejected_by = "linear/naive f16 tokens=1 hidden=1 out=1 seed=0";
+  CHECK(violation(to_json(power)) == "");
+  CHECK(Json::parse(to_json(power)).at("verdict") == "passed");
   Json traffic = Json::parse(to_json(full_record()));
   traffic["record"] = "traffic";
   traffic.erase("reduced");
@@ -111,6 +119,9 @@ TEST_CASE("schema: every field of a record is held to it") {
   CHECK(with("/reduced/0/axis", "column") != "");
   CHECK(with("/digest", "0123456789abcdeg") != "");
   CHECK(with("/sampled/checked/0", -1) != "");
+  CHECK(with("/rms_ratio", "1") != "");
+  CHECK(with("/bias", nullptr) != "");
+  CHECK(with("/relations/0", 1) != "");
   CHECK(with("/surprise", 1) != "");
   for (const char* required : {"op", "kernel", "axes", "verdict", "bytes", "repro", "record"}) {
     Json bad = good;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/aggregate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+namespace {
+
+// Operations of an oracle, each some 20 ns: a fifth of a second.
+constexpr double kOracleFlops = 1e7;
+
+// The same kernel, storing nothing on the way.
+Numerics without_storage(Numerics n) {
+  n.stores_intermediate = n.narrow_probabilities = false;
+  return n;
+}
+
+double half_spacing(DType t, double v) {
+  const FloatFormat f = info(t).format;
+  return v == 0 ? rounding_floor(t) : std::max(rounding_floor(t), std::ldexp(1.0, std::ilogb(v) - f.precision));
+}
+
+// Sums over one row.
+struct Row {
+  double signed_z = 0, plain_z = 0, allowed = 0, squares = 0, expected = 0;
+  std::int64_t elements = 0;
+};
+
+// Sums over rows.
+struct Sums {
+  double signed_z = 0, signed_sq = 0, plain_z = 0, plain_sq = 0, allowed = 0, allowed_sq = 0, squares = 0, expected = 0;
+  double sizes_sq = 0, elements = 0;
+  void add(const Row& r) {
+    const auto n = static_cast<double>(r.elements);
+    signed_z += r.signed_z, signed_sq += r.signed_z * r.signed_z;
+    plain_z += r.plain_z, plain_sq += r.plain_z * r.plain_z;
+    allowed += r.allowed, allowed_sq += r.allowed * r.allowed;
+    squares += r.squares, expected += r.expected;
+    sizes_sq += n * n, elements += n;
+  }
+};
+
+class Elements {
+ public:
+  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
+      : problem_(problem),
+        numerics_(numerics),
+        bare_(without_storage(numerics)),
+        dtype_(dtype),
+        symmetric_(hooks.only_sums && numerics.mma_terms == 0),
+        stores_(numerics.stores_intermediate || numerics.narrow_probabilities) {}
+
+  void add(Row& row, std::int64_t i, double got) const {
+    const double golden = problem_.golden(0)[static_cast<std::size_t>(i)], bound = problem_.bound(numerics_, 0, i);
+    if (!std::isfinite(golden) || !std::isfinite(got) || !(bound > 0) || !std::isfinite(bound)) return;
+    if (!(std::fabs(golden) + bound < overflow_threshold(dtype_))) return;
+    const double u = unit_roundoff(dtype_), h = half_spacing(dtype_, golden);
+    const double last = u * std::fabs(golden) + rounding_floor(dtype_);
+    double systematic = 0;
+    if (!symmetric_) systematic = (stores_ ? problem_.bound(bare_, 0, i) : bound) - last;
+    systematic = std::clamp(systematic, 0.0, bound);
+    const double random = std::max(0.0, bound - last - systematic), allowed = std::min(systematic + u * h, bound);
+    const double z = (got - golden) / bound, v = (std::sqrt((h * h + random * random) / 3) + allowed) / bound;
+    row.signed_z += std::signbit(golden) ? -z : z;
+    row.plain_z += z;
+    row.allowed += allowed / bound;
+    row.squares += z * z;
+    row.expected += std::min(v * v, 1.0);
+    ++row.elements;
+  }
+
+ private:
+  const Problem& problem_;
+  const Numerics& numerics_;
+  Numerics bare_;
+  DType dtype_;
+  bool symmetric_, stores_;
+};
+
+template <class Got>
+Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, std::int64_t n, const Got& got) {
+  Sums sums;
+  const Rows& rows = problem.rows();
+  if (rows.total == 0 || n == 0) return sums;
+  const std::int64_t length = n / rows.total, count = rows.count();
+  const Elements elements(problem, hooks, numerics, dtype);
+  std::vector<Row> each(static_cast<std::size_t>(count));
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t i = rows[k] * length; i < (rows[k] + 1) * length; ++i)
+      elements.add(each[static_cast<std::size_t>(k)], i, got(i));
+  for (const Row& r : each) sums.add(r);  // in order, so that any number of threads gives the same bits
+  return sums;
+}
+
+bool same_roundings(const Numerics& a, const Numerics& b) {
+  return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
+         a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
+         a.rounds_weights == b.rounds_weights;
+}
+
+}  // namespace
+
+Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
+  const Sums s = sums_of(problem, hooks, numerics, got.dtype, got.size(), [&](std::int64_t i) { return got.at(i); });
+  Aggregate a;
+  a.elements = static_cast<std::int64_t>(s.elements);
+  if (a.elements == 0) return a;
+  const auto limit = [&](double squares) { return s.allowed + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq)); };
+  const double signed_limit = limit(s.signed_sq), plain_limit = limit(s.plain_sq);
+  a.towards_zero = std::fabs(s.signed_z) * plain_limit >= std::fabs(s.plain_z) * signed_limit;
+  a.bias = (a.towards_zero ? s.signed_z : s.plain_z) / s.elements;
+  a.bias_limit = (a.towards_zero ? signed_limit : plain_limit) / s.elements;
+  a.rms = std::sqrt(s.squares / s.elements);
+  a.rms_limit = std::sqrt((s.expected + kLambda / 2 * std::sqrt(s.sizes_sq)) / s.elements);
+  a.predicted_rms = std::sqrt(s.expected / s.elements);
+  return a;
+}
+
+double Predictions::rms(const Op& op, const Problem& problem, const Numerics& numerics, const Tensor& like) {
+  if (!op.hooks.oracle || !problem.rows().all() || !(problem.cost().flops <= kOracleFlops)) return 0;
+  auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
+  if (at == oracles_.end()) {
+    std::vector<double> y(static_cast<std::size_t>(like.size()));
+    op.hooks.oracle(problem.args(), numerics, Roundings::declared, y);
+    for (double& v : y) v = round_to(like.dtype, v);
+    at = oracles_.insert(oracles_.end(), {numerics, std::move(y)});
+  }
+  const Sums s = sums_of(problem, op.hooks, numerics, like.dtype, like.size(),
+                         [&](std::int64_t i) { return at->second[static_cast<std::size_t>(i)]; });
+  return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
+}
+
+std::string verdict_of(const Aggregate& a, double predicted) {
+  if (a.elements == 0 || a.within()) return {};
+  if (a.rms > a.rms_limit)
+    return fmt::format("aggregate: the rms error is {:.3g} of what the numerics predict, {:.3g} is the most", a.rms / predicted,
+                       a.rms_limit / predicted);
+  return fmt::format("aggregate: errors of one sign, their mean {}{:.3g} of the predicted rms, ±{:.3g} is the most",
+                     a.towards_zero ? (a.bias < 0 ? "towards zero " : "away from zero ") : "",
+                     a.towards_zero ? std::fabs(a.bias / predicted) : a.bias / predicted, a.bias_limit / predicted);
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relations of ops in which queries see keys.
+#pragma once
+
+#include "validate/relation.hpp"
+
+namespace assay::attention_relations {
+
+using Move = Relation::Move;
+
+inline double mask_of(const Case& c) {
+  const auto at = c.attributes.find("mask");
+  return at == c.attributes.end() ? 0 : at->second;
+}
+inline bool unmasked(const Case& c) { return mask_of(c) == 0; }
+// Which keys a query sees does not depend on how many there are.
+inline bool from_the_first_key(const Case& c) { return mask_of(c) != 1; }
+
+inline const Relation kBatchPermuted{.name = "batch_permuted",
+                                     .shows = "a sequence that reads another's queries or keys",
+                                     .move = Move::permuted,
+                                     .axis = Axis::batch};
+inline const Relation kHeadsPermuted{
+    .name = "heads_permuted", .shows = "a query head that reads another's keys", .move = Move::permuted, .axis = Axis::kv_heads};
+inline const Relation kQueriesPermuted{.name = "queries_permuted",
+                                       .shows = "a query whose result depends on its place in a tile",
+                                       .move = Move::permuted,
+                                       .axis = Axis::seq_q,
+                                       .applies = unmasked};
+// Of a causal problem aligned top-left this is the prefix property.
+inline const Relation kFirstQueries{.name = "first_queries",
+                                    .shows = "a query whose result depends on later ones",
+                                    .move = Move::first_part,
+                                    .axis = Axis::seq_q,
+                                    .applies = from_the_first_key};
+inline const Relation kKeysPermuted{.name = "keys_permuted",
+                                    .shows = "a key that is not counted, or that has another's value",
+                                    .move = Move::permuted,
+                                    .axis = Axis::seq_k,
+                                    .bits = false,
+                                    .applies = unmasked};
+
+}  // namespace assay::attention_relations

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/relation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "validate/compare.hpp"
+#include "validate/random.hpp"
+#include "validate/worker.hpp"
+
+namespace assay {
+
+namespace {
+
+using Move = Relation::Move;
+
+constexpr std::uint64_t kOneIn = 4;                          // cases that try a relation in a run
+constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // elements of such a case
+
+// A first part has two rows at least: of one row alone a kernel may rightly ask less, its stride means nothing.
+bool enough(const Relation& r, const Case& c) {
+  const std::int64_t n = c.dims[r.axis];
+  return r.move == Move::none || (r.move == Move::permuted ? n >= 2 : n >= 3);
+}
+
+Case related_case(const Relation& r, const Case& c) {
+  Case to = c;
+  if (r.move == Move::first_part) to.dims[r.axis] -= c.dims[r.axis] / 2;
+  if (r.change) r.change(to);
+  return to;
+}
+
+// Index i of an axis of the related problem is this one of the original's.  A permutation turns the order round and starts
+// it elsewhere, so that neighbours part, tiles change and the last goes into the middle.
+std::int64_t source(const Relation& r, const Dims& from, Axis axis, std::int64_t i) {
+  if (r.move != Move::permuted) return i;
+  if (axis == Axis::heads && r.axis == Axis::kv_heads) {
+    const std::int64_t group = from[Axis::heads] / from[Axis::kv_heads];
+    return source(r, from, Axis::kv_heads, i / group) * group + i % group;
+  }
+  if (axis != r.axis) return i;
+  const std::int64_t n = from[axis], first = n - 1 - n / 3;
+  return (first - i + n) % n;
+}
+
+// Row-major index of the original tensor for one of the related tensor.
+std::int64_t source(const Relation& r, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i) {
+  std::int64_t at = 0, step = 1;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    at += source(r, from, axes[a], i % to[axes[a]]) * step;
+    i /= to[axes[a]], step *= from[axes[a]];
+  }
+  return at;
+}
+
+Relation::Scaled scaling(const Relation& r, std::string_view tensor) {
+  for (const Relation::Scaled& s : r.scaled)
+    if (s.tensor == tensor) return s;
+  return {.tensor = tensor};
+}
+
+bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+
+// Whether scaling by a power of two is exact here: both ends are normal values.
+bool scales_exactly(DType t, double v, double scaled) {
+  const double least = random::power_of_two(info(t).format.min_exponent), most = overflow_threshold(t);
+  const auto normal = [&](double x) { return std::fabs(x) >= least && std::fabs(x) < most; };
+  return v == 0 || (normal(v) && normal(scaled));
+}
+
+std::string place(std::span<const Axis> axes, const Tensor& t, std::int64_t i) {
+  std::string text;
+  for (std::size_t a = axes.size(); a-- > 0; i /= t.shape[a])
+    text = fmt::format("{} {}{}{}", name(axes[a]), i % t.shape[a], text.empty() ? "" : ", ", text);
+  return text;
+}
+
+}  // namespace
+
+const Relation* find_relation(const Op& op, std::string_view name) {
+  for (const Relation& r : op.hooks.relations)
+    if (r.name == name) return &r;
+  return nullptr;
+}
+
+std::vector<std::string> relations_of(const Op& op, const Case& c, Relations which) {
+  std::vector<std::string> names;
+  if (which == Relations::none || elements(c, op.shape()) == 0) return names;
+  for (const Relation& r : op.hooks.relations)
+    if (enough(r, c) && (!r.applies || r.applies(c))) names.emplace_back(r.name);
+  if (which == Relations::all || names.empty()) return names;
+  const std::uint64_t bits = random::mix(c.seed ^ random::hash(op.name));
+  if (bits % kOneIn != 0 || elements(c, op.shape()) > kMostShared) return {};
+  return {names[bits / kOneIn % names.size()]};
+}
+
+std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs) {
+  Related related{.c = related_case(r, c), .inputs = {}};
+  const Packing to = pack(op, related.c);
+  related.inputs.assign(to.input_bytes, std::byte{0xff});
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    const TensorSpec& spec = op.tensors[t];
+    if (spec.role == Role::output || to.placements[t].bytes == 0) continue;
+    Tensor original = from.placements[t].tensor, image = to.placements[t].tensor;
+    original.data = const_cast<std::byte*>(inputs + from.at[t]);
+    image.data = related.inputs.data() + to.at[t];
+    const Relation::Scaled s = scaling(r, spec.name);
+    for (std::int64_t i = 0; i < image.size(); ++i) {
+      const double v = original.at(source(r, c.dims, related.c.dims, spec.axes, i)), moved = v * s.factor + s.added;
+      if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
+      image.set(i, moved);
+    }
+  }
+  return related;
+}
+
+std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original,
+                           const Packing& from, const std::byte* inputs, const std::byte* outputs,
+                           const std::byte* related_outputs) {
+  const bool bits = r.bits && kernel.deterministic && !kernel.position_matters && !is_vendor(kernel);
+  if (!bits && !original.rows().all()) return {};  // Note: a sampled golden has no bound for the rows left out
+  const Case changed = related_case(r, c);
+  const Packing to = pack(op, changed);
+  std::unique_ptr<Problem> problem;
+  std::optional<Related> related;
+  if (!bits) {
+    if (!(related = relate(op, c, r, from, inputs))) return {};
+    std::vector<std::byte*> images;
+    for (std::size_t t = 0; t < op.tensors.size(); ++t)
+      images.push_back(op.tensors[t].role == Role::output ? nullptr : related->inputs.data() + to.at[t]);
+    problem = op.make();
+    attach(*problem, changed, to.placements, images);
+    problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
+    problem->solve();
+  }
+
+  int output = -1;
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    const TensorSpec& spec = op.tensors[t];
+    if (spec.role != Role::output) continue;
+    ++output;
+    Tensor a = from.placements[t].tensor, b = to.placements[t].tensor;
+    a.data = const_cast<std::byte*>(outputs + from.at[t]), b.data = const_cast<std::byte*>(related_outputs + to.at[t]);
+    const auto fail = [&](std::int64_t i, double was, const char* why) {
+      return fmt::format("relation {}: '{}' at {} is {:.9g}, {} {:.9g}", r.name, spec.name, place(spec.axes, b, i), b.at(i), why,
+                         was);
+    };
+    if (!bits)
+      if (const Comparison judged = compare(*problem, kernel.numerics, output, b, false); judged.wrong)
+        return fail(judged.worst, judged.golden, "out of the bound of");
+    const double factor = scaling(r, spec.name).factor;
+    for (std::int64_t i = 0; i < b.size(); ++i) {
+      const std::int64_t j = source(r, c.dims, changed.dims, spec.axes, i);
+      const double got = b.at(i), was = a.at(j), scaled = was * factor;
+      if (same(got, scaled) || (factor != 1 && !scales_exactly(b.dtype, was, scaled))) continue;
+      if (bits) return fail(i, scaled, "and must have the bits of");
+      if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: each is right by the bound, or overflows near it
+      const double allowed =
+          problem->bound(kernel.numerics, output, i) + std::fabs(factor) * original.bound(kernel.numerics, output, j);
+      if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
+    }
+  }
+  return {};
+}
+
+}  // namespace assay
