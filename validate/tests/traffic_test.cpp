@@ -71,6 +71,32 @@ TEST_CASE("warp_row and block_row move what the contract says, in three orders",
         }
 }
 
+TEST_CASE("norms read each byte of x and residual once and write each of s and y once", "[traffic]") {
+  for (const char* op : {"layernorm", "rmsnorm", "residual_layernorm", "residual_rmsnorm"})
+    for (const char* name_of_kernel : {"warp_row", "block_row"})
+      for (const DType dtype : {f16, f32})
+        for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}, Shape{2, 9001}})
+          for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+            if (name_of_kernel[0] == 'w' && s.cols > 2048) continue;
+            Case c{.op = op, .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
+            c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
+            Cost cost;
+            const auto counts = counted(*find_kernel(op, name_of_kernel), c, order, cost);
+            INFO(op << "/" << name_of_kernel << " " << name(dtype) << " " << s.rows << "x" << s.cols);
+            const auto matrix = static_cast<std::uint64_t>(s.rows * s.cols * size_of(dtype));
+            std::uint64_t read = 0, written = 0;
+            for (const auto& [tensor, n] : counts) {
+              read += n.unique_read_bytes, written += n.unique_written_bytes;
+              const bool vector = tensor == "gamma" || tensor == "beta", output = tensor == "s" || tensor == "y";
+              CHECK(n.written_bytes == (output ? matrix : 0));
+              CHECK(n.read_bytes == (output ? 0 : matrix));  // the vectors once a row
+              if (!vector && s.cols * size_of(dtype) % 32 == 0) CHECK(n.read_sectors + n.written_sectors == matrix / 32);
+            }
+            CHECK(static_cast<double>(read) == cost.bytes_read);
+            CHECK(static_cast<double>(written) == cost.bytes_written);
+          }
+}
+
 TEST_CASE("softmax moves each byte once while a row fits registers", "[traffic]") {
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, f32})
