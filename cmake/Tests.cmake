@@ -11,6 +11,8 @@ target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_referenc
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
 target_compile_options(assay_tests PRIVATE -O1)
+target_link_libraries(assay_tests PRIVATE Eigen3::Eigen)
+set_source_files_properties(reference/tests/golden_speed_test.cpp PROPERTIES COMPILE_OPTIONS -O2)
 if(ASSAY_GPU)
   target_link_libraries(assay_tests PRIVATE assay_kernels_gpu assay_broken_gpu)
 endif()

@@ -92,7 +92,8 @@ void judge_outputs(const Result& result, Record& r) {
     }
     r.digest = digest(runs[0], r.digest.value_or(0));
     if (output == 0 && !p.problem->rows().all() && p.task->op->hooks.sweep) {
-      r.sweep_margin = p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, runs[0], p.task->c.seed);
+      r.sweep_margin =
+          p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, p.problem->errors(), runs[0], p.task->c.seed);
       if (!(*r.sweep_margin <= 1))
         fail(fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", *r.sweep_margin));
     }

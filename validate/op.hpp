@@ -39,6 +39,7 @@ class Problem {
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
   void set_errors(Errors e) { errors_ = e; }  // of the fill
+  Errors errors() const { return errors_; }
 
  protected:
   Errors errors_ = Errors::independent;
@@ -58,7 +59,7 @@ struct Hooks {
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
   // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
-  double (*sweep)(const void* args, const Numerics&, const Tensor& got, std::uint64_t seed) = nullptr;
+  double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
 };
 
 struct Op {

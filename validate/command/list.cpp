@@ -42,6 +42,7 @@ std::string numerics_text(const Numerics& n) {
          (n.mma_terms ? ", on tensor cores, which truncate" : "") +
          (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "") +
          (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
+         (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "");
 }
 
