@@ -154,4 +154,10 @@ constexpr std::array kCommon{
 
 std::span<const Fill> common_fills() { return kCommon; }
 
+std::int64_t any_place(const FillSite& s, std::int64_t i) {
+  const std::uint64_t kind = random::bits(key(s, Purpose::kind), at(i));
+  if (kind % 8 == 0) return kind & 8 ? s.places - 1 : 0;
+  return random::index(key(s, Purpose::value), at(i), s.places);
+}
+
 }  // namespace assay

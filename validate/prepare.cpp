@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/prepare.hpp"
 
+#include <fmt/format.h>
+
+#include "validate/error.hpp"
 #include "validate/memory.hpp"
 #include "validate/sample.hpp"
 
@@ -21,6 +24,8 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record) {
     if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
   }
   attach(*p->problem, task.c, p->packing.placements, images);
+  if (const Legality ok = p->problem->legal(); !ok)
+    throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
   const Fill& fill = find_fill(*task.op, task.c.fill);
   p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
   p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));

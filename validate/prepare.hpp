@@ -22,7 +22,8 @@ struct Prepared {
   double bytes = 0;  // of memory, about
 };
 
-// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them.
+// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them,
+// BadInput where the contract has no such case.
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record);
 
 }  // namespace assay

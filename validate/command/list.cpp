@@ -99,7 +99,8 @@ int describe_command(const std::string& name_of_op) {
                : t.role == Role::weight ? "   weight"
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
-               t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when));
+               (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
+                   (t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when)));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
   for (const Attribute& a : op.attributes) {
