@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "ops/core/contract.hpp"
+#include "ops/core/gemm_bound.hpp"
 
 namespace assay {
 
@@ -25,7 +25,7 @@ struct row_reduce {
   struct Golden {
     Array y;          // [rows]
     Array magnitude;  // [rows], sum: sum |x|; sum_of_squares: sum x^2; else max
-    Array spread;     // [rows], logsumexp: sum of p |x - max|, p = softmax(x); else 0
+    Array second;     // [rows], sum: sum x^2; logsumexp: sum of p |x - max|, p = softmax(x); else 0
   };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
@@ -40,16 +40,17 @@ struct row_reduce {
   static void bind(Golden& g, Visitor&& v) {
     v.array("y", g.y, {Axis::rows});
     v.array("magnitude", g.magnitude, {Axis::rows});
-    v.array("spread", g.spread, {Axis::rows});
+    v.array("second", g.second, {Axis::rows});
   }
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // Worst case for both kinds of errors: chains are short where kernels sum in parallel.  u: unit roundoff of the accumulator,
-  // n: the roundings of the longest chain of additions, f: the relative error of exp and log; r roundings in a row are within
-  // a relative r u / (1 - r u), which is no bound from r u = 1 on: then there is none.
+  // u: unit roundoff of the accumulator, n: the roundings of the longest chain of additions, f: the relative error of exp and
+  // log; r roundings in a row are within a relative r u / (1 - r u), and without bound from r u = 1 on.  The worst case, but for
+  // sums of independent errors:
   //
-  //   sum             n additions:                                                  n u sum |x|
+  //   sum             n additions: n u sum |x|; independent: a random walk, as in gemm_bound.hpp,
+  //                                                                                 lambda sqrt(n) u (sqrt(sum x^2) + |y|)
   //   sum_of_squares  the square rounds too; one that underflows costs half the least subnormal:
   //                                                                                 (n + 1) u sum x^2 + cols floor
   //   max             is an element of x:                                           0
@@ -58,8 +59,7 @@ struct row_reduce {
   //                   are subnormal, eta as there; log s then by rho / (1 - rho), by f |log s| of log itself and 2u |log s|
   //                   of a change of base; max + log s rounds, u |y|.
   // The output is f32: no other rounding, if that is the accumulator.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
-                      std::int64_t i) {
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
     if (a.what == Reduction::max || cols == 0) return 0;
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
@@ -67,12 +67,16 @@ struct row_reduce {
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const auto row = static_cast<std::size_t>(i);
     const double y = g.y[row], magnitude = g.magnitude[row];
-    if (a.what == Reduction::sum) return compounded(n * u) * magnitude;
+    if (a.what == Reduction::sum) {
+      const double worst = compounded(n * u) * magnitude;
+      if (errors == Errors::coherent) return worst;
+      return std::min(worst, kLambda * std::sqrt(n) * u * (std::sqrt(g.second[row]) + std::fabs(y)));
+    }
     if (a.what == Reduction::sum_of_squares) return compounded((n + 1) * u) * magnitude + terms * floor;
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;
-    const double rho = 3 * u * g.spread[row] + f + n * u + rescales * (f + u) + terms * eta;
+    const double rho = 3 * u * g.second[row] + f + n * u + rescales * (f + u) + terms * eta;
     const double log_sum = y - magnitude;
     return compounded(rho) + (f + 2 * u) * log_sum + u * std::fabs(y) + floor;
   }

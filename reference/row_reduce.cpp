@@ -44,11 +44,12 @@ double max_of(const Tensor& x, std::int64_t row) {
 void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t row) {
   const auto r = static_cast<std::size_t>(row);
   const auto own = [](const Eigen::ArrayXd& v) -> const Eigen::ArrayXd& { return v; };
-  g.spread[r] = 0;
+  g.second[r] = 0;
   switch (a.what) {
     case Reduction::sum:
       g.y[r] = sum_of(a.x, row, own);
       g.magnitude[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.abs(); });
+      g.second[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.square(); });
       return;
     case Reduction::sum_of_squares:
       g.y[r] = g.magnitude[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.square(); });
@@ -63,7 +64,7 @@ void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t r
   const double sum = sum_of(a.x, row, exp);
   g.y[r] = max + std::log(sum);
   // Note: 0 * inf where x is -inf.
-  g.spread[r] = sum_of(a.x, row,
+  g.second[r] = sum_of(a.x, row,
                        [&](const Eigen::ArrayXd& v) {
                          return (v - max).unaryExpr([](double d) { return std::isinf(d) ? 0 : -d * std::exp(d); });
                        }) /

@@ -20,13 +20,13 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr Reduction kAll[] = {Reduction::sum, Reduction::max, Reduction::logsumexp, Reduction::sum_of_squares};
 
 struct Solved {
-  std::vector<double> y, magnitude, spread;
+  std::vector<double> y, magnitude, second;
 };
 Solved solve(std::vector<double> x, std::int64_t rows, Reduction what) {
   const auto n = static_cast<std::size_t>(rows);
   Solved s{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
   std::vector<double> y(n);
-  row_reduce::Golden g{s.y, s.magnitude, s.spread};
+  row_reduce::Golden g{s.y, s.magnitude, s.second};
   const std::int64_t cols = static_cast<std::int64_t>(x.size()) / rows;
   reference::golden({.x = test::matrix(x, rows, cols), .y = test::vector_of(y), .what = what}, g, {.total = 1, .sample = {}});
   return s;
@@ -39,6 +39,7 @@ TEST_CASE("row_reduce: worked out by hand", "[golden]") {
   const Solved sum = solve(x, 2, Reduction::sum), squares = solve(x, 2, Reduction::sum_of_squares);
   CHECK(sum.y == std::vector<double>{3, -56});
   CHECK(sum.magnitude == std::vector<double>{7, 56});
+  CHECK(sum.second == std::vector<double>{21, 64 + 256 + 1024});
   CHECK(squares.y == std::vector<double>{21, 64 + 256 + 1024});
   CHECK(solve(x, 2, Reduction::max).y == std::vector<double>{4, -8});
   // exp of 0, ln 2 and ln 5 are 1, 2 and 5, their sum 8, whatever is added to all three.
@@ -47,7 +48,7 @@ TEST_CASE("row_reduce: worked out by hand", "[golden]") {
   CHECK(std::fabs(logs.y[0] - ln8) < 1e-15);
   CHECK(std::fabs(logs.y[1] - (1000 + ln8)) < 1e-12);
   CHECK(logs.magnitude[0] == ln5);
-  CHECK(std::fabs(logs.spread[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-15);
+  CHECK(std::fabs(logs.second[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-15);
 }
 
 TEST_CASE("row_reduce: a row of several pieces, and one of none", "[golden]") {

@@ -21,10 +21,10 @@ inline double uniform(const FillSite& s, std::int64_t i) {
 }
 inline bool always(const Dims&, DType) { return true; }
 
-// Integers that differ from column to column, row to row and tensor to tensor.
+// Integers that differ from column to column, row to row and tensor to tensor; the first ones are positive.
 inline double small_integers(const FillSite& s, std::int64_t i) {
   const std::int64_t cols = s.shape.back(), row = i / cols, col = i % cols;
-  return static_cast<double>((row * 7 + col * 3 + s.tensor_index * 11) % 61 - 30);
+  return static_cast<double>((row * 7 + col * 3 + s.tensor_index * 11 + 45) % 61 - 30);
 }
 
 // Where activations bend: [-8, 8), and of eight one of their minima, of GELU's tail, of 0 and of where exp overflows in f32.
@@ -35,10 +35,10 @@ inline double bends(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, random::Purpose::exponent, i, kCount)];
 }
 
-// Sixteenfold integers, all of them beyond 8 times what saturates GELU and SiLU: the identity, or zero.
+// Multiples of 1024, where GELU and SiLU are the identity or, exp being a zero in f64 too, zero.
 inline double saturated(const FillSite& s, std::int64_t i) {
   const double v = small_integers(s, i);
-  return 128 * (v == 0 ? 1 : v);
+  return 1024 * (v == 0 ? 1 : v);
 }
 
 inline constexpr Fill kBends{.name = "bends", .shows = "an approximation of the activation, a tail cut off", .value = bends};

@@ -45,7 +45,7 @@ inline constexpr Fill kFarBelow{.name = "all_far_below_zero",
                                 .value = all_far_below_zero};
 inline constexpr Fill kTies{
     .name = "ties", .shows = "a maximum that one of its holders keeps for itself", .coherent = true, .value = ties};
-inline constexpr Fill kRising{.name = "rising", .shows = "an online sum that is not rescaled", .value = rising};
+inline constexpr Fill kRising{.name = "rising", .shows = "an online sum that is not rescaled", .coherent = true, .value = rising};
 inline constexpr Fill kMinusInfinity{
     .name = "minus_infinity", .shows = "-inf taken for a number, rows of nothing else", .value = minus_infinity};
 

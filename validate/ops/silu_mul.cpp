@@ -10,7 +10,7 @@ namespace assay {
 
 namespace {
 
-// The gate saturates: y is 2 n m or 0, with |n| up to 30 and |m| up to 3, which 8 bits hold.
+// The gate saturates: y is 16 n m or 0, with |n| up to 30 and |m| up to 3, which 8 bits hold.
 double probe_gates(const FillSite& s, std::int64_t i) {
   if (s.tensor == "gate") return elementwise_fills::saturated(s, i);
   const std::int64_t cols = s.shape.back(), row = i / cols, col = i % cols;
