@@ -279,18 +279,21 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
 //
 // As few threads as take the row in one batch each, for small blocks are what lets one row's sums overlap another's loads.
 
-inline constexpr int kMostThreads = 1024;
+// Note: element by element a thread has four times the addresses, which do not fit 64 registers beside the elements.
+template <int N>
+inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
-  return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, N * kBlockPacks<N> * kWarp), 1, kMostThreads / kWarp));
+  const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
+  return kWarp * static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads<N> / kWarp));
 }
 // Additions one after the other at most.  Held, element by element: 16 and the block's 10; in packs 3 + 4, the tail's, the
-// block's.  Read again, every thread adds ceil(cols / 1024) elements, or 3 and fewer packs than that.
-inline constexpr Chain kBlockChain = {.lanes = kMostThreads, .extra = 15 + 10};
+// block's.  Read again, a thread adds ceil(cols / 512) elements, or 3 and fewer packs than that.
+inline constexpr Chain kBlockChain = {.lanes = kMostThreads<1>, .extra = 15 + 10};
 
 template <int N, bool kHeld, class M>
 __device__ inline void by_block(const M& m, std::int64_t row) {

@@ -22,7 +22,7 @@ struct Add {
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads) residual_layernorm_unfused_norm(Matrices<T, layernorm::Args> m) {
+__global__ void __launch_bounds__(kMostThreads<N>) residual_layernorm_unfused_norm(Matrices<T, layernorm::Args> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

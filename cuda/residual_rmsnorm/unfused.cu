@@ -22,7 +22,7 @@ struct Add {
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads) residual_rmsnorm_unfused_norm(Matrices<T, rmsnorm::Args> m) {
+__global__ void __launch_bounds__(kMostThreads<N>) residual_rmsnorm_unfused_norm(Matrices<T, rmsnorm::Args> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a row, any number of columns, any layout.  Up to 64 KiB a row (16,384 columns element by element) the row stays in
+// One block a row, any number of columns, any layout.  Up to 64 KiB a row (8,192 columns element by element) the row stays in
 // registers as it came: each byte of x and y moved once.  Beyond, x is read again for each pass.
 // 16-byte accesses when every row starts aligned, whatever its length; else element by element.
 #include "cuda/core/row_norm.cuh"
@@ -16,7 +16,7 @@ KERNEL(rmsnorm){
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads) rmsnorm_block_row(Matrices<T, rmsnorm::Args> m) {
+__global__ void __launch_bounds__(kMostThreads<N>) rmsnorm_block_row(Matrices<T, rmsnorm::Args> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

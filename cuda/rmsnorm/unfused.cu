@@ -38,7 +38,7 @@ struct Multiply {
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads) rmsnorm_unfused_norm(Matrices<T, Norm> m) {
+__global__ void __launch_bounds__(kMostThreads<N>) rmsnorm_unfused_norm(Matrices<T, Norm> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 
