@@ -17,6 +17,7 @@ struct Comparison {
   std::int64_t worst = -1;                // row-major index
   double got = 0, golden = 0, bound = 0;  // there
   bool powerless = true;                  // an output of zeros would pass as well
+  bool zeros = true;                      // every golden, rounded to the dtype, is a zero
 };
 
 // Judges output number `output` of a solved problem: the elements of its solved rows.  `got` has the tensor's dtype and strides

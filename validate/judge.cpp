@@ -69,7 +69,7 @@ void judge_outputs(const Result& result, Record& r) {
   const auto fail = [&](std::string reason) {
     if (r.verdict == Verdict::passed) r.verdict = Verdict::failed, r.reason = std::move(reason);
   };
-  bool powerless = true;
+  bool powerless = true, zeros = true;
   int output = 0;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
     const TensorSpec& spec = p.task->op->tensors[i];
@@ -81,7 +81,7 @@ void judge_outputs(const Result& result, Record& r) {
     }
     const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
     r.compared += c.compared, r.wrong += c.wrong;
-    powerless = powerless && c.powerless;
+    powerless = powerless && c.powerless, zeros = zeros && c.zeros;
     if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
       r.margin = c.margin;
       r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
@@ -110,6 +110,9 @@ void judge_outputs(const Result& result, Record& r) {
   }
   if (r.verdict != Verdict::passed) return;
   if (r.compared == 0) r.reason = "empty: nothing may be written, and nothing was";
+  // Note: a case of a dataset, "edges/common", is to be replaced; nobody chose the shape and the numbers of a random one.
+  else if (powerless && zeros && p.task->c.source.find('/') == std::string::npos)
+    r.reason = "by chance every right value is a zero";
   else if (powerless) r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
 }
 

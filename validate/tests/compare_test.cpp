@@ -110,6 +110,17 @@ TEST_CASE("compare: a check that zeros would pass is powerless") {
   CHECK(empty.worst == -1);
 }
 
+TEST_CASE("compare: zeros that are right are told from bounds that let zeros pass") {
+  const auto zeros = [](std::vector<double> golden, double bound, DType dtype = f32) {
+    OwnedTensor t(dtype, {static_cast<std::int64_t>(golden.size())});
+    return compare(FixedProblem(golden, bound), {}, 0, t.get(), false).zeros;
+  };
+  CHECK(zeros({0, -0.0, 0}, 0.1));
+  CHECK(zeros({0, 0x1p-30}, 0x1p-25, f16));
+  CHECK_FALSE(zeros({0, 0x1p-30}, 0x1p-25));
+  CHECK_FALSE(zeros({0, kNan}, 0.1));
+}
+
 TEST_CASE("compare: a single wrong element is found wherever it is") {
   struct Shape {
     std::int64_t rows, cols, stride;
