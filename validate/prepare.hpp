@@ -22,7 +22,11 @@ struct Prepared {
   double bytes = 0;  // of memory, about
 };
 
+struct PrepareTimes {
+  double inputs_s = 0, golden_s = 0;
+};
+
 // Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them.
-std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record);
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, PrepareTimes* times = nullptr);
 
 }  // namespace assay
