@@ -4,7 +4,7 @@
 # A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
 # one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and
-# the tests' validate/tests/hostile/OP/KERNEL.cu, for simt only).
+# the tests' validate/tests/hostile/OP/KERNEL.cu, of which gpu_KERNEL is for a GPU only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
@@ -32,6 +32,11 @@ function(assay_declare_kernel op name file broken)
   set(flavours ${ARGN})
   if(name MATCHES "^baseline_")
     if(NOT file IN_LIST ASSAY_BASELINES)
+      return()
+    endif()
+    set(flavours on_gpu)
+  elseif(name MATCHES "^gpu_")
+    if(NOT ASSAY_GPU)
       return()
     endif()
     set(flavours on_gpu)
@@ -120,7 +125,7 @@ if(ASSAY_GPU)
 endif()
 assay_write_registry("${generated}/registry.cpp")
 assay_write_registry("${generated}/registry_trial.cpp" cuda/OP/broken true ${flavours})
-assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false on_simt)
+assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false ${flavours})
 
 # Broken kernels are compiled together, one unit an op: each sits in a namespace of its own.
 foreach(op ${ASSAY_OPS})

@@ -83,15 +83,26 @@ foreach(op ${ASSAY_OPS})
 endforeach()
 
 # --- The command under a hostile user, and under hostile kernels ------------------------------------------------------
-set_source_files_properties(${ASSAY_HOSTILE} PROPERTIES LANGUAGE CXX)
-add_library(assay_hostile_simt OBJECT ${ASSAY_HOSTILE})
+set(hostile ${ASSAY_HOSTILE})
+list(FILTER hostile EXCLUDE REGEX "/gpu_[^/]*$")
+set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
+add_library(assay_hostile_simt OBJECT ${hostile})
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
 assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
+if(ASSAY_GPU)
+  target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
+endif()
 foreach(name command signals hostile probe)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
+if(ASSAY_GPU)
+  add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
+  set_tests_properties(gpu.hostile PROPERTIES LABELS gpu TIMEOUT 600 RUN_SERIAL ON)
+endif()
 # ----------------------------------------------------------------------------------------------------------------------
+
+add_subdirectory(validate/tests/fuzz)
 
 # --- Checks of the tree itself: scripts in cmake/tests ----------------------------------------------------------------
 set(scripts "${PROJECT_SOURCE_DIR}/cmake/tests")

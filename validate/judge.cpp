@@ -13,6 +13,7 @@
 
 #include "validate/compare.hpp"
 #include "validate/memory.hpp"
+#include "validate/pattern.hpp"
 #include "validate/pool.hpp"
 #include "validate/prepare.hpp"
 
@@ -69,25 +70,31 @@ void judge_outputs(const Result& result, Record& r) {
   const auto fail = [&](std::string reason) {
     if (r.verdict == Verdict::passed) r.verdict = Verdict::failed, r.reason = std::move(reason);
   };
+  const auto is_output = [](const TensorSpec& t) { return t.role == Role::output; };
+  const auto outputs = std::count_if(p.task->op->tensors.begin(), p.task->op->tensors.end(), is_output);
   bool powerless = true, zeros = true;
   int output = 0;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
     const TensorSpec& spec = p.task->op->tensors[i];
-    if (spec.role != Role::output) continue;
+    if (!is_output(spec)) continue;
     Tensor runs[kRuns];
     for (int k = 0; k < kRuns; ++k) {
       runs[k] = p.packing.placements[i].tensor;
       runs[k].data = result.outputs.data() + static_cast<std::size_t>(k) * p.packing.output_bytes + p.packing.at[i];
     }
     const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
+    const Frame frame = frame_of(spec, *result.kernel, p.task->c.dtype);
     r.compared += c.compared, r.wrong += c.wrong;
     powerless = powerless && c.powerless, zeros = zeros && c.zeros;
     if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
       r.margin = c.margin;
       r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
+      if (c.wrong) r.worst->tile = tile_text(frame, p.task->c.dims, r.worst->index);
     }
     if (c.wrong) {
-      r.pattern = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, spec.axes);
+      const Pattern found = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, frame);
+      r.pattern += (r.pattern.empty() ? "" : "; ") + (outputs > 1 ? std::string(spec.name) + ": " : "") + found.text;
+      if (r.reads_like.empty()) r.reads_like = found.reads_like;
       fail(p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
     }
     r.digest = digest(runs[0], r.digest.value_or(0));
@@ -168,8 +175,9 @@ class Run {
     while (next_task_ < tasks_.size()) {
       std::erase_if(live_, [](const auto& p) { return p.expired(); });
       const Task& task = tasks_[next_task_];
-      const std::string why_not =
-          out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s) : too_large(*task.op, task.c, memory_);
+      const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
+                                  : options_.wanted && !options_.wanted(task) ? "not wanted any more"
+                                                                              : too_large(*task.op, task.c, memory_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
       const std::size_t first = next_record_;

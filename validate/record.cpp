@@ -116,7 +116,9 @@ std::string to_json(const Record& r) {
                   {"got", number(r.worst->got)},
                   {"golden", number(r.worst->golden)},
                   {"bound", number(r.worst->bound)}};
+  if (r.worst && !r.worst->tile.empty()) j["worst"]["tile"] = r.worst->tile;
   if (!r.pattern.empty()) j["pattern"] = r.pattern;
+  if (!r.reads_like.empty()) j["reads_like"] = r.reads_like;
   if (r.deterministic) j["deterministic"] = *r.deterministic;
   if (r.digest) j["digest"] = digest_text(r);
   if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};
@@ -189,6 +191,10 @@ std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x
 std::map<std::string, Outcome> outcomes_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
+  return outcomes_in(in, path);
+}
+
+std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path) {
   std::map<std::string, Outcome> outcomes;
   std::int64_t number = 0;
   for (std::string line; std::getline(in, line);) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,9 +40,11 @@ struct Record {
     std::string tensor;
     std::vector<std::int64_t> index;
     double got, golden, bound;
+    std::string tile{};  // "first of query tile 1 (queries 128..255)", where something is wrong in one of several
   };
   std::optional<Worst> worst;
   std::string pattern;                     // of the wrong elements
+  std::string reads_like;                  // what usually makes such a pattern
   std::optional<bool> deterministic;       // the runs agreed bit for bit
   std::optional<std::uint64_t> digest;     // of the outputs' bits
   std::int64_t rows = 0;                   // of the first output
@@ -99,6 +102,7 @@ struct Outcome {
   std::string verdict, digest;  // digest empty: nothing came out
 };
 std::map<std::string, Outcome> outcomes_in(const std::string& path);
+std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path);  // `path` is for messages
 std::string digest_text(const Record&);  // 16 hexadecimal digits, or empty
 
 // JUnit XML: a test suite per (op, kernel), a test case per record.

@@ -38,6 +38,7 @@ struct RunFlags {
   bool reduced = false;    // model shapes as a simulator runs them, on a GPU too
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
+  double shrink_s = 0;          // spent on each failure that is shrunk; 0: none is
   std::int64_t enough_bad = 0;  // as in JudgeOptions
   int skip_exit = -1;           // exit code when the backend is missing; -1: kBadInput
   bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
@@ -63,6 +64,7 @@ int selfcheck_command(const RunFlags& flags);
 int replay_command(const std::string& line, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
 int probe_command(const ProbeFlags& flags);
+int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command();
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
@@ -78,6 +80,8 @@ std::string chosen_backend(const std::string& flag, std::string& why_not);
 // Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
 bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
+JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
+int exit_code(const Tally& tally);
 std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
 
 }  // namespace assay

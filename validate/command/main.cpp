@@ -97,6 +97,16 @@ void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--quiet", f.quiet, "the last line only");
 }
 
+void add_shrink_flags(CLI::App& app, RunFlags& f) {
+  constexpr double kUsual = 5;
+  f.shrink_s = kUsual;
+  app.add_option("--shrink", f.shrink_s, "seconds to make a failing case smaller in, the first of each kernel and dtype")
+      ->capture_default_str()
+      ->check(seconds());
+  app.add_flag_callback(
+      "--no-shrink", [&f] { f.shrink_s = 0; }, "show failing cases as they come");
+}
+
 // What is wrong with a command line, with the nearest right name where a name is wrong.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -141,6 +151,7 @@ int dispatch(int argc, char** argv) {
   RunFlags run_flags;
   auto* run = app.add_subcommand("run", "judge kernels over a suite of cases");
   add_run_flags(*run, run_flags);
+  add_shrink_flags(*run, run_flags);
   run->add_option("--same-as", run_flags.same_as, "a record file: every case must get the verdict that it has there");
   run->add_flag("--bit-equal", run_flags.bit_equal, "with --same-as: the outputs must be equal bit for bit too");
   run->add_flag("--reduced", run_flags.reduced, "fewer tokens in model shapes, as on simt, so that records can be compared");
@@ -157,6 +168,7 @@ int dispatch(int argc, char** argv) {
   replay->add_option("line", words, "a repro line")->required();
   replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
   replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(seconds());
+  add_shrink_flags(*replay, replay_flags);
   replay->callback([&] { code = replay_command(fmt::format("{}", fmt::join(words, " ")), replay_flags); });
 
   BenchFlags bench_flags;
@@ -182,6 +194,13 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(0, 255));
   probe->add_flag("--require-gpu", probe_flags.run.require_gpu, "fail where auto finds no GPU");
   probe->callback([&] { code = probe_command(probe_flags); });
+
+  Selection costed;
+  std::vector<std::string> cost_lines;
+  auto* cost = app.add_subcommand("cost", "seconds of judging a case beside the kernel: inputs, golden, comparison");
+  add_selection(*cost, costed);
+  cost->add_option("lines", cost_lines, "repro lines, instead of a suite");
+  cost->callback([&] { code = cost_command(costed, cost_lines); });
 
   auto* doctor = app.add_subcommand("doctor", "what this machine can do, and what is missing");
   doctor->callback([&] { code = doctor_command(); });

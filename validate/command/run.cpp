@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run, selfcheck and replay: tasks judged, records written and shown.
+// run and selfcheck: tasks judged, records written and shown.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   std::fflush(stdout);
 
   std::vector<Record> kept;
-  Console console(show, total);
+  Console console(show, total, flags.shrink_s > 0);
   bool heard = true;  // until whoever reads the output closes it
   const auto say = [&](const auto& print) {
     try {
@@ -74,21 +74,26 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
     }
     if (!heard) stop_requested = true;
   };
-  const Tally tally = judge(tasks,
-                            {.backend = backend,
-                             .timeout_s = flags.timeout_s,
-                             .budget_s = flags.budget_s,
-                             .jobs = flags.jobs,
-                             .fail_fast = flags.fail_fast,
-                             .enough_bad = flags.enough_bad,
-                             .sectors = flags.sectors,
-                             .stop = &stop_requested},
-                            [&](const Record& r) {
-                              if (json) json->write(to_json(r));
-                              say([&] { console.add(r); });
-                              if (also) also(r);
-                              if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
-                            });
+  const JudgeOptions options = judge_options(flags, backend);
+  Tally tally = judge(tasks, options, [&](const Record& r) {
+    if (json) json->write(to_json(r));
+    say([&] { console.add(r); });
+    if (also) also(r);
+    if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
+  });
+  for (const Record& r : console.held()) {
+    const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - tally.seconds) : flags.shrink_s;
+    if (left <= 0 || stop_requested) {
+      say([&] { console.show(r, nullptr); });
+      continue;
+    }
+    console.say("shrinking " + r.repro);
+    const Shrunk shrunk = shrink(r, options, left);
+    tally.seconds += shrunk.seconds;
+    if (json) json->write(to_json(shrunk));
+    say([&] { console.show(r, &shrunk); });
+  }
+  tally.interrupted = tally.interrupted || stop_requested;
   if (json) json->write(to_json(tally));
   say([&] { console.finish(tally); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
@@ -96,13 +101,24 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   return tally;
 }
 
+}  // namespace
+
+JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
+  return {.backend = backend,
+          .timeout_s = flags.timeout_s,
+          .budget_s = flags.budget_s,
+          .jobs = flags.jobs,
+          .fail_fast = flags.fail_fast,
+          .enough_bad = flags.enough_bad,
+          .sectors = flags.sectors,
+          .stop = &stop_requested};
+}
+
 int exit_code(const Tally& tally) {
   if (tally.interrupted) return 130;
   if (tally.bad()) return kVerdictFailed;
   return tally.ran() == 0 ? kNothingRun : kAllPassed;
 }
-
-}  // namespace
 
 RunHead head_of(const RunFlags& flags, const std::string& backend) {
   RunHead h;
@@ -215,52 +231,6 @@ int selfcheck_command(const RunFlags& flags) {
              static_cast<std::int64_t>(trials.size()) - missed, missed, backend, tally.seconds);
   if (tally.interrupted) return 130;
   return missed ? kVerdictFailed : kAllPassed;
-}
-
-int replay_command(const std::string& line, const RunFlags& flags) {
-  std::string backend;
-  int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
-  const std::vector<OpShape> shapes = op_shapes();
-  const Repro repro_line = parse_repro(line, shapes);
-  const Op& op = op_named(repro_line.what.op);
-  std::vector<const Kernel*> chosen;
-  Names names;
-  for (const Kernel& k : kernels())
-    if (k.op == op.name) {
-      names.push_back(k.name);
-      if (repro_line.kernel.empty() ? !k.broken : k.name == repro_line.kernel) chosen.push_back(&k);
-    }
-  if (chosen.empty()) throw BadInput(unknown("kernel", repro_line.kernel, names) + "  (validate list kernels)");
-  check(repro_line.what, op.shape());
-
-  const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
-  const JudgeOptions options{.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested};
-  const Tally tally = judge(tasks, options, [&](const Record& r) {
-    fmt::print("{}\n", r.repro);
-    fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
-    if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
-    if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");
-    if (r.worst) {
-      std::string where;
-      for (std::int64_t i : r.worst->index) where += fmt::format("{}{}", where.empty() ? "" : ", ", i);
-      fmt::print("  worst          {}[{}]  got {:.10g}  golden {:.10g}  bound ±{:.3g}\n", r.worst->tensor, where, r.worst->got,
-                 r.worst->golden, r.worst->bound);
-    }
-    if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
-    if (r.deterministic) fmt::print("  deterministic  {}\n", *r.deterministic ? "yes" : "no");
-    if (r.digest) fmt::print("  digest         {}\n", digest_text(r));
-    if (!r.rows_checked.empty())
-      fmt::print("  golden         {} of {} rows{}\n", r.rows_checked.size(), r.rows,
-                 r.sweep_margin ? fmt::format("; all rows by a sweep, err/bound {:.3g}", *r.sweep_margin) : "");
-    fmt::print("  bytes          {:.0f} by formula (unfused {:.0f})\n", r.cost.bytes(), r.cost.unfused_bytes);
-    for (const auto& [tensor, t] : r.traffic)
-      fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
-                 t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
-    fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
-  });
-  fmt::print("{}\n", tally.sentence());
-  return exit_code(tally);
 }
 
 }  // namespace assay

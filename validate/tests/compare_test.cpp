@@ -164,18 +164,6 @@ TEST_CASE("compare: the worst element is the worst by margin, the first of equal
   CHECK(c.wrong == 2);
 }
 
-TEST_CASE("compare: the pattern says how many, and where along each axis") {
-  OwnedTensor t(f32, {4, 6}, 8);
-  const std::vector<double> golden(24, 1.0);
-  const FixedProblem problem(golden, 0.5);
-  const Axis axes[] = {Axis::rows, Axis::cols};
-  t.set(golden);
-  for (const std::int64_t i : {1 * 6 + 5, 2 * 6 + 5}) t.set(i, 9);
-  CHECK(pattern(problem, {}, 0, t.get(), false, axes) == "2 of 24 wrong; 2 of 4 rows (1..2); 1 of 6 cols (5)");
-  for (std::int64_t i = 0; i < 24; ++i) t.set(i, 9);
-  CHECK(pattern(problem, {}, 0, t.get(), false, axes) == "24 of 24 wrong; all rows; all cols");
-}
-
 TEST_CASE("compare: the same elements are the same bits, but for the payload of a NaN") {
   for (const DType dtype : {f16, bf16, f32}) {
     OwnedTensor a(dtype, {3, 5}, 8), b(dtype, {3, 5}, 11, std::byte{0x5a});
