@@ -32,12 +32,14 @@ __global__ void hidden_not_zeroed(Problem<T> m) {
   float max = -INFINITY;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) max = fmaxf(max, score_of(key));
   max = warp_max(max);
+  if (max == -INFINITY) max = 0.0f;  // minus itself it would be NaN
 
   float sum = 0;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) sum += expf(score_of(key) - max);
   sum = warp_sum(sum);
 
-  for (std::int64_t key = lane_id(); key < seen; key += kWarp) st(p + key, from_float<T>(expf(score_of(key) - max) / sum));
+  for (std::int64_t key = lane_id(); key < seen; key += kWarp)
+    st(p + key, from_float<T>(sum != 0 ? expf(score_of(key) - max) / sum : 0.0f));
 }
 
 void run(const attention_scores::Args& a, const Launch& l) {

@@ -32,6 +32,7 @@ __global__ void reciprocal_rounded(Problem<T> m) {
   float max = -INFINITY;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) max = fmaxf(max, score_of(key));
   max = warp_max(max);
+  if (max == -INFINITY) max = 0.0f;  // minus itself it would be NaN
 
   float sum = 0;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) sum += expf(score_of(key) - max);
@@ -39,7 +40,7 @@ __global__ void reciprocal_rounded(Problem<T> m) {
   const float reciprocal = to_float(from_float<T>(1.0f / sum));
 
   for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp)
-    st(p + key, from_float<T>(key < seen ? expf(score_of(key) - max) * reciprocal : 0.0f));
+    st(p + key, from_float<T>(key < seen && sum != 0 ? expf(score_of(key) - max) * reciprocal : 0.0f));
 }
 
 void run(const attention_scores::Args& a, const Launch& l) {

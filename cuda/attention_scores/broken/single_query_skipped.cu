@@ -32,13 +32,14 @@ __global__ void single_query_skipped(Problem<T> m) {
   float max = -INFINITY;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) max = fmaxf(max, score_of(key));
   max = warp_max(max);
+  if (max == -INFINITY) max = 0.0f;  // minus itself it would be NaN
 
   float sum = 0;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) sum += expf(score_of(key) - max);
   sum = warp_sum(sum);
 
   for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp)
-    st(p + key, from_float<T>(key < seen ? expf(score_of(key) - max) / sum : 0.0f));
+    st(p + key, from_float<T>(key < seen && sum != 0 ? expf(score_of(key) - max) / sum : 0.0f));
 }
 
 void run(const attention_scores::Args& a, const Launch& l) {

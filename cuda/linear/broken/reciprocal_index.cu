@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: token = int(i * (1 / out)) in f32: where the reciprocal was rounded down, the first feature of a token is taken for
-// one more feature of the token before.
+// FAULT: the token is i / out by a multiplication with 65536 / out, cut off to an integer: the first feature of a token is taken
+// for one more feature of the token before. Right where out is a power of two.
 // Caught by: T4, the access outside the weight, or T1; out no power of two and several tokens.
 #include "cuda/core/kernel.cuh"
 #include "ops/linear.hpp"
@@ -20,7 +20,7 @@ __global__ void reciprocal_index(const T* x, const T* weight, const T* bias, T* 
                                  std::int64_t n, std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= n) return;
-  const auto token = static_cast<std::int64_t>(static_cast<float>(i) * (1.0f / static_cast<float>(out)));
+  const std::int64_t token = i * (65536 / out) >> 16;
   const std::int64_t o = i - token * out;
   x += token * x_stride, weight += o * weight_stride;
   float sum = 0;

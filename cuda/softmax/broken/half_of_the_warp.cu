@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: the butterflies begin at an offset of 8: each half of a warp has a maximum and a sum of its own.
-// Caught by: T1, from 17 columns on; right up to 16 columns only where the other half is not asked.
+// FAULT: the butterflies begin at an offset of 8: each half of a warp has a maximum and a sum of its own. Right up to 16 columns.
+// Caught by: T1, from 17 columns on.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/softmax.hpp"
