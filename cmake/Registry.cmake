@@ -90,6 +90,8 @@ function(assay_write_registry file)
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
         assay_declare_kernel(${op} ${name} "${kernel}" false ${more})
+        string(REGEX REPLACE "    all.push_back\\(k\\);\n  }\n$" "    k.variant = true;\n    all.push_back(k);\n  }\n" kernel_entries
+          "${kernel_entries}")
       endforeach()
     endif()
   endforeach()
