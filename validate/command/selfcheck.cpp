@@ -94,6 +94,7 @@ class Selfcheck {
     if (r.verdict == Verdict::passed && r.compared > 0) ++t->passed;
     if (!is_bad(r.verdict)) return;
     for (const Tier tier : r.caught_by) ++t->seen[static_cast<std::size_t>(tier)];
+    if (policies_ && r.policy_figures.empty() && !r.call_failed) ++t->stopped;
     if (t->bad++ > 0) return;
     if (!r.caught_by.empty()) t->first = r.caught_by.front();
     t->reason = fmt::format("{}: {} {}", r.reason, name(r.c.dtype), summary_of(r.c));

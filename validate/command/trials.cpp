@@ -53,6 +53,7 @@ TrialTotals totals(const Trials& trials) {
       ++all.kernels;
       all.caught += t.bad > 0;
       all.pass_a_case += t.passed > 0;
+      all.only_stopped += t.bad > 0 && t.bad == t.stopped;
       const PolicyCount& usual = t.fixed[static_cast<std::size_t>(Policy::allclose)];
       all.pass_the_usual_test += usual.passed > 0 && usual.failed == 0;
       for (std::size_t p = 0; p < kPolicies.size(); ++p) {
@@ -84,7 +85,8 @@ std::string policy_lines(const TrialTotals& t, const std::string& suite) {
   for (std::size_t p = 0; p < kPolicies.size(); ++p)
     text += fmt::format("  {:<20} misses {:>4} on one fixed shape, {:>4} in {}\n", kPolicies[p], t.missed_fixed[p], t.missed[p],
                         suite);
-  return text;
+  return text +
+         fmt::format("  {} of them were stopped by the machine wherever they fail, with no output to judge\n", t.only_stopped);
 }
 
 std::string matrix_markdown(const Trials& trials, const std::string& title, bool policies, const std::string& suite) {
@@ -114,10 +116,11 @@ std::string matrix_markdown(const Trials& trials, const std::string& title, bool
                         all.kernels - all.caught);
     for (std::size_t p = 0; p < kPolicies.size(); ++p)
       text += fmt::format("| `{}` | {} | {} |\n", kPolicies[p], all.missed_fixed[p], all.missed[p]);
-    text +=
-        "\nThe rules judge the same outputs. A kernel is missed where no case fails that the rule lets the plain, sound "
-        "kernel pass. A call that ends in an error fails under every rule; where the simulated machine stops a kernel there "
-        "is no output, and no rule sees anything.\n\n";
+    text += fmt::format(
+        "\nThe rules judge the same outputs. A kernel is missed where no case fails that the rule lets the plain, sound kernel "
+        "pass. A call that ends in an error fails under every rule; where the simulated machine stops a kernel there is no "
+        "output, and no rule sees anything: so it is with {} of the kernels in every case that they fail.\n\n",
+        all.only_stopped);
   }
   for (const auto& [op, kernels] : trials) {
     text += fmt::format("## {}\n\n| broken kernel |", op);

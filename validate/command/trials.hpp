@@ -21,6 +21,7 @@ using PolicyCounts = std::array<PolicyCount, kPolicies.size()>;
 
 struct Trial {
   std::int64_t passed = 0, bad = 0;                // cases; passed: only those in which something was compared
+  std::int64_t stopped = 0;                        // of the bad ones: ended by a watchful machine, with no output to judge
   std::array<std::int64_t, kTiers.size()> seen{};  // bad cases, by each tier that found something
   std::optional<Tier> first;                       // of the first bad case, whose reason is told
   std::string reason, on;                          // on: the machine, where it is not the one that was asked for
@@ -43,6 +44,7 @@ class Policies {
 
 struct TrialTotals {
   std::int64_t kernels = 0, caught = 0, pass_a_case = 0, pass_the_usual_test = 0;
+  std::int64_t only_stopped = 0;  // kernels that a rule could not see fail: the machine stopped every bad case
   std::array<std::int64_t, kPolicies.size()> missed_fixed{}, missed{};
 };
 TrialTotals totals(const Trials& trials);
