@@ -74,6 +74,20 @@ foreach(seed 1 2 3 4 5)
   set_tests_properties(simt.random.seed_${seed} PROPERTIES LABELS simt)
 endforeach()
 
+# The same for sound kernels that only sum in another order.
+list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
+list(REMOVE_DUPLICATES variants)
+list(JOIN variants "," variants)
+foreach(suite smoke random)
+  add_test(NAME simt.variants.${suite}
+    COMMAND validate-trial run --backend simt --kernel ${variants} --suite ${suite} --count 60 --seed 6)
+  set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
+endforeach()
+
+# The corpus: every broken kernel passes a case of smoke, and half of them the test that is usual elsewhere.
+add_test(NAME simt.corpus COMMAND validate-trial selfcheck --backend simt --suite smoke --corpus)
+set_tests_properties(simt.corpus PROPERTIES LABELS simt)
+
 # The judge on trial: every broken kernel must be failed.
 foreach(op ${ASSAY_OPS})
   add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck --backend simt --op ${op} --suite edges)

@@ -80,6 +80,7 @@ struct Kernel {
   std::string_view op, name;
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
+  bool variant = false;    // sound, and there to be judged only: it sums in another order
   DTypes dtypes;
   int least_arch = 0;
   bool deterministic = true;

@@ -77,6 +77,7 @@ std::string to_text(const Reply& r) {
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
               {"message", one_line(r.message)},
+              {"outputs", r.outputs},
               {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic}}
@@ -89,6 +90,7 @@ Reply reply_from(const std::string& text) {
   r.id = whole<std::int64_t>(j.at("id"));
   r.status = static_cast<Reply::Status>(whole<int>(j.at("status")));
   r.message = j.at("message");
+  r.outputs = j.at("outputs");
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
   for (const auto& [tensor, t] : j.at("traffic").items())

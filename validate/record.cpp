@@ -53,6 +53,10 @@ Json json_of(const Traffic& t) {
 
 }  // namespace
 
+void Record::caught(Tier t) {
+  if (std::find(caught_by.begin(), caught_by.end(), t) == caught_by.end()) caught_by.push_back(t);
+}
+
 void Tally::add(const Record& r) {
   ++of[r.verdict];
   ++total;
@@ -105,6 +109,8 @@ std::string to_json(const Record& r) {
     j["reduced"].push_back({{"axis", name(cut.axis)}, {"from", cut.from}, {"to", cut.to}});
   j["verdict"] = name(r.verdict);
   if (!r.reason.empty()) j["reason"] = r.reason;
+  for (const Tier t : r.caught_by) j["caught_by"].push_back(name(t));
+  for (const auto& [policy, passed] : r.policies) j["policies"][std::string(policy)] = passed;
   j["exact"] = r.exact;
   j["multi_tile_ragged"] = r.multi_tile_ragged;
   j["compared"] = r.compared;

@@ -117,7 +117,7 @@ void apply(Case& c, const Case& from, const Case& to, const OpShape& op) {
 
 class Search {
  public:
-  Search(const Record& failed, const OpShape& op, const Kernel& kernel, const Trials& trials)
+  Search(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials)
       : failed_(failed), op_(op), kernel_(kernel), trials_(trials), kind_(failure_kind(failed)), best_(failed.c) {
     found_.of = failed.repro;
   }
@@ -223,7 +223,7 @@ class Search {
   const Record& failed_;
   const OpShape& op_;
   const Kernel& kernel_;
-  const Trials& trials_;
+  const TryCases& trials_;
   std::string kind_;
   Case best_;
   bool other_bits_ = false, luck_ = false;
@@ -257,7 +257,7 @@ std::string difference(const Case& from, const Case& to, const OpShape& op) {
   return text;
 }
 
-Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const Trials& trials) {
+Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials) {
   return Search(failed, op, kernel, trials).go();
 }
 

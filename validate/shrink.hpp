@@ -36,9 +36,9 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
 
 // The search itself.  `trials` judges cases in order; it asks `wanted` before each and hands over what it judged, both by the
 // case's place in the list.
-using Trials = std::function<void(std::span<const Case>, const std::function<bool(std::size_t)>& wanted,
+using TryCases = std::function<void(std::span<const Case>, const std::function<bool(std::size_t)>& wanted,
                                   const std::function<void(std::size_t, const Record&)>& judged)>;
-Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const Trials& trials);
+Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials);
 
 // How a record failed: two of one kind are taken for the same fault.
 std::string failure_kind(const Record& r);

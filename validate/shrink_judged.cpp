@@ -23,14 +23,14 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
     attach(*problem, c, placements, std::vector<std::byte*>(placements.size(), nullptr));
     return static_cast<bool>(problem->legal());
   };
-  const Trials trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {
+  const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {
     const double left = seconds - spent();
     if (left <= 0 || (options.stop && *options.stop)) return;
     std::vector<Task> tasks;
     for (const Case& c : cases) tasks.push_back({op, c, {kernel}});
     JudgeOptions of = options;
     of.budget_s = left, of.timeout_s = std::min(options.timeout_s, kLongestTrial), of.jobs = 1;
-    of.fail_fast = false, of.enough_bad = 0, of.sectors = false;
+    of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
     of.wanted = [&](const Task& t) { return wanted(static_cast<std::size_t>(&t - tasks.data())) && legal(t.c); };
     std::size_t number = 0;
     judge(tasks, of, [&](const Record& r) { judged(number++, r); });

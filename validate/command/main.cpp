@@ -66,7 +66,7 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, long, fixed")->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
@@ -157,9 +157,16 @@ int dispatch(int argc, char** argv) {
   run->add_flag("--reduced", run_flags.reduced, "fewer tokens in model shapes, as on simt, so that records can be compared");
   run->callback([&] { code = run_command(run_flags); });
 
-  RunFlags trial_flags;
+  SelfcheckFlags trial_flags;
   auto* trial = app.add_subcommand("selfcheck", "the judge on trial: every broken kernel must fail");
-  add_run_flags(*trial, trial_flags);
+  add_run_flags(*trial, trial_flags.run);
+  trial->get_option("--md")->description("write the matrix here, as Markdown");
+  trial->add_flag("--every-case", trial_flags.every_case, "judge on where a kernel has failed already");
+  trial->add_flag("--policies", trial_flags.policies, "judge the same outputs by the rules of other suites too");
+  trial->add_option("--policy", trial_flags.policy, "judge by this rule instead")
+      ->check(one_of("policy", Names(kPolicies.begin(), kPolicies.end())));
+  trial->add_flag("--corpus", trial_flags.corpus,
+                  "check the corpus: every broken kernel passes a case, half of them allclose-1e-2 on one fixed shape");
   trial->callback([&] { code = selfcheck_command(trial_flags); });
 
   RunFlags replay_flags;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run and selfcheck: tasks judged, records written and shown.
+// run: tasks judged, records written and shown.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -52,9 +52,16 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
   return json;
 }
 
-// Runs tasks with everything that a run writes and shows.
-Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std::string& backend, const RunHead& head,
-                Console::Show show, const std::function<void(const Record&)>& also = {}) {
+}  // namespace
+
+int exit_code(const Tally& tally) {
+  if (tally.interrupted) return 130;
+  if (tally.bad()) return kVerdictFailed;
+  return tally.ran() == 0 ? kNothingRun : kAllPassed;
+}
+
+Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
+                Console::Show show, const std::function<void(Record&)>& also) {
   std::unique_ptr<JsonLines> json = open_outputs(flags, head);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
@@ -74,11 +81,11 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
     }
     if (!heard) stop_requested = true;
   };
-  const JudgeOptions options = judge_options(flags, backend);
-  Tally tally = judge(tasks, options, [&](const Record& r) {
+  Tally tally = judge(tasks, options, [&](const Record& judged) {
+    Record r = judged;
+    if (also) also(r);
     if (json) json->write(to_json(r));
     say([&] { console.add(r); });
-    if (also) also(r);
     if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
   });
   for (const Record& r : console.held()) {
@@ -101,23 +108,14 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   return tally;
 }
 
-}  // namespace
-
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
   return {.backend = backend,
           .timeout_s = flags.timeout_s,
           .budget_s = flags.budget_s,
           .jobs = flags.jobs,
           .fail_fast = flags.fail_fast,
-          .enough_bad = flags.enough_bad,
           .sectors = flags.sectors,
           .stop = &stop_requested};
-}
-
-int exit_code(const Tally& tally) {
-  if (tally.interrupted) return 130;
-  if (tally.bad()) return kVerdictFailed;
-  return tally.ran() == 0 ? kNothingRun : kAllPassed;
 }
 
 RunHead head_of(const RunFlags& flags, const std::string& backend) {
@@ -158,7 +156,7 @@ int run_command(const RunFlags& flags) {
   };
   std::map<std::string, Bits> bits;  // by kernel
   const Tally tally =
-      run_tasks(tasks, flags, backend, head_of(flags, backend),
+      run_tasks(tasks, flags, judge_options(flags, backend), head_of(flags, backend),
                 flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
                   if (expected.empty()) return;
                   const auto at = expected.find(r.repro);
@@ -183,54 +181,6 @@ int run_command(const RunFlags& flags) {
              unknown_there);
   if (code == kAllPassed && same == 0) throw BadInput(fmt::format("'{}' has none of these cases", flags.same_as));
   return code == kAllPassed && !different.empty() ? static_cast<int>(kVerdictFailed) : code;
-}
-
-int selfcheck_command(const RunFlags& flags) {
-  if (flags.fail_fast) throw BadInput("--fail-fast: every verdict of a selfcheck but the last should be a bad one");
-  std::string backend;
-  int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
-  const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt", true);
-  if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
-
-  struct Trial {
-    std::int64_t passed = 0, bad = 0;
-    std::string first;  // the case that first failed it, and why
-  };
-  std::map<std::string, Trial> trials;
-  for (const Task& t : tasks)
-    for (const Kernel* k : t.kernels) trials[std::string(k->op) + "/" + std::string(k->name)];
-  const auto try_on = [&](const std::string& machine, const std::vector<Task>& of) {
-    RunFlags once = flags;
-    once.enough_bad = 1;  // caught is caught
-    if (machine != backend) once.json = once.junit = once.markdown = "";
-    return run_tasks(of, once, machine, head_of(flags, machine), Console::Show::progress, [&](const Record& r) {
-      Trial& t = trials[r.c.op + "/" + r.kernel];
-      if (is_bad(r.verdict) && t.bad++ == 0)
-        t.first = fmt::format("{}{}: {}", machine == backend ? "" : "(on " + machine + ") ", r.reason, summary_of(r.c));
-      if (r.verdict == Verdict::passed) ++t.passed;
-    });
-  };
-  Tally tally = try_on(backend, tasks);
-  // A race may never show on a GPU; simt runs the threads in orders that bring it out.
-  if (backend == "cuda" && !tally.interrupted) {
-    std::vector<Task> again = tasks_of(flags.selection, true, true);
-    for (Task& t : again)
-      std::erase_if(t.kernels, [&](const Kernel* k) { return trials[std::string(k->op) + "/" + std::string(k->name)].bad > 0; });
-    std::erase_if(again, [](const Task& t) { return t.kernels.empty(); });
-    if (!again.empty()) tally.seconds += try_on("simt", again).seconds;
-  }
-  std::int64_t missed = 0;
-  if (!flags.quiet) fmt::print("  {:<52} {:>7}  {}\n", "broken kernel", "passed", "then failed by");
-  for (const auto& [name, t] : trials) {
-    if (t.bad == 0) ++missed;
-    if (!flags.quiet) fmt::print("  {:<52} {:>7}  {}\n", name, t.passed, t.bad ? t.first : "MISSED");
-  }
-  if (!flags.quiet) fmt::print("\n");
-  fmt::print("{} broken kernels: {} caught, {} missed · {} · {:.1f} s\n", trials.size(),
-             static_cast<std::int64_t>(trials.size()) - missed, missed, backend, tally.seconds);
-  if (tally.interrupted) return 130;
-  return missed ? kVerdictFailed : kAllPassed;
 }
 
 }  // namespace assay

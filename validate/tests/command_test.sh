@@ -22,6 +22,9 @@ works "$validate" --version
 works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root
 same "selfcheck --quiet" 1 "$("$bin/validate-trial" selfcheck --backend simt --kernel epsilon_outside_root --quiet | wc -l)"
 
+works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root --policies --md "$tmp/selfcheck.md"
+same "selfcheck --md" 1 "$(grep -c '^\*\*1 of 1 broken kernels caught' "$tmp/selfcheck.md")"
+
 # --- exit codes
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt
 holds "$called" "$out" "failed: "
@@ -58,6 +61,8 @@ refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" bench --backe
 refuses "unknown dtype 'fp16'. Did you mean 'f16'?" "$validate" run --dtype fp16
 refuses "no broken kernels" "$validate" selfcheck
 refuses "--fail-fast" "$bin/validate-trial" selfcheck --fail-fast
+refuses "unknown policy 'cosin'. Did you mean 'cosine'?" "$bin/validate-trial" selfcheck --policy cosin
+refuses "nowhere" "$bin/validate-trial" selfcheck --md /nowhere/selfcheck.md
 for value in 0 -1 1e30 nan x; do refuses "--jobs" "$validate" run --jobs=$value; done
 for flag in timeout budget shrink; do
   for value in 0 -1 nan inf 1e30 x; do refuses "--$flag" "$validate" run --$flag=$value; done
@@ -70,7 +75,7 @@ for value in 0/3 4/3 1 1/ /3 1/0 -1/3 1/3x 9223372036854775808/9; do refuses "--
 line() { refuses "$1" "$validate" replay --backend simt "$2"; }
 line "expected 'op/kernel dtype" garbage
 line "expected 'op/kernel dtype" ""
-line "unknown op 'layernorm'" "layernorm/naive f16 rows=3 cols=4"
+line "unknown op 'layernorn'" "layernorn/naive f16 rows=3 cols=4"
 line "no kernel after the slash" "$op/ f16 rows=3 cols=4"
 line "Did you mean 'naive'?" "$op/naivee f16 rows=3 cols=4"
 line "unknown dtype 'f61'. Known: f16, bf16, f32" "$op/naive f61 rows=3 cols=4"

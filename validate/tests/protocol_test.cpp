@@ -38,6 +38,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
     Reply r{.id = 7,
             .status = status,
             .message = "read of 8 bytes \"past\" the end\nof 'x' — é",
+            .outputs = status == Reply::Status::failed,
             .tainted = status == Reply::Status::failed,
             .seconds = 0.1};
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
@@ -47,6 +48,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
     CHECK(s.status == status);
     CHECK(s.message == "read of 8 bytes \"past\" the end of 'x' — é");  // a reason is one line
     CHECK(s.tainted == r.tainted);
+    CHECK(s.outputs == r.outputs);
     CHECK(s.seconds == 0.1);
     REQUIRE(s.traffic.size() == 2);
     const Traffic& t = s.traffic.at("x");

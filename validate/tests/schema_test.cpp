@@ -28,6 +28,8 @@ Record full_record() {
   r.c.source = "models/gpt2-124m";
   r.c.reduced = {{Axis::rows, 4096, 129}};
   r.verdict = Verdict::failed, r.reason = "err/bound = nan \"quoted\" \xff";
+  r.caught(Tier::T1), r.caught(Tier::watch), r.caught(Tier::T1);
+  r.policies = {{name(Policy::nmse), true}, {name(Policy::cosine), false}};
   r.exact = r.multi_tile_ragged = true;
   r.compared = kMostElements, r.wrong = 1;
   r.margin = std::numeric_limits<double>::quiet_NaN();
@@ -71,7 +73,7 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   CHECK(violation(to_json(tally)) == "");
   Json traffic = Json::parse(to_json(full_record()));
   traffic["record"] = "traffic";
-  traffic.erase("reduced");
+  traffic.erase("reduced"), traffic.erase("policies");
   CHECK(violation(traffic.dump()) == "");
   Json bench = Json::parse(kBench);
   CHECK(violation(bench.dump()) == "");

@@ -47,7 +47,7 @@ Found search(const Fails& fails, const std::function<void(Record&)>& change = {}
   Found found;
   Kernel kernel;
   kernel.tiles[0] = tile(Axis::seq_q, 128);
-  const Trials trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
+  const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       if (!wanted(i)) continue;
       found.tried.insert(repro(cases[i], attention()));
@@ -125,9 +125,9 @@ TEST_CASE("shrink: a kernel that fails now and then, or with other bits, is racy
   Kernel kernel;
   Record failed = judged(usual(), true);
   failed.deterministic = false;
-  const Trials none = [](auto, const auto&, const auto&) {};
+  const TryCases none = [](auto, const auto&, const auto&) {};
   CHECK(shrink(failed, attention(), kernel, none).label.empty());
-  const Trials always = [](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
+  const TryCases always = [](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
     for (std::size_t i = 0; i < cases.size(); ++i)
       if (wanted(i)) judged_one(i, judged(cases[i], true));
   };
