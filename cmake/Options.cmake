@@ -3,6 +3,7 @@ set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (where nvcc and a
 set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer where the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime in, for a binary that is carried to another machine" OFF)
 option(ASSAY_WERROR "Warnings are errors" OFF)
 

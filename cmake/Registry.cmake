@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tables of ops and kernels, made from the names of files:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
+# cuda/OP/variants/KERNEL.cu are sound kernels that only sum in another order: candidates for false alarms, in the trial's table.
 # A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
 # one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and
-# the tests' validate/tests/hostile/OP/KERNEL.cu, for simt only).
+# the tests' validate/tests/hostile/OP/KERNEL.cu, of which gpu_KERNEL is for a GPU only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
@@ -12,6 +13,7 @@ list(JOIN ASSAY_VENDORS "|" vendors)
 list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$")
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
+file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/variants/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
 file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # looked for below, op by op
@@ -35,6 +37,11 @@ function(assay_declare_kernel op name file broken)
       return()
     endif()
     set(flavours on_gpu)
+  elseif(name MATCHES "^gpu_")
+    if(NOT ASSAY_GPU)
+      return()
+    endif()
+    set(flavours on_gpu)
   endif()
   list(GET flavours 0 first)
   assay_head_comment("${file}" about)
@@ -48,7 +55,7 @@ function(assay_declare_kernel op name file broken)
 endfunction()
 
 # assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): the sound kernels, and those of a second folder with OP in its
-# name, as broken or not, in these flavours.
+# name, as broken or not, in these flavours; beside broken ones also the sound variants.
 function(assay_write_registry file)
   set(more "${ARGN}")
   list(POP_FRONT more folder broken)
@@ -81,6 +88,16 @@ function(assay_write_registry file)
         get_filename_component(name "${kernel}" NAME_WE)
         assay_declare_kernel(${op} ${name} "${kernel}" ${broken} ${more})
       endforeach()
+      set(kernels "")
+      if(broken)
+        file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/variants/*.cu")
+      endif()
+      foreach(kernel ${kernels})
+        get_filename_component(name "${kernel}" NAME_WE)
+        assay_declare_kernel(${op} ${name} "${kernel}" false ${more})
+        string(REGEX REPLACE "    all.push_back\\(k\\);\n  }\n$" "    k.variant = true;\n    all.push_back(k);\n  }\n" kernel_entries
+          "${kernel_entries}")
+      endforeach()
     endif()
   endforeach()
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
@@ -108,7 +125,7 @@ std::span<const Kernel> kernels() {
 ")
 endfunction()
 
-foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN})
+foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN} ${ASSAY_VARIANTS})
   string(REGEX REPLACE "^.*/cuda/([^/]+)/.*$" "\\1" op "${kernel}")
   if(NOT op IN_LIST ASSAY_OPS)
     message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
@@ -120,11 +137,11 @@ if(ASSAY_GPU)
 endif()
 assay_write_registry("${generated}/registry.cpp")
 assay_write_registry("${generated}/registry_trial.cpp" cuda/OP/broken true ${flavours})
-assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false on_simt)
+assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false ${flavours})
 
-# Broken kernels are compiled together, one unit an op: each sits in a namespace of its own.
+# Broken kernels and variants are compiled together, one unit an op: each sits in a namespace of its own.
 foreach(op ${ASSAY_OPS})
-  file(GLOB broken "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu")
+  file(GLOB broken "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu" "${PROJECT_SOURCE_DIR}/cuda/${op}/variants/*.cu")
   set(unit "")
   foreach(kernel ${broken})
     file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}" "${kernel}")

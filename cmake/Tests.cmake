@@ -11,6 +11,8 @@ target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_referenc
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
 target_compile_options(assay_tests PRIVATE -O1)
+target_link_libraries(assay_tests PRIVATE Eigen3::Eigen)
+set_source_files_properties(reference/tests/golden_speed_test.cpp PROPERTIES COMPILE_OPTIONS -O2)
 if(ASSAY_GPU)
   target_link_libraries(assay_tests PRIVATE assay_kernels_gpu assay_broken_gpu)
 endif()
@@ -72,6 +74,20 @@ foreach(seed 1 2 3 4 5)
   set_tests_properties(simt.random.seed_${seed} PROPERTIES LABELS simt)
 endforeach()
 
+# The same for sound kernels that only sum in another order.
+list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
+list(REMOVE_DUPLICATES variants)
+list(JOIN variants "," variants)
+foreach(suite smoke random)
+  add_test(NAME simt.variants.${suite}
+    COMMAND validate-trial run --backend simt --kernel ${variants} --suite ${suite} --count 60 --seed 6)
+  set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
+endforeach()
+
+# The corpus: every broken kernel passes a case of smoke, and half of them the test that is usual elsewhere.
+add_test(NAME simt.corpus COMMAND validate-trial selfcheck --backend simt --suite smoke --corpus)
+set_tests_properties(simt.corpus PROPERTIES LABELS simt)
+
 # The judge on trial: every broken kernel must be failed.
 foreach(op ${ASSAY_OPS})
   add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck --backend simt --op ${op} --suite edges)
@@ -81,15 +97,26 @@ foreach(op ${ASSAY_OPS})
 endforeach()
 
 # --- The command under a hostile user, and under hostile kernels ------------------------------------------------------
-set_source_files_properties(${ASSAY_HOSTILE} PROPERTIES LANGUAGE CXX)
-add_library(assay_hostile_simt OBJECT ${ASSAY_HOSTILE})
+set(hostile ${ASSAY_HOSTILE})
+list(FILTER hostile EXCLUDE REGEX "/gpu_[^/]*$")
+set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
+add_library(assay_hostile_simt OBJECT ${hostile})
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
 assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
+if(ASSAY_GPU)
+  target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
+endif()
 foreach(name command signals hostile probe)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
+if(ASSAY_GPU)
+  add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
+  set_tests_properties(gpu.hostile PROPERTIES LABELS gpu TIMEOUT 600 RUN_SERIAL ON)
+endif()
 # ----------------------------------------------------------------------------------------------------------------------
+
+add_subdirectory(validate/tests/fuzz)
 
 # --- Checks of the tree itself: scripts in cmake/tests ----------------------------------------------------------------
 set(scripts "${PROJECT_SOURCE_DIR}/cmake/tests")

@@ -57,11 +57,20 @@ struct rmsnorm_gemm {
   // u, u_h: unit roundoffs of the accumulator and of the storage dtype; A, S: sum |.| and root of sum (.)^2 of the terms
   // x r gamma w; m = mean(x^2).
   //
-  //   r         n roundings: each square, the chain of additions, the division.  All terms are positive, so partial sums are
-  //             at most m: n u m coherent; a random walk of n steps of u m / sqrt(3) otherwise: lambda sqrt(n) u m.  What of
-  //             the squares underflows, and of their mean: half the least subnormal each.  epsilon rounded, and added: 2 u;
-  //             r = 1/sqrt errs by half of that, exactly 1/sqrt(1 - d) - 1, and by a root and a division: 2 u more.
-  //             r is one factor of the whole row: rho |y|.
+  // r within a relative rho: n roundings: each square, the chain of additions, the division.  All terms are positive, so partial
+  // sums are at most m: n u m coherent; a random walk of n steps of u m / sqrt(3) otherwise: lambda sqrt(n) u m.  What of the
+  // squares underflows, and of their mean: half the least subnormal each.  epsilon rounded, and added: 2 u; r = 1/sqrt errs by
+  // half of that, exactly 1/sqrt(1 - d) - 1, and by a root and a division: 2 u more.
+  static double inverse_rms_error(const Args& a, const Numerics& numerics, Errors errors, double square) {
+    const std::int64_t hidden = a.x.shape[1];
+    const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
+    const double n = static_cast<double>(numerics.chain.roundings(hidden) + 1 + division_roundings(hidden));
+    const double grows = errors == Errors::coherent ? n : std::min(n, kLambda * std::sqrt(n));
+    const double d = (grows * u * square + 2 * u * total + 2 * rounding_floor(numerics.accumulate)) / total;
+    return d < 1 ? 1 / std::sqrt(1 - d) - 1 + 2 * u : std::numeric_limits<double>::infinity();
+  }
+
+  //   r         is one factor of the whole row: rho |y|.
   //   terms     x r and gamma (or gamma w, and r at the end): 2 roundings of u each;  x r gamma stored, or gamma w rounded for
   //             the tensor core: one of u_h.  q roundings of v a term: coherent q v A; independent lambda sqrt(q) v S.
   //             What underflows of x r or x r gamma meets |gamma w| or |w| (weight_abs), what of gamma w meets |x r|.
@@ -72,11 +81,8 @@ struct rmsnorm_gemm {
     const DType chip = numerics.accumulate, storage = a.y.dtype;
     const double u = unit_roundoff(chip), y = g.y[i], sum_abs = g.sum_abs[i], sum_sq = g.sum_sq[i];
 
-    const double n = static_cast<double>(numerics.chain.roundings(hidden) + 1 + division_roundings(hidden));
-    const double grows = errors == Errors::coherent ? n : std::min(n, kLambda * std::sqrt(n));
     const double square = g.square[token], total = square + a.epsilon;
-    const double d = (grows * u * square + 2 * u * total + 2 * rounding_floor(chip)) / total;
-    const double rho = d < 1 ? 1 / std::sqrt(1 - d) - 1 + 2 * u : std::numeric_limits<double>::infinity();
+    const double rho = inverse_rms_error(a, numerics, errors, square);
 
     const auto each_term = [&](double roundings, double unit) {
       const double worst = roundings * unit * sum_abs;

@@ -33,23 +33,36 @@ struct Block {
   std::vector<std::int64_t> queries;  // sorted
 };
 
+// Also v_abs, the sums of |v| so far: of each chunk of keys by itself, then from where the chunk before ends.
 KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, std::int64_t kv) {
-  const std::int64_t keys = a.k.shape[1], heads = a.k.shape[2], dim = a.k.shape[3];
+  const std::int64_t keys = a.k.shape[1], heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
   KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}};
+  Matrix before = Matrix::Zero(chunks + 1, dim);
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> odd(static_cast<std::size_t>(chunks));
   const auto at = [&](std::int64_t key) { return ((batch * keys + key) * heads + kv) * dim; };
 #pragma omp parallel for schedule(static)
-  for (std::int64_t key = 0; key < keys; ++key) {
-    m.k.row(key) = load(a.k, at(key), dim).transpose();
-    m.v.row(key) = load(a.v, at(key), dim).transpose();
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+    for (std::int64_t key = chunk * kKeys; key < std::min((chunk + 1) * kKeys, keys); ++key) {
+      m.k.row(key) = load(a.k, at(key), dim).transpose();
+      m.v.row(key) = load(a.v, at(key), dim).transpose();
+      auto v = m.v.row(key);
+      if (!v.allFinite())
+        for (std::int64_t c = 0; c < dim; ++c)
+          if (!std::isfinite(v[c])) odd[static_cast<std::size_t>(chunk)].emplace_back(key, c), v[c] = 0;
+      before.row(chunk + 1) += v.cwiseAbs();
+    }
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    before.row(chunk + 1) += before.row(chunk);
+    const auto& found = odd[static_cast<std::size_t>(chunk)];
+    m.odd.insert(m.odd.end(), found.begin(), found.end());
   }
-  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(dim);
-  for (std::int64_t key = 0; key < keys; ++key) {
-    auto v = m.v.row(key);
-    if (!v.allFinite())
-      for (std::int64_t c = 0; c < dim; ++c)
-        if (!std::isfinite(v[c])) m.odd.emplace_back(key, c), v[c] = 0;
-    sum += v.transpose().array().abs();
-    Eigen::Map<Eigen::ArrayXd>(g.v_abs.data() + at(key), dim) = sum;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    Eigen::ArrayXd sum = before.row(chunk).transpose().array();
+    for (std::int64_t key = chunk * kKeys; key < std::min((chunk + 1) * kKeys, keys); ++key) {
+      sum += m.v.row(key).transpose().array().abs();
+      Eigen::Map<Eigen::ArrayXd>(g.v_abs.data() + at(key), dim) = sum;
+    }
   }
   return m;
 }
@@ -83,8 +96,12 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
   Matrix k, products;
 
-  // Scores, and the largest products among those that are finite.
+  // Scores, the largest of them, and the largest products among those that are finite.
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
+  Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
+  const auto seen_of = [&](std::int64_t r, std::int64_t first, std::int64_t count) {
+    return std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
+  };
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
     auto s = p.middleCols(first, count);
@@ -92,7 +109,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     const bool finite = std::isfinite(s.sum());
     const auto largest = [&](const auto& of, Eigen::ArrayXd& max) {
       for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t seen = std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
+        const std::int64_t seen = seen_of(r, first, count);
         if (seen == 0) continue;
         const auto row = of.row(r).head(seen).array();
         max[r] = std::max(max[r], finite ? row.maxCoeff() : s.row(r).head(seen).array().isFinite().select(row, 0.0).maxCoeff());
@@ -104,38 +121,32 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     k = k.cwiseAbs2();
     products.noalias() = q_sq * k.transpose();
     largest(products, products_sq);
-    largest(s.cwiseAbs(), score_abs);
-  }
-  score_abs *= scale;
-
-  // Each row's softmax: p becomes exp(s - L) where visible, and 0.
-  std::vector<char> spoiled(static_cast<std::size_t>(rows)), empty(spoiled);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t seen = a.visible(block.queries[r]), at = lse_of(r);
-    auto s = p.row(r).head(seen).array();
     s *= scale;
-    const double max = seen ? s.maxCoeff<Eigen::PropagateNaN>() : -kInf;
-    empty[r] = max == -kInf, spoiled[r] = std::isnan(max) || max == kInf;
-    p.row(r).tail(keys - seen).setZero();
-    double sum = 0;
-    if (empty[r] || spoiled[r]) {
-      s.setZero();
-    } else {
-      s = (s == -kInf).select(0.0, (s - max).exp());
-      sum = s.sum();
-      s /= sum;
-    }
-    g.lse[at] = spoiled[r] ? kNaN : max + std::log(sum);
-    g.score_max[at] = max;
-    g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
-    g.p_sq[at] = s.square().sum();
+    largest(s.cwiseAbs(), score_abs);
+    for (std::int64_t r = 0; r < rows; ++r)
+      if (const std::int64_t seen = seen_of(r, first, count); seen) {
+        const double max = s.row(r).head(seen).maxCoeff<Eigen::PropagateNaN>();
+        if (!std::isnan(score_max[r]) && !(max <= score_max[r])) score_max[r] = max;
+      }
   }
 
-  // P V and its magnitudes.
+  // Chunk by chunk p becomes exp(s - max) where visible, and 0; P V and its magnitudes, yet to be divided by the sum.
+  const auto spoiled = [&](std::int64_t r) { return std::isnan(score_max[r]) || score_max[r] == kInf; };
+  const auto empty = [&](std::int64_t r) { return score_max[r] == -kInf; };
+  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(rows), sum_sq = sum, below(kKeys);
   Matrix o = Matrix::Zero(rows, dim), pv_abs = o, pv_sq = o, p_v_sq = o, v, p_sq;
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
-    const auto part = p.middleCols(first, count);
+    auto part = p.middleCols(first, count);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t seen = empty(r) || spoiled(r) ? 0 : seen_of(r, first, count);
+      part.row(r).tail(count - seen).setZero();
+      auto s = part.row(r).head(seen).array();
+      below.head(seen) = s.transpose() - score_max[r];
+      s = below.head(seen).exp().transpose();                      // Note: a statement of its own, which Eigen vectorises
+      s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // and which gives 5e-309 for all that is smaller
+      sum[r] += s.sum(), sum_sq[r] += s.square().sum();
+    }
     const auto values = m.v.middleRows(first, count);
     o.noalias() += part * values;
     v = values.cwiseAbs();
@@ -145,12 +156,20 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     p_sq = part.cwiseAbs2();
     pv_sq.noalias() += p_sq * v;
   }
+
   for (std::int64_t r = 0; r < rows; ++r) {
-    if (!empty[r])
+    const std::int64_t at = lse_of(r);
+    g.lse[at] = spoiled(r) ? kNaN : score_max[r] + std::log(sum[r]);
+    g.score_max[at] = score_max[r];
+    g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
+    const double whole = empty(r) || spoiled(r) ? 1 : sum[r];
+    g.p_sq[at] = sum_sq[r] / (whole * whole);
+    o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;
+    if (!empty(r))
       for (const auto& [key, channel] : m.odd)
         if (key < a.visible(block.queries[r]))
           o(r, channel) +=
-              p(r, key) *
+              p(r, key) / whole *
               decode(a.v.dtype, a.v.data,
                      a.v.offset(((block.batch * a.v.shape[1] + key) * a.v.shape[2] + block.head / (heads / a.v.shape[2])) * dim +
                                 channel));
@@ -160,7 +179,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     put(g.pv_abs, pv_abs.row(r).transpose().array());
     put(g.pv_sq, pv_sq.row(r).transpose().array());
     put(g.spread, (p_v_sq.row(r).array() - o.row(r).array().square()).max(0.0).sqrt().transpose());
-    if (spoiled[r]) put(g.o, Eigen::ArrayXd::Constant(dim, kNaN));
+    if (spoiled(r)) put(g.o, Eigen::ArrayXd::Constant(dim, kNaN));
     else put(g.o, o.row(r).transpose().array());
   }
 }

@@ -141,7 +141,7 @@ struct LaunchConfig {
 
 // The arguments become the kernel's parameter types once; every thread gets copies of them.
 template <class... Params, class... Args>
-void launch(void (*kernel)(Params...), const LaunchConfig& config, void* /*stream*/, Args&&... args) {
+void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream, Args&&... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "as many arguments as the kernel has parameters");
   struct Closure {
     void (*kernel)(Params...);
@@ -153,7 +153,7 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* /*strea
                       const auto& c = *static_cast<const Closure*>(p);
                       std::apply(c.kernel, c.values);
                     },
-                    &closure, config.where});
+                    &closure, config.where, stream});
 }
 
 }  // namespace simt::device

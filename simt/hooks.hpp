@@ -82,6 +82,7 @@ struct Grid {
   void (*body)(const void* closure);  // one thread's run
   const void* closure;
   Where where;
+  const void* stream = nullptr;
 };
 void run_grid(const Grid& grid);
 

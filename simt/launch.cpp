@@ -53,6 +53,9 @@ void check_launch(const Grid& g) {
   if (block.x == 0 || block.y == 0 || block.z == 0) refuse_launch(g, "an empty block " + shape(block));
   if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > 64 || block.x * block.y * block.z > kMaxThreads)
     refuse_launch(g, "a block of " + shape(block) + " threads; at most (1024, 1024, 64) and 1024 in all");
+  if (machine.options.stream != nullptr && g.stream != machine.options.stream)
+    throw Fault({"unjoined_stream", "a launch on a stream that the caller's does not wait for", g.where.file_name(),
+                 static_cast<int>(g.where.line())});
   if (g.shared_bytes > kMaxSharedBytes)
     refuse_launch(g, std::to_string(g.shared_bytes) + " bytes of shared memory; at most " + std::to_string(kMaxSharedBytes));
 }

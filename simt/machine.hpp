@@ -24,6 +24,7 @@ struct Options {
   bool count_sectors = false;  // bytes are always counted; sectors and requests cost more
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;
+  const void* stream = nullptr;  // the caller's, on which alone launches are waited for; null: any is
 };
 // Holds for the launches that follow.
 void configure(const Options& options);
@@ -41,6 +42,7 @@ void configure(const Options& options);
 //   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`
 //   stack_overflow time_limit
 //   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
+//   unjoined_stream     a launch on a stream that the caller's does not wait for; the line is the launch's
 struct Finding {
   std::string kind;
   std::string message;  // one sentence: what, where in memory, which block and thread

@@ -88,8 +88,8 @@ const Attribute* find_attribute(const OpShape& op, std::string_view name) {
   return nullptr;
 }
 std::string text_of(const Attribute& a, double value) {
-  const auto choice = static_cast<std::size_t>(value);
-  return a.choices.empty() || choice >= a.choices.size() ? shortest(value) : std::string(a.choices[choice]);
+  const bool is_choice = value >= 0 && value < static_cast<double>(a.choices.size());
+  return is_choice ? std::string(a.choices[static_cast<std::size_t>(value)]) : shortest(value);
 }
 double value_of(const Attribute& a, std::string_view text) {
   if (a.choices.empty()) return number<double>(a.name, text, "a number");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -40,6 +38,7 @@ void merge(Comparison& into, const Comparison& c) {
   into.compared += c.compared;
   into.wrong += c.wrong;
   into.powerless = into.powerless && c.powerless;
+  into.zeros = into.zeros && c.zeros;
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
     into.margin = c.margin;
     into.worst = c.worst;
@@ -85,6 +84,7 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
         ++mine.compared;
         if (!(zero <= 1)) mine.powerless = false;
+        if (round_to(got.dtype, golden[static_cast<std::size_t>(i)]) != 0) mine.zeros = false;
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r, mine.worst = i;
           mine.got = value, mine.golden = golden[static_cast<std::size_t>(i)], mine.bound = exact ? 0 : bound;
@@ -98,34 +98,16 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
   return all;
 }
 
-std::string pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
-                    std::span<const Axis> axes) {
-  const std::int64_t n = got.size();
+void each_judged(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
+                 const std::function<void(const Element&)>& visit) {
   const std::span<const double> golden = problem.golden(output);
-  std::vector<std::vector<bool>> seen(axes.size());
-  for (std::size_t a = 0; a < axes.size(); ++a) seen[a].resize(static_cast<std::size_t>(got.shape[a]));
-  std::int64_t wrong = 0;
-  const Solved solved(problem, output, n);
+  const Solved solved(problem, output, got.size());
   for (std::int64_t k = 0; k < solved.count(); ++k) {
-    const std::int64_t i = solved[k];
-    const double bound = problem.bound(numerics, output, i);
-    if (ratio(got.at(i), golden[static_cast<std::size_t>(i)], bound, exact, got.dtype) <= 1) continue;
-    ++wrong;
-    std::int64_t rest = i;
-    for (int a = got.rank - 1; a >= 0; --a) {
-      seen[static_cast<std::size_t>(a)][static_cast<std::size_t>(rest % got.shape[a])] = true;
-      rest /= got.shape[a];
-    }
+    Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
+    e.bound = problem.bound(numerics, output, e.i);
+    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
+    visit(e);
   }
-  std::string text = fmt::format("{} of {} wrong", wrong, solved.count());
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    const auto first = std::find(seen[a].begin(), seen[a].end(), true) - seen[a].begin();
-    const auto last = seen[a].rend() - std::find(seen[a].rbegin(), seen[a].rend(), true) - 1;
-    const auto count = std::count(seen[a].begin(), seen[a].end(), true);
-    text += fmt::format("; {} {}", count == got.shape[a] ? "all" : fmt::format("{} of {}", count, got.shape[a]), name(axes[a]));
-    if (count < got.shape[a]) text += first == last ? fmt::format(" ({})", first) : fmt::format(" ({}..{})", first, last);
-  }
-  return text;
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <functional>
 
 #include "validate/op.hpp"
 
@@ -17,15 +16,21 @@ struct Comparison {
   std::int64_t worst = -1;                // row-major index
   double got = 0, golden = 0, bound = 0;  // there
   bool powerless = true;                  // an output of zeros would pass as well
+  bool zeros = true;                      // every golden, rounded to the dtype, is a zero
 };
 
 // Judges output number `output` of a solved problem: the elements of its solved rows.  `got` has the tensor's dtype and strides
 // and holds the candidate's values.  With `exact`, every finite element must equal the golden rounded to the dtype.
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact);
 
-// The wrong elements in words: how many, and which indices of each axis they have.
-std::string pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
-                    std::span<const Axis> axes);
+// Calls `visit` for every judged element, in order.
+struct Element {
+  std::int64_t i;  // row-major index
+  double got, golden, bound;
+  bool wrong;
+};
+void each_judged(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
+                 const std::function<void(const Element&)>& visit);
 
 // Whether two images hold the same elements, bit for bit; NaNs of any payload are equal.
 bool same_elements(const Tensor& a, const Tensor& b);

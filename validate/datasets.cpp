@@ -186,7 +186,7 @@ bool is_axis(std::string_view key) {
 }
 
 Group group(const Node& n) {
-  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "long"})};
+  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "long", "fixed"})};
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "suites") return;
     if (key == "shows") value.text();
@@ -236,7 +236,7 @@ Edges edges(const Node& n, std::string op) {
 
 Common common(const Node& n) {
   n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
-  const Names suites{"smoke", "edges", "sanitize"};
+  const Names suites{"smoke", "edges", "sanitize", "fixed"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
   n.at("fill").object(suites);
@@ -257,23 +257,32 @@ Common common(const Node& n) {
 }  // namespace
 
 const std::vector<std::string_view>& suite_names() {
-  static const std::vector<std::string_view> names{"smoke", "edges", "models", "random", "full", "sanitize", "long"};
+  static const std::vector<std::string_view> names{"smoke", "edges", "models", "random", "full", "sanitize", "long", "fixed"};
   return names;
+}
+
+Model parse_model(const std::string& text, const std::string& stem, const std::string& file) {
+  const Json json = parse(text, file);
+  return model(Node{json, {file, ""}}, stem);
+}
+Common parse_common(const std::string& text, const std::string& file) {
+  const Json json = parse(text, file);
+  return common(Node{json, {file, ""}});
+}
+Edges parse_edges(const std::string& text, const std::string& op, const std::string& file) {
+  const Json json = parse(text, file);
+  return edges(Node{json, {file, ""}}, op);
 }
 
 Datasets load_datasets(const fs::path& folder) {
   Datasets d;
-  for (const fs::path& path : files(folder / "models")) {
-    const Json json = parse(read(path), path.string());
-    d.models.push_back(model(Node{json, {path.string(), ""}}, path.stem().string()));
-  }
+  for (const fs::path& path : files(folder / "models"))
+    d.models.push_back(parse_model(read(path), path.stem().string(), path.string()));
   bool has_common = false;
   for (const fs::path& path : files(folder / "edges")) {
-    const Json json = parse(read(path), path.string());
-    const Node node{json, {path.string(), ""}};
     const std::string stem = path.stem().string();
-    if (stem == "common") d.common = common(node), has_common = true;
-    else d.edges[stem] = edges(node, stem);
+    if (stem == "common") d.common = parse_common(read(path), path.string()), has_common = true;
+    else d.edges[stem] = parse_edges(read(path), stem, path.string());
   }
   if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / "edges" / "common.json").string()));
   return d;

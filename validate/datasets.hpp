@@ -90,6 +90,10 @@ struct Datasets {
 
 // Throws BadInput, naming the file and the line or the JSON pointer.
 Datasets load_datasets(const std::filesystem::path& folder);
+// The text of one file; `file` is what messages call it.  A model and an op are named by the stems of their files.
+Model parse_model(const std::string& text, const std::string& stem, const std::string& file);
+Common parse_common(const std::string& text, const std::string& file);
+Edges parse_edges(const std::string& text, const std::string& op, const std::string& file);
 
 // That every name in the op's own file is one of the op's: its axes, attributes, fills.  Throws BadInput.
 void check(const Edges&, const OpShape&);

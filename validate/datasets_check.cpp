@@ -121,7 +121,8 @@ void check(const Edges& e, const OpShape& op) {
 }
 
 void check(const Datasets& d, std::span<const OpShape> ops) {
-  for (const auto& [stem, e] : d.edges) {
+  for (const auto& [key, e] : d.edges) {
+    const std::string& stem = key;  // Note: a lambda may not take a structured binding everywhere
     const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == stem; });
     if (op == ops.end()) {
       Names names;

@@ -128,15 +128,20 @@ double ramp(const FillSite& s, std::int64_t i) {
 }
 
 constexpr std::array kCommon{
-    Fill{"normal", "a wrong formula, index or tail; the form that bounds are sharpest in", false, normal, nullptr, nullptr, true},
+    Fill{.name = "normal",
+         .shows = "a wrong formula, index or tail; the form that bounds are sharpest in",
+         .value = normal,
+         .scattered = true},
     Fill{"uniform01", "sums whose rounding errors do not cancel", true, uniform01},
     Fill{"all_equal", "a variance made of rounding errors, and ties", true, all_equal},
     Fill{"constant_rows", "the mean or variance of a neighbouring row", true, constant_rows},
     Fill{"large_mean_10", "a one-pass variance in the storage dtype", true, large_mean<10>},
     Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean that was rounded to the storage dtype", true, large_mean<100>},
     Fill{"large_mean_1000", "a one-pass variance in f32", true, large_mean<1000>},
-    Fill{"one_outlier", "a small term lost beside a large one, a maximum taken from the wrong lane", false, one_outlier,
-         nullptr, nullptr, true},
+    Fill{.name = "one_outlier",
+         .shows = "a small term lost beside a large one, a maximum taken from the wrong lane",
+         .value = one_outlier,
+         .scattered = true},
     Fill{"subnormals", "subnormals flushed to zero, a reciprocal that overflows", false, subnormals},
     Fill{"wide_range", "an intermediate in too narrow a dtype", false, wide_range},
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
@@ -154,5 +159,11 @@ constexpr std::array kCommon{
 }  // namespace
 
 std::span<const Fill> common_fills() { return kCommon; }
+
+std::int64_t any_place(const FillSite& s, std::int64_t i) {
+  const std::uint64_t kind = random::bits(key(s, Purpose::kind), at(i));
+  if (kind % 8 == 0) return kind & 8 ? s.places - 1 : 0;
+  return random::index(key(s, Purpose::value), at(i), s.places);
+}
 
 }  // namespace assay

@@ -24,6 +24,7 @@ struct FillSite {
   Role role;
   std::span<const std::int64_t> shape;
   std::uint64_t seed;
+  std::int64_t places = 0;  // of integers that are places on an axis: its extent
 };
 
 struct Fill {
@@ -32,6 +33,8 @@ struct Fill {
   bool coherent = false;   // rounding errors may all go one way (ties, constants, all positive)
   // The value of element i (row-major), before it is rounded to the dtype.
   double (*value)(const FillSite&, std::int64_t i) = nullptr;
+  // Element i of a tensor of integers; none: the op's (Hooks::integer), which without one are places drawn evenly.
+  std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
   // Whether every right answer is exactly representable here, so that any difference is a bug; none: never.
   bool (*exact)(const Dims&, DType) = nullptr;
   // Whether the fill means anything here; none: always.
@@ -41,5 +44,8 @@ struct Fill {
 };
 
 std::span<const Fill> common_fills();
+
+// One of 0 ... places - 1; of eight, one is an end.
+std::int64_t any_place(const FillSite&, std::int64_t i);
 
 }  // namespace assay

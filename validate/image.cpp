@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/image.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "validate/error.hpp"
 #include "validate/layout.hpp"
@@ -18,11 +22,31 @@ std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element
   return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
 }
 
+// Writes value(i) as element i of a tensor; the elements of a row lie side by side.
+template <class Value>
+void write_elements(const Tensor& t, std::byte* image, Value value) {
+  constexpr std::int64_t kRun = 1 << 16;  // a long row is more than one thread's work
+  const std::int64_t inner = t.shape[t.rank - 1], rows = t.size() / inner, runs = (inner + kRun - 1) / kRun;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows * runs; ++k) {
+    const std::int64_t row = k / runs, first = k % runs * kRun, at = t.offset(row * inner);
+    for (std::int64_t i = first; i < std::min(inner, first + kRun); ++i) encode(t.dtype, image, at + i, value(row * inner + i));
+  }
+}
+
 // Whether the case's choices ask for this tensor.
 bool present(const TensorSpec& spec, const Case& c) {
   if (spec.options.when.empty()) return true;
   const auto at = c.attributes.find(std::string(spec.options.when));
   return at != c.attributes.end() && at->second != 0;
+}
+
+// What makes the values of a tensor of integers.
+auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
+  if (fill.integer) return fill.integer;
+  if (op.hooks.integer) return op.hooks.integer;
+  if (!spec.options.index_of) throw std::logic_error(fmt::format("{}: nothing says what integers '{}' has", op.name, spec.name));
+  return any_place;
 }
 
 }  // namespace
@@ -66,13 +90,14 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .tensor_index = index,
                       .role = spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
-                      .seed = c.seed};
-  const std::int64_t elements = p.tensor.size(), inner = p.tensor.shape[p.tensor.rank - 1];
+                      .seed = c.seed,
+                      .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
   if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t row = 0; row < elements / inner; ++row) {
-    const std::int64_t at = p.tensor.offset(row * inner);
-    for (std::int64_t i = 0; i < inner; ++i) encode(p.tensor.dtype, image, at + i, fill.value(site, row * inner + i));
+  if (is_float(p.tensor.dtype)) {
+    write_elements(p.tensor, image, [&](std::int64_t i) { return fill.value(site, i); });
+  } else {
+    const auto integer = integers_of(op, spec, fill);
+    write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(integer(site, i)); });
   }
 }
 

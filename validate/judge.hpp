@@ -27,11 +27,13 @@ struct JudgeOptions {
   double budget_s = 0;    // for everything; what is left then is skipped.  0: none
   int jobs = 0;           // workers at a time; 0: one a core
   bool fail_fast = false;
-  std::int64_t enough_bad = 0;  // a kernel with so many bad verdicts is judged no further; the rest is skipped.  0: none
   bool sectors = false;
+  bool policies = false;  // figures for the rules of policy.hpp too
   Relations relations = Relations::none;
-  Power* power = nullptr;                   // told of every case that was prepared
-  const std::atomic<bool>* stop = nullptr;  // set by a signal handler: finish at once
+  Power* power = nullptr;                       // told of every case that was prepared
+  std::function<bool(const Task&)> wanted{};    // asked before a task is prepared; false: it is skipped.  none: all are
+  std::function<bool(const Kernel&)> enough{};  // whether a kernel is judged no further, asked before each case; none: it is
+  const std::atomic<bool>* stop = nullptr;      // set by a signal handler: finish at once
 };
 
 // Judges every task and hands the records over in order, as soon as they are known.

@@ -40,6 +40,7 @@ class Problem {
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
   void set_errors(Errors e) { errors_ = e; }  // of the fill
+  Errors errors() const { return errors_; }
 
  protected:
   Errors errors_ = Errors::independent;
@@ -62,11 +63,13 @@ struct Summed {
 // What only the judge needs for an op; validate/ops/OP.cpp, optional.
 struct Hooks {
   std::vector<Fill> fills;
+  // Element i of a tensor of integers, for the fills that do not say; none: places on the axis that the contract names.
+  std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
   // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
   // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
-  double (*sweep)(const void* args, const Numerics&, const Tensor& got, std::uint64_t seed) = nullptr;
+  double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
   // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
   // that none of it has a sign (aggregate.hpp).
@@ -90,6 +93,7 @@ struct Kernel {
   std::string_view op, name;
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
+  bool variant = false;    // sound, and there to be judged only: it sums in another order
   DTypes dtypes;
   int least_arch = 0;
   bool deterministic = true;

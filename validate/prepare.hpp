@@ -26,7 +26,12 @@ struct Prepared {
   double bytes = 0;  // of memory, about
 };
 
-// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them.
-std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record);
+struct PrepareTimes {
+  double inputs_s = 0, golden_s = 0;
+};
+
+// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them,
+// BadInput where the contract has no such case.
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, PrepareTimes* times = nullptr);
 
 }  // namespace assay

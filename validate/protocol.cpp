@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders and replies as text.
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "validate/worker.hpp"
 
@@ -17,6 +18,13 @@ std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return text;
+}
+
+// Note: the JSON library casts 1e300 to an integer, which is undefined; a candidate may have forged the reply.
+template <class T>
+T whole(const Json& j) {
+  if (!j.is_number_integer()) throw std::invalid_argument("not a whole number");
+  return j.get<T>();
 }
 
 }  // namespace
@@ -71,6 +79,7 @@ std::string to_text(const Reply& r) {
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
               {"message", one_line(r.message)},
+              {"outputs", r.outputs},
               {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic},
@@ -81,19 +90,20 @@ std::string to_text(const Reply& r) {
 Reply reply_from(const std::string& text) {
   const Json j = Json::parse(text);
   Reply r;
-  r.id = j.at("id");
-  r.status = static_cast<Reply::Status>(j.at("status").get<int>());
+  r.id = whole<std::int64_t>(j.at("id"));
+  r.status = static_cast<Reply::Status>(whole<int>(j.at("status")));
   r.message = j.at("message");
+  r.outputs = j.at("outputs");
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
   r.related = j.at("related").get<std::vector<bool>>();
   for (const auto& [tensor, t] : j.at("traffic").items())
-    r.traffic[tensor] = {.read_bytes = t[0],
-                         .written_bytes = t[1],
-                         .unique_read_bytes = t[2],
-                         .unique_written_bytes = t[3],
-                         .read_sectors = t[4],
-                         .written_sectors = t[5]};
+    r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
+                         .written_bytes = whole<std::uint64_t>(t.at(1)),
+                         .unique_read_bytes = whole<std::uint64_t>(t.at(2)),
+                         .unique_written_bytes = whole<std::uint64_t>(t.at(3)),
+                         .read_sectors = whole<std::uint64_t>(t.at(4)),
+                         .written_sectors = whole<std::uint64_t>(t.at(5))};
   return r;
 }
 

@@ -53,6 +53,10 @@ Json json_of(const Traffic& t) {
 
 }  // namespace
 
+void Record::caught(Tier t) {
+  if (std::find(caught_by.begin(), caught_by.end(), t) == caught_by.end()) caught_by.push_back(t);
+}
+
 void Tally::add(const Record& r) {
   ++of[r.verdict];
   ++total;
@@ -105,6 +109,8 @@ std::string to_json(const Record& r) {
     j["reduced"].push_back({{"axis", name(cut.axis)}, {"from", cut.from}, {"to", cut.to}});
   j["verdict"] = name(r.verdict);
   if (!r.reason.empty()) j["reason"] = r.reason;
+  for (const Tier t : r.caught_by) j["caught_by"].push_back(name(t));
+  for (const auto& [policy, passed] : r.policies) j["policies"][std::string(policy)] = passed;
   j["exact"] = r.exact;
   j["multi_tile_ragged"] = r.multi_tile_ragged;
   j["compared"] = r.compared;
@@ -116,7 +122,9 @@ std::string to_json(const Record& r) {
                   {"got", number(r.worst->got)},
                   {"golden", number(r.worst->golden)},
                   {"bound", number(r.worst->bound)}};
+  if (r.worst && !r.worst->tile.empty()) j["worst"]["tile"] = r.worst->tile;
   if (!r.pattern.empty()) j["pattern"] = r.pattern;
+  if (!r.reads_like.empty()) j["reads_like"] = r.reads_like;
   if (r.deterministic) j["deterministic"] = *r.deterministic;
   if (r.digest) j["digest"] = digest_text(r);
   if (!r.rows_checked.empty()) j["sampled"] = {{"rows", r.rows}, {"checked", r.rows_checked}};
@@ -192,6 +200,10 @@ std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x
 std::map<std::string, Outcome> outcomes_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
+  return outcomes_in(in, path);
+}
+
+std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path) {
   std::map<std::string, Outcome> outcomes;
   std::int64_t number = 0;
   for (std::string line; std::getline(in, line);) {

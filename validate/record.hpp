@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "ops/core/contract.hpp"
 #include "validate/backend.hpp"
 #include "validate/case.hpp"
+#include "validate/policy.hpp"
 
 namespace assay {
 
@@ -25,13 +27,20 @@ constexpr bool is_bad(Verdict v) {
   return v == Verdict::failed || v == Verdict::crashed || v == Verdict::timeout || v == Verdict::suspect;
 }
 
+// Which check found something (numerics.md's tiers): exact probes; the bound; aggregates and power; relations; what a kernel
+// does beside its outputs, or between two runs; a machine that watches every access.
+enum class Tier { T0, T1, T2, T3, T4, watch };
+inline constexpr std::array<std::string_view, 6> kTiers{"T0", "T1", "T2", "T3", "T4", "watch"};
+constexpr std::string_view name(Tier t) { return kTiers[static_cast<std::size_t>(t)]; }
+
 struct Record {
   std::string kernel;
   std::string backend;
   Case c;
   Verdict verdict = Verdict::passed;
-  std::string reason;  // one sentence; empty when passed
-  bool exact = false;  // the fill's answer is exactly representable and had to be met exactly
+  std::string reason;           // one sentence; empty when passed
+  std::vector<Tier> caught_by;  // of every check that found something, the reason's first
+  bool exact = false;           // the fill's answer is exactly representable and had to be met exactly
   bool multi_tile_ragged = false;
   std::int64_t compared = 0, wrong = 0;
   std::optional<double> margin;  // max err/bound, where something was compared
@@ -39,9 +48,11 @@ struct Record {
     std::string tensor;
     std::vector<std::int64_t> index;
     double got, golden, bound;
+    std::string tile{};  // "first of query tile 1 (queries 128..255)", where something is wrong in one of several
   };
   std::optional<Worst> worst;
   std::string pattern;                     // of the wrong elements
+  std::string reads_like;                  // what usually makes such a pattern
   std::optional<bool> deterministic;       // the runs agreed bit for bit
   std::optional<std::uint64_t> digest;     // of the outputs' bits
   std::int64_t rows = 0;                   // of the first output
@@ -53,6 +64,11 @@ struct Record {
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
   double seconds = 0;                      // of the candidate's first run, worker's clock
   std::string repro;
+  bool call_failed = false;                   // an error, a crash or a hang that anyone who calls the kernel sees
+  std::vector<PolicyFigures> policy_figures;  // of each output, where they were asked for
+  std::map<std::string_view, bool> policies;  // rules that were asked, and whether they let the case pass
+
+  void caught(Tier t);  // adds it once
 };
 
 struct RunHead {
@@ -102,7 +118,8 @@ struct Outcome {
   std::string verdict, digest;  // digest empty: nothing came out
 };
 std::map<std::string, Outcome> outcomes_in(const std::string& path);
-std::string digest_text(const Record&);  // 16 hexadecimal digits, or empty
+std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path);  // `path` is for messages
+std::string digest_text(const Record&);                                                 // 16 hexadecimal digits, or empty
 
 // JUnit XML: a test suite per (op, kernel), a test case per record.
 std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);

@@ -7,6 +7,7 @@
 //   full      edges, models and random
 //   sanitize  a dozen small cases for slow, watchful machines
 //   long      long sequences and large products, for a GPU; their goldens are sampled
+//   fixed     one shape, round in every extent, on plain random numbers: what many a kernel is tested on and nothing else
 #pragma once
 
 #include <cstdint>

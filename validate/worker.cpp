@@ -50,16 +50,13 @@ class Session {
       const auto start = std::chrono::steady_clock::now();
       // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
       const int order = run == 0 ? 0 : 1 + static_cast<int>(order_.c.seed & 1);
-      launch_once(kGarbage[run], {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0});
+      launch_once(run, {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0});
       if (run == 0) {
         reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         for (const auto& b : buffers_) reply.traffic[b->label()] = backend_.traffic(b->allocation());
         if (workspace_) reply.traffic["workspace"] = backend_.traffic(workspace_->allocation());
         std::erase_if(reply.traffic, [](const auto& t) { return !t.second.read_bytes && !t.second.written_bytes; });
       }
-      for (std::size_t i = 0; i < buffers_.size(); ++i)
-        if (is_output(i))
-          buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
     }
     if (kernel_.deterministic) check_captured();
     for (std::size_t k = 0; k < order_.relations.size(); ++k) {
@@ -101,11 +98,14 @@ class Session {
 
   void* workspace() const { return workspace_ ? workspace_->data() : nullptr; }
 
-  void launch_once(std::byte garbage, const Variation& v) {
+  void launch_once(int run, const Variation& v) {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
-      if (is_output(i)) buffers_[i]->fill(garbage);
+      if (is_output(i)) buffers_[i]->fill(kGarbage[run]);
     if (workspace_) workspace_->fill(std::byte{0xff});
     backend_.run(launcher_, problem_->args(), workspace(), v);
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (is_output(i))
+        buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
     check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
   }
 
@@ -211,7 +211,7 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
     const SharedMemory outputs(output_fd, (kRuns + order.relations.size()) * packing.output_bytes, true);
     return Session(backend, *op, *kernel, order, packing, inputs, outputs).run();
   } catch (const Misdeed& m) {
-    return {.id = order.id, .status = Reply::Status::failed, .message = m.what()};
+    return {.id = order.id, .status = Reply::Status::failed, .message = m.what(), .outputs = true};
   } catch (const BackendFinding& f) {
     return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
   } catch (const std::bad_alloc&) {

@@ -41,6 +41,7 @@ struct Reply {
   std::int64_t id = 0;
   enum class Status { done, unsupported, skipped, failed } status = Status::done;
   std::string message;   // why not done
+  bool outputs = false;  // failed, but what the first run left in the outputs is there
   bool tainted = false;  // something went wrong on the machine itself: this worker is not to be trusted again
   double seconds = 0;    // of the first run
   std::map<std::string, Traffic> traffic;

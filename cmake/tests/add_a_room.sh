@@ -60,37 +60,37 @@ if [[ " $* " == *" -DASSAY_CUDA=OFF "* ]]; then
 fi
 
 # An op: three files, its cases from edges/common.json alone.
-mkdir "$copy/cuda/add"
-cp "$here/room/add.hpp" "$copy/ops/"
-cp "$here/room/add.cpp" "$copy/reference/"
-cp "$here/room/naive.cu" "$copy/cuda/add/"
+mkdir "$copy/cuda/difference"
+cp "$here/room/difference.hpp" "$copy/ops/"
+cp "$here/room/difference.cpp" "$copy/reference/"
+cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the new op does not build"
-"$validate" list ops | grep -q '^ *add\b' || fail "list ops does not show the new op"
-"$validate" run --backend simt --op add --suite smoke >"$log" 2>&1 || fail "the new op does not pass"
+"$validate" list ops | grep -q '^ *difference\b' || fail "list ops does not show the new op"
+"$validate" run --backend simt --op difference --suite smoke >"$log" 2>&1 || fail "the new op does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new op was not judged"
 unchanged 4
-say "add: $judged, three files"
+say "difference: $judged, three files"
 bash "$here/arrows.sh" "$copy" >"$log" 2>&1 || fail "the new files include what they may not"
 bash "$here/kernel_rules.sh" "$copy" >"$log" 2>&1 || fail "the new kernels break the rules"
 
 # An op without a golden does not configure.
-rm "$copy/reference/add.cpp"
-must_not_make "reference/add.cpp is missing" "an op without a golden was built"
+rm "$copy/reference/difference.cpp"
+must_not_make "reference/difference.cpp is missing" "an op without a golden was built"
 say "without a golden: refused"
 
 # A golden with a wrong signature does not link.
-sed 's/const Rows&)/const Rows\&, int)/' "$here/room/add.cpp" >"$copy/reference/add.cpp"
-must_not_make "assay::reference::golden(assay::add::Args const&, assay::add::Golden&, assay::Rows const&)" "a golden with a wrong signature was linked"
-cp "$here/room/add.cpp" "$copy/reference/"
+sed 's/const Rows&)/const Rows\&, int)/' "$here/room/difference.cpp" >"$copy/reference/difference.cpp"
+must_not_make "assay::reference::golden(assay::difference::Args const&, assay::difference::Golden&, assay::Rows const&)" "a golden with a wrong signature was linked"
+cp "$here/room/difference.cpp" "$copy/reference/"
 say "a golden with another signature: refused"
 
 # A kernel whose room is not its file's name does not link.
-sed 's/ROOM(add, naive)/ROOM(add, plain)/' "$here/room/naive.cu" >"$copy/cuda/add/naive.cu"
-must_not_make "add_room::naive::traits" "a kernel whose room is not its file's name was linked"
+sed 's/ROOM(difference, naive)/ROOM(difference, plain)/' "$here/room/naive.cu" >"$copy/cuda/difference/naive.cu"
+must_not_make "difference_room::naive::traits" "a kernel whose room is not its file's name was linked"
 say "a kernel in another room: refused"
 
 # And with all of it mended, the same files build.
-cp "$here/room/naive.cu" "$copy/cuda/add/"
+cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the mended copy does not build"
 unchanged 4
 rm -rf "$copy"

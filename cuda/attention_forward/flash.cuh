@@ -178,7 +178,7 @@ struct Flash {
     }
   }
 
-  // O and L of the warp's rows; not kWeighted: O is what was added, L another's.  `tile`: shared memory for the rows that no
+  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared memory for the rows that no
   // other warp reads or writes.
   template <bool kWeighted>
   __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
@@ -188,12 +188,16 @@ struct Flash {
     for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float total = kWeighted ? sum[i][h] : 1.0f;
+        const int row = i * 16 + h * 8 + lane / 4;
+        float total = 1;
         if constexpr (kWeighted) {
+          total = sum[i][h];
           total += shuffle_xor(total, 1);
           total += shuffle_xor(total, 2);
+        } else if (first_query + row < p.queries) {
+          // Note: weights of 0 would not take a NaN out of the product.
+          if (ld(p.lse.of(batch, head) + (first_query + row) * p.lse.seq) == -INFINITY) total = 0;
         }
-        const int row = i * 16 + h * 8 + lane / 4;
         const float inverse = 1.0f / total;
 #pragma unroll
         for (int n = 0; n < kDim / 8; ++n) {

@@ -230,11 +230,15 @@ __global__ void __launch_bounds__(kFmaThreads)
     sync_block();
   }
 #pragma unroll
-  for (int i = 0; i < kPart; ++i)
+  for (int i = 0; i < kPart; ++i) {
+    const int query = first_query + y + i;
+    if (query >= p.queries) continue;
+    const bool none = ld(p.lse.of(batch, head) + query * p.lse.seq) == -INFINITY;  // weights of 0, which leave a NaN in
 #pragma unroll
     for (int j = 0; j < kPart; ++j)
-      if (first_query + y + i < p.queries && first_channel + x + j < p.dim)
-        st(p.o.of(batch, head) + (first_query + y + i) * p.o.seq + first_channel + x + j, o[i][j]);
+      if (first_channel + x + j < p.dim)
+        st(p.o.of(batch, head) + query * p.o.seq + first_channel + x + j, none ? 0.0f : o[i][j]);
+  }
 }
 
 template <class T>

@@ -94,7 +94,7 @@ struct Fragments {
   }
 };
 
-// Multiplies this block's tile.  `a` and `b` are this thread's loaders; `scale_b(fragments, k)` may change what was loaded.
+// Multiplies this block's tile.  `a` and `b` are this thread's loaders; `scale_b` may change B's fragments (see NoScale).
 template <class T, bool kWide, class ScaleB>
 __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, std::int64_t inner, Accumulators& acc,
                                 ScaleB&& scale_b) {
@@ -107,6 +107,7 @@ __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, 
       const std::int64_t k = static_cast<std::int64_t>(step) * kK + chunk * kChunk;
       a.template load<kWide>(stage, tile_row, chunk, k, inner);
       b.template load<kWide>(stage + kM * kK, tile_row, chunk, k, inner);
+      scale_b.load(step % kStages, static_cast<std::int64_t>(step) * kK);
     }
     cp_async_commit();
   };
@@ -127,12 +128,16 @@ __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, 
     const T* const a_tile = shared + step % kStages * kStageElements;
     const T* const b_tile = a_tile + kM * kK;
     fragments[0].load(a_tile, b_tile, 0);
+    scale_b.fetch(step % kStages, 0);
     load_stage(step + kStages - 1);
 #pragma unroll
     for (int s = 0; s < kK / 16; ++s) {
-      if (s + 1 < kK / 16) fragments[(s + 1) % 2].load(a_tile, b_tile, s + 1);
+      if (s + 1 < kK / 16) {
+        fragments[(s + 1) % 2].load(a_tile, b_tile, s + 1);
+        scale_b.fetch(step % kStages, s + 1);
+      }
       Fragments<T>& f = fragments[s % 2];
-      scale_b(f, static_cast<std::int64_t>(step) * kK + s * 16);
+      scale_b.apply(f, s);
 #pragma unroll
       for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
@@ -144,8 +149,10 @@ __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, 
   }
 }
 struct NoScale {
+  __device__ void load(int /*stage*/, std::int64_t /*k*/) const {}    // copies what scales the channels from k on, with the tiles
+  __device__ void fetch(int /*stage*/, int /*step*/) const {}         // takes 16 channels' part of it, with their fragments
   template <class F>
-  __device__ void operator()(F&, std::int64_t) const {}
+  __device__ void apply(F& /*fragments*/, int /*step*/) const {}
 };
 
 // The tile of this block.  Blocks that run together share rows of A and of B in L2: they walk down super-columns of

@@ -37,19 +37,21 @@ __global__ void __launch_bounds__(kThreads)
     pointwise_map(Inputs<T, kInputs> in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f) {
   const std::int64_t packs_a_row = ceil_div(cols, N), packs = rows * packs_a_row;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  // Note: a 64-bit division costs as much as a load.
+  const auto row_of = [&](std::int64_t pack) { return rows == 1 ? std::int64_t{0} : pack / packs_a_row; };
   for (std::int64_t base = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; base < packs;
        base += kBatch * stride) {
     Vec<T, N> v[kInputs][kBatch];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const std::int64_t p = base + i * stride;
+      const std::int64_t p = base + i * stride, row = row_of(p);
       if (p >= packs) continue;
 #pragma unroll
-      for (int k = 0; k < kInputs; ++k) v[k][i] = load_part<T, N>(in.rows[k], p / packs_a_row, p % packs_a_row * N, cols);
+      for (int k = 0; k < kInputs; ++k) v[k][i] = load_part<T, N>(in.rows[k], row, (p - row * packs_a_row) * N, cols);
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const std::int64_t p = base + i * stride, col = p % packs_a_row * N;
+      const std::int64_t p = base + i * stride, row = row_of(p), col = (p - row * packs_a_row) * N;
       if (p >= packs) continue;
       float result[N];
 #pragma unroll
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
         else result[j] = f(to_float(v[0][i][j]), to_float(v[1][i][j]));
       }
       const Vec<T, N> out = from_floats<T>(result);
-      T* const to = y + p / packs_a_row * y_stride + col;
+      T* const to = y + row * y_stride + col;
       if (col + N <= cols) st(reinterpret_cast<Vec<T, N>*>(to), out);
       else
         for (int j = 0; j < N && col + j < cols; ++j) st(to + j, out[j]);
@@ -78,6 +80,20 @@ void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t
   };
   wide ? go(std::integral_constant<int, 16 / sizeof(T)>{}) : go(std::integral_constant<int, 1>{});
 }
+// The rows of matrices that are all contiguous are one long row.
+struct Extent {
+  std::int64_t rows, cols;
+};
+template <class... Tensors>
+Extent extent_of(const Tensor& y, const Tensors&... inputs) {
+  if (y.contiguous() && (inputs.contiguous() && ...)) return {1, y.size()};
+  return {y.shape[0], y.shape[1]};
+}
+// Whether every row of that extent starts at a multiple of 16 bytes.
+inline bool starts_aligned(const Tensor& t, const Extent& e) {
+  return e.rows == 1 ? reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0 : t.rows_aligned(16);
+}
+
 template <class T, class F>
 void unary(Rows<T> a, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f, void* stream) {
   map<T, 1>({{a}}, y, y_stride, rows, cols, wide, f, stream);

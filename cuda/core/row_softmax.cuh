@@ -3,31 +3,17 @@
 // passes.  What the rows' ops differ in: whether a row of nothing but -inf is NaN, as the formula says, or zero.
 #pragma once
 
-#include <type_traits>
-
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
+#include "cuda/core/row_pack.cuh"
 
 namespace assay::ASSAY_FLAVOUR::row_softmax {
 
-inline constexpr int kAccess = 16;  // bytes: the widest access there is
-template <class T>
-inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
+using namespace row_pack;
 
 // exp(d), d <= 0.  In 16 bits by the base that the hardware has: 2u|d| more in the exponent, and subnormals are zero.
 template <class T>
 __device__ inline float exponential(float d) {
   if constexpr (std::is_same_v<T, float>) return expf(d);
   else return exp2_approx(d * 1.4426950408889634f);
-}
-
-// N elements as they came.  Note: words, since the compiler gives every 16-bit element of a Vec<T, N> a register of its own.
-template <class T, int N>
-using Raw = std::conditional_t<N == 1, Vec<T, 1>, Vec<unsigned, N * sizeof(T) / sizeof(unsigned)>>;
-
-template <class T, int N>
-__device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
-  return __builtin_bit_cast(Vec<T, N>, raw);
 }
 
 // --- A batch: V columns a thread, in packs of N that are one access each, the packs of one thread `threads` apart -------
@@ -70,13 +56,6 @@ __device__ inline void each_batch(std::int64_t packs, int threads, F f) {
     f(first * N, static_cast<int>(packs - first < step ? packs - first : step));
 }
 
-// The elements after the last whole pack are fewer than a warp: one a thread.
-template <int N>
-__device__ inline std::int64_t tail_column(std::int64_t cols, int thread) {
-  static_assert(N <= kWarp);
-  return N > 1 ? cols / N * N + thread : cols;
-}
-
 template <int V>
 __device__ inline float max_of(const float (&v)[V]) {
   float m = v[0];
@@ -105,22 +84,6 @@ struct Row {
 };
 
 enum class Nothing { is_nan, is_zero };  // a row of -inf throughout
-
-// The threads that share a row.
-struct Warp {
-  __device__ int thread() const { return lane_id(); }
-  __device__ int threads() const { return kWarp; }
-  __device__ float max(float v) const { return warp_max(v); }
-  __device__ float sum(float v) const { return warp_sum(v); }
-};
-struct Block {
-  float* scratch;  // shared memory for kWarp floats
-  __device__ int thread() const { return static_cast<int>(threadIdx.x); }
-  __device__ int threads() const { return static_cast<int>(blockDim.x); }
-  __device__ float max(float v) const { return block_max(v, scratch); }
-  __device__ float sum(float v) const { return block_sum(v, scratch); }
-};
-inline constexpr std::size_t kScratchBytes = kWarp * sizeof(float);
 
 // What is taken off before exp.  Note: minus itself, -inf would be NaN; with 0 it is a term of zero.
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }

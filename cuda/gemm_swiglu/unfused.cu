@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels, as a framework runs them: gate = x w_gate^T and up = x w_up^T, rounded to the dtype, into workspace, then
 // y = silu(gate) * up.  The baseline that the fused pair is measured against: the products are mma_tiled's (f32: fma_tiled's).
-#include "cuda/core/activation.cuh"
-#include "cuda/core/pointwise.cuh"
 #include "cuda/core/product.cuh"
+#include "cuda/gemm_swiglu/silu_times.cuh"
 #include "ops/gemm_swiglu.hpp"
 
 namespace assay::ROOM(gemm_swiglu, unfused) {
@@ -21,10 +20,6 @@ KERNEL(gemm_swiglu){
     .workspace_bytes = workspace_bytes,
 };
 
-struct SiluTimes {
-  __device__ float operator()(float gate, float up) const { return silu(gate) * up; }
-};
-
 void run(const gemm_swiglu::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], ffn = a.y.shape[1];
   if (rows == 0 || ffn == 0) return;
@@ -32,10 +27,7 @@ void run(const gemm_swiglu::Args& a, const Launch& l) {
   const Tensor up = product::in_workspace(static_cast<char*>(l.workspace) + product_bytes(a), a.y.dtype, rows, ffn);
   product::run(a.x, a.w_gate, {}, gate, l.stream);
   product::run(a.x, a.w_up, {}, up, l.stream);
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    pointwise::binary<T>({gate.as<T>(), gate.stride[0]}, {up.as<T>(), up.stride[0]}, a.y.as<T>(), a.y.stride[0], rows, ffn,
-                         a.y.rows_aligned(16), SiluTimes{}, l.stream);
-  });
+  silu_times(gate, up, a.y, l.stream);
 }
 
 }  // namespace assay::ROOM(gemm_swiglu, unfused)

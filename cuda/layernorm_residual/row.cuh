@@ -3,13 +3,12 @@
 // and the LayerNorm of a row by a block.
 #pragma once
 
-#include <type_traits>
-
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
+#include "cuda/core/row_pack.cuh"
 #include "ops/layernorm_residual.hpp"
 
 namespace assay::ASSAY_FLAVOUR::layernorm_residual_room {
+
+using namespace row_pack;
 
 template <class T>
 struct Matrices {
@@ -35,29 +34,6 @@ Matrices<T> matrices(const layernorm_residual::Args& a) {
           a.residual.stride[0],
           a.y.stride[0],
           static_cast<float>(a.epsilon)};
-}
-
-inline constexpr int kAccess = 16;  // bytes: the widest access there is
-template <class T>
-inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
-
-// The sum of N values, pairwise: log2(N) additions deep.
-template <int N>
-__device__ inline float pairwise_sum(float (&v)[N]) {
-#pragma unroll
-  for (int half = N / 2; half > 0; half /= 2)
-#pragma unroll
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
-}
-
-// N elements as they came.  Note: words, since the compiler gives every 16-bit element of a Vec<T, N> a register of its own.
-template <class T, int N>
-using Raw = std::conditional_t<N == 1, Vec<T, 1>, Vec<unsigned, N * sizeof(T) / sizeof(unsigned)>>;
-
-template <class T, int N>
-__device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
-  return __builtin_bit_cast(Vec<T, N>, raw);
 }
 
 template <class T, int N>
@@ -91,7 +67,6 @@ __device__ inline float affine(float x, float mean, float r, float gamma, float 
 // the two sums are the only barriers.  Packs beyond are read again, from L2 if it kept them.
 
 inline constexpr int kMaxThreads = 1024;
-inline constexpr std::int64_t kScratchBytes = kWarp * sizeof(float);  // of block_sum, in front of the staged packs
 // Note: two such blocks fit a Hopper SM (227 KiB), and one an sm_86 or sm_89 (99 KiB), the smallest from sm_80 on.
 inline constexpr std::int64_t kStageBytes = 96 * 1024;
 static_assert(kScratchBytes % 128 == 0 && kScratchBytes + kStageBytes <= 99 * 1024);

@@ -40,14 +40,6 @@ KERNEL(layernorm_residual){
     .supports = supports,
 };
 
-// Raw words that the compiler takes for others.  Note: it would keep every element as a float from one pass to the next, twice
-// the registers; `nothing` is a zero that it cannot see through, and an xor a word is cheaper than a spill.
-template <class Words>
-__device__ inline void forget(Words& words, unsigned nothing) {
-#pragma unroll
-  for (unsigned& word : words.v) word ^= nothing;
-}
-
 // kWide: pack i of a lane is one 16-byte access; otherwise its N elements are a warp apart, so that a warp's accesses touch.
 template <class T, int kPacks, bool kWide>
 __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWide>) layernorm_residual_warp_row(Matrices<T> m) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = r (x (gamma * W)^T) on tensor cores (cuda/core/mma_gemm.cuh): x goes in as it is, a first kernel takes r of every row, and
 // r is applied once, to the accumulators.  gamma meets the fragments of W in registers, two 16-bit products an instruction,
-// each rounded; a thread's four values of gamma for 16 channels are asked for 16 channels ahead.
+// each rounded; it is copied to shared memory with the tiles.
 #include "cuda/core/mma_gemm.cuh"
 #include "cuda/rmsnorm_gemm/row.cuh"
 
@@ -17,37 +17,43 @@ KERNEL(rmsnorm_gemm){
     .workspace_bytes = inverse_rms_bytes,
 };
 
+inline constexpr std::size_t kGammaShared = mma_gemm::kSharedBytes;  // where gamma's stages lie: behind the tiles
+inline constexpr std::size_t kBlockSharedBytes = kGammaShared + std::size_t{kStages} * kK * 2;
+
 // Multiplies fragments of B by gamma: of 16 channels, a lane holds 2t, 2t + 1 (part 0) and 2t + 8, 2t + 9 (part 1), t = lane % 4.
-template <class T, bool kPaired>
+// gamma comes by way of shared memory, with zeros beyond its end: without a branch, so that the compiler may put the products
+// between the mma.
+template <class T, bool kWide>
 struct TimesGamma {
   const T* gamma;
   std::int64_t hidden;
-  unsigned next[2];
+  unsigned words[2][2] = {};  // of this step and of the next, by part
 
-  __device__ TimesGamma(const T* vector, std::int64_t channels) : gamma(vector), hidden(channels) {
-    for (int part = 0; part < 2; ++part) next[part] = pair(0, part);
-  }
-  __device__ unsigned pair(std::int64_t k, int part) const {
-    const std::int64_t h = k + lane_id() % 4 * 2 + part * 8;
-    if (kPaired && h + 1 < hidden) return ld(reinterpret_cast<const unsigned*>(gamma + h));
-    Vec<T, 2> v{};
-    if (h < hidden) v[0] = ld(gamma + h);
-    if (h + 1 < hidden) v[1] = ld(gamma + h + 1);
-    return __builtin_bit_cast(unsigned, v);
-  }
-  __device__ void operator()(Fragments<T>& f, std::int64_t k) {
-#pragma unroll
-    for (int part = 0; part < 2; ++part) {
-      const unsigned word = next[part];
-      next[part] = pair(k + 16, part);
-#pragma unroll
-      for (int j = 0; j < kTilesN / 2; ++j) {
-        f.b[j][part] = multiply_packed<T>(f.b[j][part], word);
-        f.b[j][part + 2] = multiply_packed<T>(f.b[j][part + 2], word);
-      }
+  __device__ static T* shared(int stage) { return shared_memory<T>(kGammaShared) + stage * kK; }
+  __device__ void load(int stage, std::int64_t k) const {
+    const int thread = linear_thread();
+    if constexpr (kWide) {
+      if (thread >= kChunks) return;
+      const std::int64_t h = k + thread * kChunk, left = hidden - h;
+      const int valid = left >= kChunk ? kAccess : left > 0 ? static_cast<int>(left) * 2 : 0;
+      cp_async<kAccess>(shared(stage) + thread * kChunk, valid ? gamma + h : gamma, valid);
+    } else if (thread < kK) {
+      st(shared(stage) + thread, k + thread < hidden ? ld(gamma + k + thread) : from_float<T>(0.0f));
     }
   }
+  __device__ void fetch(int stage, int step) {
+#pragma unroll
+    for (int part = 0; part < 2; ++part)
+      words[step % 2][part] = ld(reinterpret_cast<const unsigned*>(shared(stage) + step * 16 + part * 8 + lane_id() % 4 * 2));
+  }
+  __device__ void apply(Fragments<T>& f, int step) const {
+#pragma unroll
+    for (int j = 0; j < kTilesN / 2; ++j)
+#pragma unroll
+      for (int part = 0; part < 4; ++part) f.b[j][part] = multiply_packed<T>(f.b[j][part], words[step % 2][part % 2]);
+  }
 };
+static_assert(kK <= kThreads && kChunks <= kThreads);
 
 template <class T, bool kWide>
 __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
@@ -56,7 +62,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   const std::int64_t row = tile.m * kM, column = tile.n * kN, mine = linear_thread() / kChunks;
   Accumulators acc;
   multiply<T, kWide>(Loader<T, kM>(x, row + mine, kRowsAtOnce), Loader<T, kN>(weight, column + mine, kRowsAtOnce), hidden, acc,
-                     TimesGamma<T, kWide>(gamma, hidden));
+                     TimesGamma<T, kWide>{gamma, hidden});
 #pragma unroll
   for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
@@ -73,9 +79,10 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   const std::int64_t tiles = ceil_div(a.y.shape[0], kM) * ceil_div(a.y.shape[1], kN);
   if (tiles == 0) return;
   float* const r = static_cast<float*>(l.workspace);
-  const bool wide = a.x.rows_aligned(mma_gemm::kAccess) && a.weight.rows_aligned(mma_gemm::kAccess) && a.gamma.rows_aligned(4);
+  const bool wide = a.x.rows_aligned(mma_gemm::kAccess) && a.weight.rows_aligned(mma_gemm::kAccess) &&
+                    a.gamma.rows_aligned(mma_gemm::kAccess);
   const auto go = [&]<class T, bool kWide>(Type<T>, std::bool_constant<kWide>) {
-    launch(rmsnorm_gemm_mma_tiled<T, kWide>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes},
+    launch(rmsnorm_gemm_mma_tiled<T, kWide>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kBlockSharedBytes},
            l.stream, operand<T>(a.x), a.gamma.as<T>(), operand<T>(a.weight), r, result<T>(a.y), a.x.shape[1]);
   };
   with_half_type(a.x.dtype, [&]<class T>(Type<T> t) {

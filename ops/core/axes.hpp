@@ -8,14 +8,30 @@
 
 namespace assay {
 
-enum class Axis : std::uint8_t { batch, seq_q, seq_k, heads, kv_heads, head_dim, tokens, hidden, ffn, out, rows, cols };
+// `one` is no axis of any op: the shape of a tensor with a single value.
+enum class Axis : std::uint8_t {
+  batch,
+  seq_q,
+  seq_k,
+  heads,
+  kv_heads,
+  head_dim,
+  tokens,
+  hidden,
+  ffn,
+  out,
+  rows,
+  cols,
+  vocab,
+  one
+};
 
 struct AxisInfo {
   std::string_view name;
   std::string_view meaning;
 };
 
-inline constexpr std::array<AxisInfo, 12> kAxes{{
+inline constexpr std::array<AxisInfo, 13> kAxes{{
     {"batch", "independent sequences"},
     {"seq_q", "query positions of one sequence"},
     {"seq_k", "key positions of one sequence"},
@@ -28,13 +44,18 @@ inline constexpr std::array<AxisInfo, 12> kAxes{{
     {"out", "output features of a projection"},
     {"rows", "independent rows of a matrix"},
     {"cols", "channels of one row"},
+    {"vocab", "entries of the vocabulary"},
 }};
 
-constexpr std::string_view name(Axis a) { return kAxes[static_cast<std::size_t>(a)].name; }
+constexpr std::string_view name(Axis a) { return a == Axis::one ? "1" : kAxes[static_cast<std::size_t>(a)].name; }
 
-// The extent of every axis of one case; 0 where the op has no such axis.
+// The extent of every axis of one case; 0 where the op has no such axis, and 1 of Axis::one.
 struct Dims {
-  std::array<std::int64_t, kAxes.size()> extent{};
+  std::array<std::int64_t, kAxes.size() + 1> extent = [] {
+    std::array<std::int64_t, kAxes.size() + 1> none{};
+    none.back() = 1;
+    return none;
+  }();
   constexpr std::int64_t operator[](Axis a) const { return extent[static_cast<std::size_t>(a)]; }
   constexpr std::int64_t& operator[](Axis a) { return extent[static_cast<std::size_t>(a)]; }
   constexpr bool operator==(const Dims&) const = default;

@@ -24,8 +24,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -85,8 +87,25 @@ struct Numerics {
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
 };
 
+// What relative errors that add up to rho make of a product of so many factors; without bound from rho = 1 on.
+inline double compounded(double rho) { return rho < 1 ? rho / (1 - rho) : std::numeric_limits<double>::infinity(); }
+
+// One rounding of v, known within `error`, to a dtype.
+inline double rounding_error(DType t, double v, double error) {
+  return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t);
+}
+
 // How the rounding errors of a case add up, which its fill says: like a random walk, or all one way.
 enum class Errors { independent, coherent };
+
+// Whether every element of a tensor of integers, in host memory, is one of 0 ... extent - 1.
+inline Legality places_legal(std::string_view name, const Tensor& t, std::int64_t extent) {
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    if (const auto place = static_cast<std::int64_t>(t.at(i)); place < 0 || place >= extent)
+      return Legality::no(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(place) + ", not one of 0 ... " +
+                          std::to_string(extent - 1));
+  return Legality::yes();
+}
 
 // An array of a golden: row-major f64.
 using Array = std::span<double>;
@@ -96,8 +115,9 @@ using AxisList = std::initializer_list<Axis>;
 
 // What may be said of a tensor beside its shape.
 struct TensorOptions {
-  std::optional<DType> dtype{};  // this one, whatever the case's
-  std::string_view when{};       // the choice that must not be its first word; else the tensor is absent: no data, rank 0
+  std::optional<DType> dtype{};    // this one, whatever the case's
+  std::string_view when{};         // the choice that must not be its first word; else the tensor is absent: no data, rank 0
+  std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
 };
 
 // The words of a choice, the default first.

@@ -39,9 +39,4 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
   return std::min(worst, kLambda * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);
 }
 
-// One rounding of v, known within `error`, to a dtype.
-inline double rounding_error(DType t, double v, double error) {
-  return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t);
-}
-
 }  // namespace assay

@@ -3,10 +3,48 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
 #include "ops/core/tensor.hpp"
 
 namespace assay::reference {
+
+namespace detail {
+
+// decode() of an f16 without a branch.  Note: its exponent's bias is 112 less than f32's, so the product is exact, of subnormals
+// too; the largest exponent is an infinity's or a NaN's.
+inline float f16_value(std::uint16_t bits) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fff) << 13;
+  const float v = std::bit_cast<float>(magnitude) * 0x1p112f, special = std::bit_cast<float>(magnitude | 0x7f800000);
+  return std::copysign(v >= 0x1p16f ? special : v, bits & 0x8000 ? -1.0f : 1.0f);
+}
+
+// `count` elements of one row, `step` apart.  The dtype is looked at once, and neighbours are converted together.
+inline void decode_run(const Tensor& t, std::int64_t at, std::int64_t step, std::int64_t count, double* out) {
+  const auto each = [&](auto&& value) {
+    if (step == 1) {
+#pragma omp simd
+      for (std::int64_t k = 0; k < count; ++k) out[k] = value(at + k);
+    } else {
+      for (std::int64_t k = 0; k < count; ++k) out[k] = value(at + k * step);
+    }
+  };
+  using assay::detail::load;
+  const void* const data = t.data;
+  switch (t.dtype) {
+    case f16: return each([data](std::int64_t i) { return f16_value(load<std::uint16_t>(data, i)); });
+    case bf16:
+      return each([data](std::int64_t i) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(data, i)) << 16);
+      });
+    case f32: return each([data](std::int64_t i) { return load<float>(data, i); });
+    default: return each([&](std::int64_t i) { return decode(t.dtype, data, i); });
+  }
+}
+
+}  // namespace detail
 
 // Elements [begin, begin + count) in row-major order; the last axis is walked without recomputing its offset.
 inline Eigen::ArrayXd load(const Tensor& t, std::int64_t begin, std::int64_t count) {
@@ -15,7 +53,7 @@ inline Eigen::ArrayXd load(const Tensor& t, std::int64_t begin, std::int64_t cou
   for (std::int64_t i = 0; i < count;) {
     const std::int64_t column = (begin + i) % inner, run = std::min(inner - column, count - i);
     const std::int64_t at = t.offset(begin + i);
-    for (std::int64_t k = 0; k < run; ++k) values[i + k] = decode(t.dtype, t.data, at + k * step);
+    detail::decode_run(t, at, step, run, values.data() + i);
     i += run;
   }
   return values;

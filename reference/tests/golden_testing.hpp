@@ -20,6 +20,20 @@ inline Tensor vector_of(std::vector<double>& v) {
   return {.data = v.data(), .dtype = f64, .rank = 1, .shape = {static_cast<std::int64_t>(v.size())}, .stride = {1}};
 }
 
+// A matrix in f16.
+class HalfMatrix {
+ public:
+  HalfMatrix(std::int64_t rows, std::int64_t cols, const std::vector<double>& values)
+      : rows_(rows), cols_(cols), bits_(values.size()) {
+    for (std::size_t i = 0; i < values.size(); ++i) tensor().set(static_cast<std::int64_t>(i), values[i]);
+  }
+  Tensor tensor() const { return {.data = bits_.data(), .dtype = f16, .rank = 2, .shape = {rows_, cols_}, .stride = {cols_, 1}}; }
+
+ private:
+  std::int64_t rows_, cols_;
+  mutable std::vector<std::uint16_t> bits_;  // a Tensor has no const data
+};
+
 // The case with fewer tokens, rows or queries, so that its golden and a scalar oracle cost little.  Bounds do not know of them.
 inline Case fewer_rows(Case c, const OpShape& op, std::int64_t most_elements) {
   for (const Axis axis : {Axis::batch, Axis::tokens, Axis::rows, Axis::seq_q})

@@ -168,6 +168,16 @@ TEST_CASE("launches that no GPU accepts", "[simt]") {
   CHECK(run(dim3(0x80000000u), dim3(1)) == "bad_launch");
 }
 
+TEST_CASE("a launch on a stream that the caller's does not wait for", "[simt]") {
+  int mine = 0, other = 0;
+  const auto kernel = +[] {};
+  const auto run = [&](void* stream) { return finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(1)}, stream); }).kind; };
+  const Configured configured({.stream = &mine});
+  CHECK(run(&mine) == "none");
+  CHECK(run(&other) == "unjoined_stream");
+  CHECK(run(nullptr) == "unjoined_stream");
+}
+
 TEST_CASE("threads that run for ever meet the time limit: in loads, shuffles and barriers", "[simt]") {
   const Configured configured({.time_limit_s = 0.05});
   const Buffer<float> x(1);

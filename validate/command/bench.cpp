@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
+#include "validate/bench_file.hpp"
 #include "validate/error.hpp"
 #include "validate/image.hpp"
 #include "validate/memory.hpp"
@@ -21,14 +23,8 @@ namespace {
 
 using Json = BenchJson;
 
-// One entry of a bench file: "axes" for all dtypes and kernels, or {"shape": axes, "dtypes": [...], "kernels": [...]}.
-struct Entry {
-  std::string shape;
-  std::vector<std::string> dtypes, kernels;
-};
-
-std::vector<Entry> entries_of(const Op& op, const BenchFlags& flags) {
-  std::vector<Entry> entries;
+std::vector<BenchEntry> entries_of(const Op& op, const BenchFlags& flags) {
+  std::vector<BenchEntry> entries;
   for (const std::string& shape : flags.shapes) entries.push_back({shape, {}, {}});
   if (!entries.empty()) return entries;
   namespace fs = std::filesystem;
@@ -36,18 +32,9 @@ std::vector<Entry> entries_of(const Op& op, const BenchFlags& flags) {
   std::ifstream in(file);
   if (!in && flags.run.selection.ops.empty()) return entries;  // an op that nobody named and nobody times
   if (!in) throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, file.string()));
-  try {
-    const Json root = Json::parse(in);
-    for (const Json& j : root.at("shapes")) {
-      if (j.is_string()) entries.push_back({j.get<std::string>(), {}, {}});
-      else
-        entries.push_back({j.at("shape").get<std::string>(), j.value("dtypes", std::vector<std::string>{}),
-                           j.value("kernels", std::vector<std::string>{})});
-    }
-  } catch (const Json::exception& e) {
-    throw BadInput(fmt::format("{}: {}", file.string(), e.what()));
-  }
-  return entries;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return parse_bench(text.str(), file.string());
 }
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
@@ -71,7 +58,7 @@ std::vector<BenchShape> rows_of(const BenchFlags& flags, bool on_gpu) {
   std::vector<BenchShape> rows;
   const std::vector<OpShape> shapes = op_shapes();
   for (const Op* op : chosen)
-    for (const Entry& entry : entries_of(*op, flags)) {
+    for (const BenchEntry& entry : entries_of(*op, flags)) {
       std::vector<std::string> dtypes = asked;
       if (dtypes.empty()) dtypes = entry.dtypes;
       if (dtypes.empty())

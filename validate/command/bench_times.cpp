@@ -162,7 +162,7 @@ std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const Bench
   std::vector<const Kernel*> chosen;
   const auto& asked = flags.run.selection.kernels;
   for (const Kernel& k : kernels()) {
-    if (k.op != shape.op->name || k.broken || !k.dtypes.has(shape.c.dtype)) continue;
+    if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
     if (is_vendor(k) && flags.run.selection.no_vendor) continue;
     const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
     const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "validate/command/console.hpp"
 #include "validate/judge.hpp"
 #include "validate/op.hpp"
 #include "validate/suite.hpp"
@@ -38,9 +39,17 @@ struct RunFlags {
   bool reduced = false;    // model shapes as a simulator runs them, on a GPU too
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
-  std::int64_t enough_bad = 0;  // as in JudgeOptions
-  int skip_exit = -1;           // exit code when the backend is missing; -1: kBadInput
+  double shrink_s = 0;  // spent on each failure that is shrunk; 0: none is
+  int skip_exit = -1;   // exit code when the backend is missing; -1: kBadInput
   bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
+};
+
+struct SelfcheckFlags {
+  RunFlags run;             // `markdown`: the matrix
+  bool every_case = false;  // judge on where a kernel has failed already
+  bool policies = false;    // the rules of policy.hpp beside this judge's
+  std::string policy;       // one of them instead of this judge's
+  bool corpus = false;      // judge the corpus instead: every broken kernel passes a case, half of them the usual test
 };
 
 struct BenchFlags {
@@ -59,10 +68,11 @@ struct ProbeFlags {
 int list_command(const std::string& what, const Selection& selection);
 int describe_command(const std::string& op);
 int run_command(const RunFlags& flags);
-int selfcheck_command(const RunFlags& flags);
+int selfcheck_command(const SelfcheckFlags& flags);
 int replay_command(const std::string& line, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
 int probe_command(const ProbeFlags& flags);
+int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command();
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
@@ -78,6 +88,11 @@ std::string chosen_backend(const std::string& flag, std::string& why_not);
 // Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
 bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
+JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
+int exit_code(const Tally& tally);
+// Runs tasks with everything that a run writes and shows; `also` sees each record first and may add to it.
+Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
+                Console::Show show, const std::function<void(Record&)>& also = {});
 std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
 
 }  // namespace assay

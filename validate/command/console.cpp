@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "validate/command/commands.hpp"
+#include "validate/pattern.hpp"
 
 namespace assay {
 
@@ -23,6 +24,18 @@ std::size_t width_of(int fd) {
   return known ? size.ws_col : kUsualWidth;
 }
 
+// ASCII text that starts in column 3, broken at spaces.
+std::string wrapped(std::string text, std::size_t width) {
+  for (std::size_t start = 0, room = std::max<std::size_t>(width, 20) - 2; text.size() - start > room;
+       room = std::max<std::size_t>(width, 20) - 4) {
+    const std::size_t space = text.rfind(' ', start + room);
+    if (space == std::string::npos || space <= start) break;
+    text.replace(space, 1, "\n    ");
+    start = space + 5;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string cut(const std::string& text, std::size_t width) {
@@ -30,26 +43,64 @@ std::string cut(const std::string& text, std::size_t width) {
   return width == 0 ? "" : text.substr(0, width - 1) + "…";
 }
 
-std::string failure_text(const Record& r) {
-  std::string verdict(name(r.verdict));
-  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
-  std::string text = fmt::format("{}  {}/{}  {}  {}\n\n", verdict, r.c.op, r.kernel, name(r.c.dtype), r.reason);
-  if (r.worst && r.wrong) {
-    const Op& op = op_named(r.c.op);
-    std::string where;
-    for (const TensorSpec& t : op.tensors)
-      if (t.name == r.worst->tensor)
-        for (std::size_t a = 0; a < t.axes.size(); ++a)
-          where += fmt::format("{}{} {}", a ? ", " : "", name(t.axes[a]), r.worst->index[a]);
-    text += fmt::format("  where      {}[{}]\n", r.worst->tensor, where);
-    text += fmt::format("  got        {:.10g}\n", r.worst->got);
-    text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
-    text += fmt::format("  pattern    {}\n\n", r.pattern);
-  }
-  return text + fmt::format("  again      validate replay '{}'\n", r.repro);
+std::string where_text(const Record& r) {
+  for (const TensorSpec& t : op_named(r.c.op).tensors)
+    if (t.name == r.worst->tensor) return fmt::format("{}[{}]", t.name, index_text(t.axes, r.worst->index));
+  return r.worst->tensor;
 }
 
-Console::Console(Show show, std::int64_t total) : show_(show), terminal_(::isatty(STDERR_FILENO)), total_(total) {}
+std::string label_text(const Shrunk& s) {
+  std::string text = fmt::format("{}: fails again with its seed ({} of {})", s.label, s.same_seed.failed, s.same_seed.run);
+  if (s.other_seeds.run) text += fmt::format(" and with others ({} of {})", s.other_seeds.failed, s.other_seeds.run);
+  return text;
+}
+
+std::string failure_text(const Record& r, const Shrunk* shrunk) {
+  std::string verdict(name(r.verdict));
+  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
+  std::string text = fmt::format("{}  {}/{}  {}  {}\n\n", verdict, r.c.op, r.kernel, name(r.c.dtype), r.reason), more;
+  if (r.worst && r.wrong) {
+    text += fmt::format("  where      {}{}\n", where_text(r), r.worst->tile.empty() ? "" : "      " + r.worst->tile);
+    text += fmt::format("  got        {:.10g}\n", r.worst->got);
+    text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
+    more += fmt::format("  pattern    {}\n", r.pattern);
+  }
+  const Record* smallest = shrunk && shrunk->smallest ? &*shrunk->smallest : nullptr;
+  if (smallest)
+    more += fmt::format("  smallest   {}   (shrunk from {})\n", summary_of(smallest->c),
+                        difference(r.c, smallest->c, op_named(r.c.op).shape()));
+  if (!r.reads_like.empty()) more += fmt::format("  reads like {}\n", r.reads_like);
+  if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
+  text += more + (more.empty() ? "" : "\n");
+  if (!smallest) return text + fmt::format("  again      validate replay '{}'\n", r.repro);
+  return text + fmt::format("  again      validate replay '{}'\n  found as   validate replay '{}'\n", smallest->repro, r.repro);
+}
+
+Console::Console(Show show, std::int64_t total, bool hold)
+    : show_(show), terminal_(::isatty(STDERR_FILENO)), total_(total), hold_(hold && show == Show::everything) {}
+
+// Whether a failure is kept for later.
+bool Console::hold(const Record& r) {
+  if (!hold_ || !can_shrink(r)) return false;
+  const auto same = [&](const Record& h) { return h.c.op == r.c.op && h.kernel == r.kernel && h.c.dtype == r.c.dtype; };
+  if (held_.size() < kShown && std::none_of(held_.begin(), held_.end(), same))
+    held_.push_back(r), say(fmt::format("failed: {}", r.repro));
+  else ++unshown_;
+  return true;
+}
+
+void Console::show(const Record& r, const Shrunk* shrunk) {
+  clear();
+  fmt::print("{}\n", failure_text(r, shrunk));
+  std::fflush(stdout);
+}
+
+void Console::say(const std::string& what) {
+  if (!terminal_) return;
+  // Note: a line as wide as the terminal would wrap on some of them.
+  fmt::print(stderr, "\r{}\033[K", cut("  " + what, width_of(STDERR_FILENO) - 1));
+  std::fflush(stderr);
+}
 
 Console::Row& Console::row_of(const Record& r) {
   for (Row& row : rows_)
@@ -73,10 +124,9 @@ void Console::add(const Record& r) {
     }
   }
   if (show_ == Show::last_line) return;
-  if (show_ == Show::everything && is_bad(r.verdict) && failures_++ < kShown) {
-    clear();
-    fmt::print("{}\n", failure_text(r));
-    std::fflush(stdout);
+  if (show_ == Show::everything && is_bad(r.verdict) && !hold(r)) {
+    if (failures_++ < kShown) show(r, nullptr);
+    else ++unshown_;
   }
   progress(r);
 }
@@ -85,10 +135,7 @@ void Console::progress(const Record& r) {
   const auto now = std::chrono::steady_clock::now();
   if (!terminal_ || now - last_progress_ < std::chrono::milliseconds(100)) return;
   last_progress_ = now;
-  // Note: a line as wide as the terminal would wrap on some of them.
-  const std::string line = cut(fmt::format("  {} of {}  {}", done_, total_, r.repro), width_of(STDERR_FILENO) - 1);
-  fmt::print(stderr, "\r{}\033[K", line);
-  std::fflush(stderr);
+  say(fmt::format("{} of {}  {}", done_, total_, r.repro));
 }
 
 void Console::clear() {
@@ -100,7 +147,7 @@ void Console::finish(const Tally& tally, const std::vector<PowerLine>& power) {
   if (show_ != Show::last_line) clear();
   if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
-    if (failures_ > kShown) fmt::print("... and {} more that are not shown; --json has them all\n\n", failures_ - kShown);
+    if (unshown_) fmt::print("... and {} more that are not shown; --json has them all\n\n", unshown_);
     table();
     notes(tally, power);
   }
@@ -126,7 +173,7 @@ void Console::table() const {
 void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
-  const auto note = [&](const std::string& text) { fmt::print("  {}\n", text), any = true; };
+  const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, width_of(STDOUT_FILENO))), any = true; };
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));

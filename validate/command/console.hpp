@@ -11,26 +11,36 @@
 
 #include "validate/power.hpp"
 #include "validate/record.hpp"
+#include "validate/shrink.hpp"
 
 namespace assay {
 
 // At most `width` characters of ASCII text; what is cut ends in an ellipsis.
 std::string cut(const std::string& text, std::size_t width);
 
-// A failed record as a block of text, its repro line last.
-std::string failure_text(const Record& r);
+// A failed record as a block of text, its repro line last; with what became of it when it was shrunk.
+std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr);
+// "o[batch 0, query 128, head 3, dim 17]", of the worst element.
+std::string where_text(const Record& r);
+// "deterministic: fails again with its seed (2 of 2) and with others (1 of 2)"
+std::string label_text(const Shrunk& s);
 
 class Console {
  public:
   enum class Show { everything, last_line, progress };
-  Console(Show show, std::int64_t total);
+  // `hold`: failures are held back, the first of each kernel and dtype, to be shrunk and then shown.
+  Console(Show show, std::int64_t total, bool hold = false);
 
   void add(const Record& r);
+  const std::vector<Record>& held() const { return held_; }
+  void show(const Record& r, const Shrunk* shrunk);  // a block
+  void say(const std::string& what);                 // on a terminal, until something else is shown
   // The table, what a reader must know beside it, the last line.
   void finish(const Tally& tally, const std::vector<PowerLine>& power = {});
 
  private:
   static constexpr int kShown = 10;  // failures
+  bool hold(const Record& r);
   // The worst of each (op, kernel, dtype).
   struct Row {
     std::string op, kernel, dtype, at;
@@ -49,7 +59,9 @@ class Console {
   std::int64_t reduced_ = 0;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> reduced_to_;  // the shortest and longest of each axis
   std::map<std::string, std::int64_t> skipped_;                              // by reason
-  int failures_ = 0;
+  bool hold_;
+  std::vector<Record> held_;
+  int failures_ = 0, unshown_ = 0;
   std::chrono::steady_clock::time_point last_progress_{};
   std::vector<Row> rows_;
 };

@@ -42,6 +42,7 @@ std::string numerics_text(const Numerics& n) {
          (n.mma_terms ? ", on tensor cores, which truncate" : "") +
          (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "") +
          (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
+         (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "");
 }
 
@@ -98,7 +99,8 @@ int describe_command(const std::string& name_of_op) {
                : t.role == Role::weight ? "   weight"
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
-               t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when));
+               (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
+                   (t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when)));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
   for (const Attribute& a : op.attributes) {

@@ -66,7 +66,7 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize")->capture_default_str();
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, long, fixed")->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
@@ -95,6 +95,16 @@ void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--sectors", f.sectors, "count 32-byte sectors too (simt; slower)");
   app.add_flag("--quiet", f.quiet, "the last line only");
+}
+
+void add_shrink_flags(CLI::App& app, RunFlags& f) {
+  constexpr double kUsual = 5;
+  f.shrink_s = kUsual;
+  app.add_option("--shrink", f.shrink_s, "seconds to make a failing case smaller in, the first of each kernel and dtype")
+      ->capture_default_str()
+      ->check(seconds());
+  app.add_flag_callback(
+      "--no-shrink", [&f] { f.shrink_s = 0; }, "show failing cases as they come");
 }
 
 // What is wrong with a command line, with the nearest right name where a name is wrong.
@@ -141,14 +151,22 @@ int dispatch(int argc, char** argv) {
   RunFlags run_flags;
   auto* run = app.add_subcommand("run", "judge kernels over a suite of cases");
   add_run_flags(*run, run_flags);
+  add_shrink_flags(*run, run_flags);
   run->add_option("--same-as", run_flags.same_as, "a record file: every case must get the verdict that it has there");
   run->add_flag("--bit-equal", run_flags.bit_equal, "with --same-as: the outputs must be equal bit for bit too");
   run->add_flag("--reduced", run_flags.reduced, "fewer tokens in model shapes, as on simt, so that records can be compared");
   run->callback([&] { code = run_command(run_flags); });
 
-  RunFlags trial_flags;
+  SelfcheckFlags trial_flags;
   auto* trial = app.add_subcommand("selfcheck", "the judge on trial: every broken kernel must fail");
-  add_run_flags(*trial, trial_flags);
+  add_run_flags(*trial, trial_flags.run);
+  trial->get_option("--md")->description("write the matrix here, as Markdown");
+  trial->add_flag("--every-case", trial_flags.every_case, "judge on where a kernel has failed already");
+  trial->add_flag("--policies", trial_flags.policies, "judge the same outputs by the rules of other suites too");
+  trial->add_option("--policy", trial_flags.policy, "judge by this rule instead")
+      ->check(one_of("policy", Names(kPolicies.begin(), kPolicies.end())));
+  trial->add_flag("--corpus", trial_flags.corpus,
+                  "check the corpus: every broken kernel passes a case, half of them allclose-1e-2 on one fixed shape");
   trial->callback([&] { code = selfcheck_command(trial_flags); });
 
   RunFlags replay_flags;
@@ -157,6 +175,7 @@ int dispatch(int argc, char** argv) {
   replay->add_option("line", words, "a repro line")->required();
   replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
   replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(seconds());
+  add_shrink_flags(*replay, replay_flags);
   replay->callback([&] { code = replay_command(fmt::format("{}", fmt::join(words, " ")), replay_flags); });
 
   BenchFlags bench_flags;
@@ -182,6 +201,13 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(0, 255));
   probe->add_flag("--require-gpu", probe_flags.run.require_gpu, "fail where auto finds no GPU");
   probe->callback([&] { code = probe_command(probe_flags); });
+
+  Selection costed;
+  std::vector<std::string> cost_lines;
+  auto* cost = app.add_subcommand("cost", "seconds of judging a case beside the kernel: inputs, golden, comparison");
+  add_selection(*cost, costed);
+  cost->add_option("lines", cost_lines, "repro lines, instead of a suite");
+  cost->callback([&] { code = cost_command(costed, cost_lines); });
 
   auto* doctor = app.add_subcommand("doctor", "what this machine can do, and what is missing");
   doctor->callback([&] { code = doctor_command(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run, selfcheck and replay: tasks judged, records written and shown.
+// run: tasks judged, records written and shown.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -52,9 +52,16 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
   return json;
 }
 
-// Runs tasks with everything that a run writes and shows.
-Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std::string& backend, const RunHead& head,
-                Console::Show show, const std::function<void(const Record&)>& also = {}, Power* power = nullptr) {
+}  // namespace
+
+int exit_code(const Tally& tally) {
+  if (tally.interrupted) return 130;
+  if (tally.bad()) return kVerdictFailed;
+  return tally.ran() == 0 ? kNothingRun : kAllPassed;
+}
+
+Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
+                Console::Show show, const std::function<void(Record&)>& also) {
   std::unique_ptr<JsonLines> json = open_outputs(flags, head);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
@@ -63,7 +70,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   std::fflush(stdout);
 
   std::vector<Record> kept;
-  Console console(show, total);
+  Console console(show, total, flags.shrink_s > 0);
   bool heard = true;  // until whoever reads the output closes it
   const auto say = [&](const auto& print) {
     try {
@@ -74,25 +81,28 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
     }
     if (!heard) stop_requested = true;
   };
-  Tally tally = judge(tasks,
-                      {.backend = backend,
-                       .timeout_s = flags.timeout_s,
-                       .budget_s = flags.budget_s,
-                       .jobs = flags.jobs,
-                       .fail_fast = flags.fail_fast,
-                       .enough_bad = flags.enough_bad,
-                       .sectors = flags.sectors,
-                       .relations = Relations::share,
-                       .power = power,
-                       .stop = &stop_requested},
-                      [&](const Record& r) {
-                        if (json) json->write(to_json(r));
-                        say([&] { console.add(r); });
-                        if (also) also(r);
-                        if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
-                      });
+  Tally tally = judge(tasks, options, [&](const Record& judged) {
+    Record r = judged;
+    if (also) also(r);
+    if (json) json->write(to_json(r));
+    say([&] { console.add(r); });
+    if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
+  });
+  for (const Record& r : console.held()) {
+    const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - tally.seconds) : flags.shrink_s;
+    if (left <= 0 || stop_requested) {
+      say([&] { console.show(r, nullptr); });
+      continue;
+    }
+    console.say("shrinking " + r.repro);
+    const Shrunk shrunk = shrink(r, options, left);
+    tally.seconds += shrunk.seconds;
+    if (json) json->write(to_json(shrunk));
+    say([&] { console.show(r, &shrunk); });
+  }
+  tally.interrupted = tally.interrupted || stop_requested;
   std::vector<PowerLine> lines;
-  if (power && !tally.interrupted) lines = power->lines();
+  if (options.power && !tally.interrupted) lines = options.power->lines();
   for (const PowerLine& line : lines) {
     if (json) json->write(to_json(line));
     if (line.powerless()) tally.add_powerless();
@@ -104,15 +114,23 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
   return tally;
 }
 
-// Whether a run judges all of a suite: of a part of it nobody can say what the whole would have rejected.
-bool whole_suite(const RunFlags& flags) {
-  return flags.selection.shard.empty() && flags.budget_s == 0 && flags.enough_bad == 0 && !flags.fail_fast;
+JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
+  return {.backend = backend,
+          .timeout_s = flags.timeout_s,
+          .budget_s = flags.budget_s,
+          .jobs = flags.jobs,
+          .fail_fast = flags.fail_fast,
+          .sectors = flags.sectors,
+          .relations = Relations::share,
+          .stop = &stop_requested};
 }
 
-int exit_code(const Tally& tally) {
-  if (tally.interrupted) return 130;
-  if (tally.bad()) return kVerdictFailed;
-  return tally.ran() == 0 ? kNothingRun : kAllPassed;
+namespace {
+
+// Whether a run judges all of a suite that was planned: of a part of it, or of what chance drew, nobody can say what the whole
+// would have rejected.
+bool whole_suite(const RunFlags& flags) {
+  return flags.selection.suite != "random" && flags.selection.shard.empty() && flags.budget_s == 0 && !flags.fail_fast;
 }
 
 }  // namespace
@@ -155,20 +173,21 @@ int run_command(const RunFlags& flags) {
   };
   std::map<std::string, Bits> bits;  // by kernel
   Power power;
-  const Tally tally = run_tasks(
-      tasks, flags, backend, head_of(flags, backend), flags.quiet ? Console::Show::last_line : Console::Show::everything,
-      [&](const Record& r) {
-        if (expected.empty()) return;
-        const auto at = expected.find(r.repro);
-        if (at == expected.end()) ++unknown_there;
-        else if (at->second.verdict == name(r.verdict)) ++same;
-        else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
-        if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
-        Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
-        if (at->second.digest == digest_text(r)) ++b.equal;
-        else if (b.different++ == 0) b.first = r.repro;
-      },
-      whole_suite(flags) ? &power : nullptr);
+  JudgeOptions options = judge_options(flags, backend);
+  if (whole_suite(flags)) options.power = &power;
+  const Tally tally =
+      run_tasks(tasks, flags, options, head_of(flags, backend),
+                flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
+                  if (expected.empty()) return;
+                  const auto at = expected.find(r.repro);
+                  if (at == expected.end()) ++unknown_there;
+                  else if (at->second.verdict == name(r.verdict)) ++same;
+                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
+                  if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
+                  Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
+                  if (at->second.digest == digest_text(r)) ++b.equal;
+                  else if (b.different++ == 0) b.first = r.repro;
+                });
   code = exit_code(tally);
   if (expected.empty()) return code;
   for (const auto& [kernel, b] : bits) {
@@ -182,105 +201,6 @@ int run_command(const RunFlags& flags) {
              unknown_there);
   if (code == kAllPassed && same == 0) throw BadInput(fmt::format("'{}' has none of these cases", flags.same_as));
   return code == kAllPassed && !different.empty() ? static_cast<int>(kVerdictFailed) : code;
-}
-
-int selfcheck_command(const RunFlags& flags) {
-  if (flags.fail_fast) throw BadInput("--fail-fast: every verdict of a selfcheck but the last should be a bad one");
-  std::string backend;
-  int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
-  const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt", true);
-  if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
-
-  struct Trial {
-    std::int64_t passed = 0, bad = 0;
-    std::string first;  // the case that first failed it, and why
-  };
-  std::map<std::string, Trial> trials;
-  for (const Task& t : tasks)
-    for (const Kernel* k : t.kernels) trials[std::string(k->op) + "/" + std::string(k->name)];
-  const auto try_on = [&](const std::string& machine, const std::vector<Task>& of) {
-    RunFlags once = flags;
-    once.enough_bad = 1;  // caught is caught
-    if (machine != backend) once.json = once.junit = once.markdown = "";
-    return run_tasks(of, once, machine, head_of(flags, machine), Console::Show::progress, [&](const Record& r) {
-      Trial& t = trials[r.c.op + "/" + r.kernel];
-      if (is_bad(r.verdict) && t.bad++ == 0)
-        t.first = fmt::format("{}{}: {}", machine == backend ? "" : "(on " + machine + ") ", r.reason, summary_of(r.c));
-      if (r.verdict == Verdict::passed) ++t.passed;
-    });
-  };
-  Tally tally = try_on(backend, tasks);
-  // A race may never show on a GPU; simt runs the threads in orders that bring it out.
-  if (backend == "cuda" && !tally.interrupted) {
-    std::vector<Task> again = tasks_of(flags.selection, true, true);
-    for (Task& t : again)
-      std::erase_if(t.kernels, [&](const Kernel* k) { return trials[std::string(k->op) + "/" + std::string(k->name)].bad > 0; });
-    std::erase_if(again, [](const Task& t) { return t.kernels.empty(); });
-    if (!again.empty()) tally.seconds += try_on("simt", again).seconds;
-  }
-  std::int64_t missed = 0;
-  if (!flags.quiet) fmt::print("  {:<52} {:>7}  {}\n", "broken kernel", "passed", "then failed by");
-  for (const auto& [name, t] : trials) {
-    if (t.bad == 0) ++missed;
-    if (!flags.quiet) fmt::print("  {:<52} {:>7}  {}\n", name, t.passed, t.bad ? t.first : "MISSED");
-  }
-  if (!flags.quiet) fmt::print("\n");
-  fmt::print("{} broken kernels: {} caught, {} missed · {} · {:.1f} s\n", trials.size(),
-             static_cast<std::int64_t>(trials.size()) - missed, missed, backend, tally.seconds);
-  if (tally.interrupted) return 130;
-  return missed ? kVerdictFailed : kAllPassed;
-}
-
-int replay_command(const std::string& line, const RunFlags& flags) {
-  std::string backend;
-  int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
-  const std::vector<OpShape> shapes = op_shapes();
-  const Repro repro_line = parse_repro(line, shapes);
-  const Op& op = op_named(repro_line.what.op);
-  std::vector<const Kernel*> chosen;
-  Names names;
-  for (const Kernel& k : kernels())
-    if (k.op == op.name) {
-      names.push_back(k.name);
-      if (repro_line.kernel.empty() ? !k.broken : k.name == repro_line.kernel) chosen.push_back(&k);
-    }
-  if (chosen.empty()) throw BadInput(unknown("kernel", repro_line.kernel, names) + "  (validate list kernels)");
-  check(repro_line.what, op.shape());
-
-  const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
-  const JudgeOptions options{
-      .backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .relations = Relations::all, .stop = &stop_requested};
-  const Tally tally = judge(tasks, options, [&](const Record& r) {
-    fmt::print("{}\n", r.repro);
-    fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
-    if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
-    if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");
-    if (r.worst) {
-      std::string where;
-      for (std::int64_t i : r.worst->index) where += fmt::format("{}{}", where.empty() ? "" : ", ", i);
-      fmt::print("  worst          {}[{}]  got {:.10g}  golden {:.10g}  bound ±{:.3g}\n", r.worst->tensor, where, r.worst->got,
-                 r.worst->golden, r.worst->bound);
-    }
-    if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
-    if (r.rms_ratio)
-      fmt::print("  together       rms error {:.3g} and mean error {:.2g} of the rms that the numerics predict\n", *r.rms_ratio,
-                 r.bias.value_or(0));
-    if (!r.relations.empty()) fmt::print("  relations      {}\n", fmt::join(r.relations, " "));
-    if (r.deterministic) fmt::print("  deterministic  {}\n", *r.deterministic ? "yes" : "no");
-    if (r.digest) fmt::print("  digest         {}\n", digest_text(r));
-    if (!r.rows_checked.empty())
-      fmt::print("  golden         {} of {} rows{}\n", r.rows_checked.size(), r.rows,
-                 r.sweep_margin ? fmt::format("; all rows by a sweep, err/bound {:.3g}", *r.sweep_margin) : "");
-    fmt::print("  bytes          {:.0f} by formula (unfused {:.0f})\n", r.cost.bytes(), r.cost.unfused_bytes);
-    for (const auto& [tensor, t] : r.traffic)
-      fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
-                 t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
-    fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
-  });
-  fmt::print("{}\n", tally.sentence());
-  return exit_code(tally);
 }
 
 }  // namespace assay

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Freivalds' check of y = x w^T + b, all rows, at the cost of a few matrix-vector products (Freivalds 1977, "Probabilistic
-// machines can use less running time"): with random signs v, y v must be x (w^T v) + b v.
+// Freivalds' check of y = z w^T + b, all rows, at the cost of a few matrix-vector products (Freivalds 1977, "Probabilistic
+// machines can use less running time"): with random signs v, y v must be z (w^T v) + b v.
 //
 // An element that is wrong by d moves its row's sum by +-d.  Right elements err by T_j each, independently of v, so the row's
-// sum strays by lambda sqrt(sum T_j^2), where T_j is the bound of the op (ops/core/gemm_bound.hpp).  By Minkowski that is at
-// most the same expression with the norms over the row in place of each element's: |c| -> ||y||, S -> sqrt(sum_h x_h^2
-// ||w_h||^2),
-// ||w_h|| over the features.  Several v, so that wrong elements of one row do not cancel unseen.
+// sum strays by lambda sqrt(sum T_j^2), where T_j is the bound of the op.  By Minkowski that root is at most the formula of T_j
+// with the norms over the row in place of each element's: |c| -> ||y||, S -> sqrt(sum_h z_h^2 ||w_h||^2), A -> sum_h |z_h|
+// ||w_h||, ||w_h|| over the features, and sqrt(features) times what is the same for all.  Several v, so that wrong elements of
+// one row do not cancel unseen.
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "ops/core/gemm_bound.hpp"
 #include "validate/random.hpp"
 
-namespace assay {
+namespace assay::freivalds {
 
-// x [tokens, hidden], w [out, hidden], b [out] or absent, y [tokens, out].  Returns the largest error over its bound; infinite
-// where a sum is finite and should not be, or the other way round.
-inline double freivalds_margin(const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& y, const Numerics& numerics,
-                               std::uint64_t seed) {
-  constexpr int kProbes = 8;
-  const std::int64_t tokens = y.shape[0], out = y.shape[1], hidden = x.shape[1];
+inline constexpr int kProbes = 8;
+
+// A row of y, and its terms z w, by their norms over the features.
+struct Norms {
+  double y;        // as it was computed
+  double sum_sq;   // S^2
+  double sum_abs;  // A; infinite for independent errors: that a bound is the lesser of two forms holds element by element only
+};
+
+// w [out, hidden], b [out] or absent, y [tokens, out].  load(t, z): row t of z, in f64, `hidden` values.  allowed(t, norms, sum):
+// how far the row's sum may stray from `sum`.  Returns the largest share of that; infinite where a sum is finite and should not
+// be, or the other way round.
+template <class Load, class Allowed>
+double margin(const Tensor& w, const Tensor& b, const Tensor& y, Errors errors, std::uint64_t seed, Load&& load,
+              Allowed&& allowed) {
+  const std::int64_t tokens = y.shape[0], out = y.shape[1], hidden = w.shape[1];
   const auto sign = [&](int probe, std::int64_t o) {
     return random::sign(random::key(seed, static_cast<std::uint64_t>(probe), random::Purpose::sign),
                         static_cast<std::uint64_t>(o));
   };
   std::vector<double> u(static_cast<std::size_t>(kProbes * hidden)), squares(static_cast<std::size_t>(hidden));
-  double bias[kProbes] = {}, bias_squares = 0;
+  double bias[kProbes] = {};
 #pragma omp parallel
   {
     std::vector<double> mine(u.size()), mine_squares(squares.size());
@@ -48,41 +59,69 @@ inline double freivalds_margin(const Tensor& x, const Tensor& w, const Tensor& b
       for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += mine_squares[i];
     }
   }
-  for (std::int64_t o = 0; b.data && o < out; ++o) {
+  for (std::int64_t o = 0; b.data && o < out; ++o)
     for (int p = 0; p < kProbes; ++p) bias[p] += sign(p, o) * b.at(o);
-    bias_squares += b.at(o) * b.at(o);
-  }
 
   double worst = 0;
-#pragma omp parallel for schedule(static) reduction(max : worst)
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    double right[kProbes], got[kProbes] = {}, terms = 0, norm = 0;
-    std::copy(std::begin(bias), std::end(bias), right);
-    for (std::int64_t h = 0; h < hidden; ++h) {
-      const double value = decode(x.dtype, x.data, t * x.stride[0] + h * x.stride[1]);
-      for (int p = 0; p < kProbes; ++p) right[p] += value * u[static_cast<std::size_t>(h * kProbes + p)];
-      terms += value * value * squares[static_cast<std::size_t>(h)];
-    }
-    for (std::int64_t o = 0; o < out; ++o) {
-      const double value = decode(y.dtype, y.data, t * y.stride[0] + o * y.stride[1]);
-      for (int p = 0; p < kProbes; ++p) got[p] += sign(p, o) * value;
-      norm += value * value;
-    }
-    norm = std::sqrt(norm);
-    // The worst-case form of product_error is not wanted: its minimum over both forms holds element by element only.
-    double bound = product_error(numerics, Errors::independent, hidden, norm, HUGE_VAL, terms);
-    if (b.data) {
-      if (numerics.stores_intermediate) bound += rounding_error(y.dtype, norm + std::sqrt(bias_squares), bound);
-      bound += rounding_error(numerics.accumulate, norm, bound);
-    }
-    bound =
-        kLambda * (bound + rounding_error(y.dtype, norm, bound) + std::sqrt(static_cast<double>(out)) * rounding_floor(y.dtype));
-    for (int p = 0; p < kProbes; ++p) {
-      if (std::isfinite(right[p]) != std::isfinite(got[p])) worst = HUGE_VAL;
-      else if (std::isfinite(right[p]) && got[p] != right[p]) worst = std::max(worst, std::fabs(got[p] - right[p]) / bound);
+#pragma omp parallel reduction(max : worst)
+  {
+    std::vector<double> z(static_cast<std::size_t>(hidden));
+#pragma omp for schedule(static)
+    for (std::int64_t t = 0; t < tokens; ++t) {
+      double right[kProbes], got[kProbes] = {}, sum_sq = 0, sum_abs = 0, norm = 0;
+      std::copy(std::begin(bias), std::end(bias), right);
+      load(t, std::span<double>(z));
+      for (std::int64_t h = 0; h < hidden; ++h) {
+        const double value = z[static_cast<std::size_t>(h)], square = squares[static_cast<std::size_t>(h)];
+        for (int p = 0; p < kProbes; ++p) right[p] += value * u[static_cast<std::size_t>(h * kProbes + p)];
+        sum_sq += value * value * square;
+        sum_abs += std::fabs(value) * std::sqrt(square);
+      }
+      for (std::int64_t o = 0; o < out; ++o) {
+        const double value = decode(y.dtype, y.data, t * y.stride[0] + o * y.stride[1]);
+        for (int p = 0; p < kProbes; ++p) got[p] += sign(p, o) * value;
+        norm += value * value;
+      }
+      const Norms norms{std::sqrt(norm), sum_sq, errors == Errors::coherent ? sum_abs : HUGE_VAL};
+      for (int p = 0; p < kProbes; ++p) {
+        if (std::isfinite(right[p]) != std::isfinite(got[p])) worst = HUGE_VAL;
+        else if (std::isfinite(right[p]) && got[p] != right[p])
+          worst = std::max(worst, std::fabs(got[p] - right[p]) / allowed(t, norms, right[p]));
+      }
     }
   }
   return worst;
 }
 
-}  // namespace assay
+// The product (ops/core/gemm_bound.hpp) of each element of a row of `count`; what underflows does so in each of them.
+inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, const Norms& n, double count) {
+  const double underflow = (static_cast<double>(k) + 2) * 2 * rounding_floor(numerics.accumulate);
+  return assay::product_error(numerics, errors, k, n.y, n.sum_abs, n.sum_sq) + std::sqrt(count) * underflow;
+}
+// One rounding of each element of a row, of norm `norm` and `count` elements.
+inline double rounding_error(DType t, double norm, double error, double count) {
+  return unit_roundoff(t) * (norm + error) + std::sqrt(count) * rounding_floor(t);
+}
+
+// The bound of ops/linear.hpp for y = x w^T + b, x [tokens, hidden].
+inline double linear_margin(const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& y, const Numerics& numerics,
+                            Errors errors, std::uint64_t seed) {
+  const std::int64_t hidden = w.shape[1];
+  const double out = static_cast<double>(y.shape[1]);
+  double bias_squares = 0;
+  for (std::int64_t o = 0; b.data && o < y.shape[1]; ++o) bias_squares += b.at(o) * b.at(o);
+  const auto load = [&](std::int64_t t, std::span<double> z) {
+    for (std::int64_t h = 0; h < hidden; ++h)
+      z[static_cast<std::size_t>(h)] = decode(x.dtype, x.data, t * x.stride[0] + h * x.stride[1]);
+  };
+  return margin(w, b, y, errors, seed, load, [&](std::int64_t, const Norms& n, double) {
+    double bound = product_error(numerics, errors, hidden, n, out);
+    if (b.data) {
+      if (numerics.stores_intermediate) bound += rounding_error(y.dtype, n.y + std::sqrt(bias_squares), bound, out);
+      bound += rounding_error(numerics.accumulate, n.y, bound, out);
+    }
+    return kLambda * (bound + rounding_error(y.dtype, n.y, bound, out));
+  });
+}
+
+}  // namespace assay::freivalds

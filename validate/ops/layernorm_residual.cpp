@@ -3,42 +3,11 @@
 #include "ops/layernorm_residual.hpp"
 
 #include "validate/op.hpp"
-#include "validate/random.hpp"
+#include "validate/ops/norm_fills.hpp"
 
 namespace assay {
 
 namespace {
-
-std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
-
-// Rows m ± s with as many of either sign and s a power of two: mean m and deviation s are exact in f32, whatever the
-// order of the sum, so with epsilon = 0 the normalised value is ±1 exactly and y = ±gamma + beta + residual is a small
-// integer.  gamma and beta differ from column to column, residual from element to element (modulo small primes).
-double probe_signs(const FillSite& s, std::int64_t i) {
-  const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
-  if (s.tensor == "gamma") return static_cast<double>(1 + i % 13);
-  if (s.tensor == "beta") return static_cast<double>(i % 17 - 8);
-  if (s.tensor == "residual") return static_cast<double>((row * 7 + col * 3) % 29 - 14);
-  const double mean = static_cast<double>(row % 5 - 2), deviation = static_cast<double>(1 << row % 3);
-  // The first half of the columns is where the sign is drawn; the second half mirrors it, which balances the row.
-  const std::int64_t half = cols / 2, place = col % half;
-  const double sign = random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + place));
-  return mean + (col < half ? sign : -sign) * deviation;
-}
-
-// Every row one small integer: the centred row is exactly zero, so y = beta + residual, whatever gamma and epsilon are.
-double probe_constant_row(const FillSite& s, std::int64_t i) {
-  if (s.tensor == "x") return static_cast<double>(i / cols_of(s) % 11 - 5);
-  return probe_signs(s, i);
-}
-
-double opposite_residual(const FillSite& s, std::int64_t i) {
-  if (s.role == Role::weight)
-    return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::value),
-                          static_cast<std::uint64_t>(i));
-  const double x = random::normal(random::key(s.seed, 0, random::Purpose::value), static_cast<std::uint64_t>(i));
-  return s.tensor == "residual" ? -x : x;
-}
 
 // The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
 template <class Round>
@@ -89,25 +58,23 @@ void epsilon_times_four(Case& c) {
 }
 bool moderate(const Case& c) { return c.fill == "normal"; }
 
-bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
-bool always(const Dims&, DType) { return true; }
-
 }  // namespace
 
 Hooks hooks_of_layernorm_residual() {
+  using namespace norm_fills;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a weight or a term that is not its own; exact",
-                     .value = probe_signs,
+                     .value = probe<balanced, probe_gamma>,
                      .exact = even_cols,
                      .applies = even_cols},
                     {.name = "probe_constant_row",
                      .shows = "a mean that is not subtracted exactly, a beta or residual of another column; exact",
                      .coherent = true,
-                     .value = probe_constant_row,
+                     .value = probe<constant, probe_gamma>,
                      .exact = always},
                     {.name = "opposite_residual",
                      .shows = "the residual added before the norm instead of after it",
-                     .value = opposite_residual}},
+                     .value = opposite<0>}},
           .oracle = oracle,
           .relations = {{.name = "rows_permuted",
                          .shows = "a row whose result depends on its place in a block",

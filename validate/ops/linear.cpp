@@ -24,9 +24,9 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     }
 }
 
-double sweep(const void* args, const Numerics& numerics, const Tensor& got, std::uint64_t seed) {
+double sweep(const void* args, const Numerics& numerics, Errors errors, const Tensor& got, std::uint64_t seed) {
   const auto& a = *static_cast<const linear::Args*>(args);
-  return freivalds_margin(a.x, a.weight, a.bias, got, numerics, seed);
+  return freivalds::linear_margin(a.x, a.weight, a.bias, got, numerics, errors, seed);
 }
 
 }  // namespace

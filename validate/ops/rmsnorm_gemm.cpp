@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "validate/op.hpp"
+#include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
@@ -85,6 +87,60 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+// Freivalds' check with z = x r gamma.  The terms are those of the contract's bound, with norms over the row (freivalds.hpp): all
+// but r's own error are independent of the signs.  That one is a common factor, so it moves the sum by itself: rho |sum|.
+double sweep(const void* args, const Numerics& numerics, Errors errors, const Tensor& got, std::uint64_t seed) {
+  const auto& a = *static_cast<const rmsnorm_gemm::Args*>(args);
+  const std::int64_t hidden = a.x.shape[1], out = a.weight.shape[0];
+  const DType chip = numerics.accumulate, storage = got.dtype;
+  const double u = unit_roundoff(chip), features = static_cast<double>(out);
+  std::vector<double> gamma(static_cast<std::size_t>(hidden)), square(static_cast<std::size_t>(got.shape[0])), row_abs(square);
+  for (std::int64_t h = 0; h < hidden; ++h) gamma[static_cast<std::size_t>(h)] = a.gamma.at(h);
+  double weight_sq = 0;  // sum over the features of (sum (1 + |gamma|) |w|)^2
+#pragma omp parallel for schedule(static) reduction(+ : weight_sq)
+  for (std::int64_t o = 0; o < out; ++o) {
+    double sum = 0;
+    for (std::int64_t h = 0; h < hidden; ++h)
+      sum += (1 + std::fabs(gamma[static_cast<std::size_t>(h)])) *
+             std::fabs(decode(a.weight.dtype, a.weight.data, o * a.weight.stride[0] + h * a.weight.stride[1]));
+    weight_sq += sum * sum;
+  }
+  const double weight_norm = std::sqrt(weight_sq);
+
+  const auto load = [&](std::int64_t t, std::span<double> z) {
+    double squares = 0, sum_abs = 0;
+    for (std::int64_t h = 0; h < hidden; ++h) {
+      const double x = z[static_cast<std::size_t>(h)] = decode(a.x.dtype, a.x.data, t * a.x.stride[0] + h * a.x.stride[1]);
+      squares += x * x, sum_abs += std::fabs(x);
+    }
+    const auto row = static_cast<std::size_t>(t);
+    square[row] = squares / static_cast<double>(hidden);
+    const double root = std::sqrt(square[row] + a.epsilon);
+    row_abs[row] = sum_abs / root;
+    for (std::int64_t h = 0; h < hidden; ++h) z[static_cast<std::size_t>(h)] *= gamma[static_cast<std::size_t>(h)] / root;
+  };
+  const auto allowed = [&](std::int64_t t, const freivalds::Norms& n, double sum) {
+    const auto row = static_cast<std::size_t>(t);
+    const double rho = rmsnorm_gemm::inverse_rms_error(a, numerics, errors, square[row]);
+    const auto each_term = [&](double roundings, double unit) {
+      return errors == Errors::coherent ? roundings * unit * n.sum_abs : kLambda * std::sqrt(roundings * n.sum_sq) * unit;
+    };
+    double bound = each_term(2, u) + rounding_floor(chip) * weight_norm, grown = 1;
+    if (numerics.stores_intermediate || numerics.rounds_weights) {
+      const double under = numerics.rounds_weights ? std::sqrt(features) * row_abs[row] : weight_norm;
+      bound += each_term(1, unit_roundoff(storage)) + rounding_floor(storage) * under;
+      grown += unit_roundoff(storage);
+    }
+    const double underflow = (static_cast<double>(hidden) + 2) * 2 * rounding_floor(chip) * std::sqrt(features);
+    bound += grown * freivalds::product_error(numerics, errors, hidden, n, features);
+    bound += underflow / std::sqrt(square[row] + a.epsilon);
+    bound *= 1 + rho;
+    bound += freivalds::rounding_error(chip, n.y, bound, features);
+    return kLambda * (bound + freivalds::rounding_error(storage, n.y, bound, features)) + rho * std::fabs(sum);
+  };
+  return freivalds::margin(a.weight, {}, got, errors, seed, load, allowed);
+}
+
 }  // namespace
 
 Hooks hooks_of_rmsnorm_gemm() {
@@ -108,6 +164,7 @@ Hooks hooks_of_rmsnorm_gemm() {
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
           .oracle = oracle,
+          .sweep = sweep,
           .relations = {kTokensPermuted,
                         kFirstTokens,
                         features_permuted(Axis::out),

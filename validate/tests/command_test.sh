@@ -22,9 +22,17 @@ works "$validate" --version
 works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root
 same "selfcheck --quiet" 1 "$("$bin/validate-trial" selfcheck --backend simt --kernel epsilon_outside_root --quiet | wc -l)"
 
+works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root --policies --md "$tmp/selfcheck.md"
+same "selfcheck --md" 1 "$(grep -c '^\*\*1 of 1 broken kernels caught' "$tmp/selfcheck.md")"
+
 # --- exit codes
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt
 holds "$called" "$out" "failed: "
+for part in "y[row 0, col " "label          deterministic" "validate replay '$op/unbiased_variance f32 rows=1 cols=1 seed=0'"; do holds "$called" "$out" "$part"; done
+exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --no-shrink
+lacks "$called" "$out" "smallest"
+works "$validate" cost "$op f32 rows=3 cols=4"
+refuses "unknown op 'linaer'" "$validate" cost 'linaer f32 tokens=1'
 exits 3 "$validate" run "${quick[@]}" --shard 999/1000
 holds "$called" "$out" "nothing was run"
 if "$validate" list backends | grep -q '^cuda *not usable'; then
@@ -53,8 +61,10 @@ refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" bench --backe
 refuses "unknown dtype 'fp16'. Did you mean 'f16'?" "$validate" run --dtype fp16
 refuses "no broken kernels" "$validate" selfcheck
 refuses "--fail-fast" "$bin/validate-trial" selfcheck --fail-fast
+refuses "unknown policy 'cosin'. Did you mean 'cosine'?" "$bin/validate-trial" selfcheck --policy cosin
+refuses "nowhere" "$bin/validate-trial" selfcheck --md /nowhere/selfcheck.md
 for value in 0 -1 1e30 nan x; do refuses "--jobs" "$validate" run --jobs=$value; done
-for flag in timeout budget; do
+for flag in timeout budget shrink; do
   for value in 0 -1 nan inf 1e30 x; do refuses "--$flag" "$validate" run --$flag=$value; done
 done
 for value in -1 1e30 x 99999999999999999999; do refuses "--seed" "$validate" run --seed=$value; done
@@ -65,7 +75,7 @@ for value in 0/3 4/3 1 1/ /3 1/0 -1/3 1/3x 9223372036854775808/9; do refuses "--
 line() { refuses "$1" "$validate" replay --backend simt "$2"; }
 line "expected 'op/kernel dtype" garbage
 line "expected 'op/kernel dtype" ""
-line "unknown op 'layernorm'" "layernorm/naive f16 rows=3 cols=4"
+line "unknown op 'layernorn'" "layernorn/naive f16 rows=3 cols=4"
 line "no kernel after the slash" "$op/ f16 rows=3 cols=4"
 line "Did you mean 'naive'?" "$op/naivee f16 rows=3 cols=4"
 line "unknown dtype 'f61'. Known: f16, bf16, f32" "$op/naive f61 rows=3 cols=4"
@@ -158,7 +168,11 @@ exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g
 same "skipped for the budget" "$(grep -c '"record":"case"' g.jsonl)" "$(grep -c '"verdict":"skipped","reason":"the budget' g.jsonl)"
 holds "$called" "$out" "skipped: the budget"
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --kernel calls_abort,naive --fail-fast --json h.jsonl
-same "--fail-fast" 1 "$(grep -c '"verdict":"crashed"' h.jsonl)"
+same "--fail-fast" 1 "$(grep '"record":"case"' h.jsonl | grep -c '"verdict":"crashed"')"
+same "--fail-fast, shrunk" 1 "$(grep '"record":"shrunk"' h.jsonl | grep -c '"label":"deterministic"')"
+holds "$called" "$out" "  smallest   "
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
+same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
 works "$validate" run "${quick[@]}" --quiet
 same "lines of --quiet" 1 "$(wc -l <<<"$out")"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/image.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -165,4 +166,90 @@ TEST_CASE("image: several tiles and a ragged one, by extent and by bytes") {
   CHECK_FALSE(ragged(4, 17, f16));  // 32 columns of 2 bytes fit one tile
   CHECK(ragged(4, 33, f16));
   CHECK_FALSE(ragged(4, 32, f32));
+}
+
+namespace {
+
+std::int64_t squares(const FillSite&, std::int64_t i) { return i * i; }
+std::int64_t threes(const FillSite& s, std::int64_t i) { return 3 * i + s.places; }
+double halves(const FillSite&, std::int64_t i) { return static_cast<double>(i) / 2; }
+
+// x[rows, cols] beside places on its rows, integers without an axis, and a single value.
+Op with_integers(std::int64_t (*of_op)(const FillSite&, std::int64_t)) {
+  Op op{.name = "integers",
+        .tensors = {{"x", Role::input, {Axis::rows, Axis::cols}},
+                    {"ids", Role::input, {Axis::cols}, {.dtype = i32, .index_of = Axis::rows}},
+                    {"offsets", Role::input, {Axis::rows, Axis::cols}, {.dtype = i64}},
+                    {"y", Role::output, {Axis::one}, {.dtype = f32}}}};
+  op.hooks.fills = {{.name = "own", .shows = "nothing", .value = halves, .integer = squares}};
+  op.hooks.integer = of_op;
+  return op;
+}
+
+std::vector<std::int64_t> integers(const Op& op, const Case& c, std::size_t tensor) {
+  const Placement p = place(op, c)[tensor];
+  std::vector<std::byte> image(p.bytes);
+  fill_image(op, c, static_cast<int>(tensor), p, image.data(), {});
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < p.tensor.size(); ++i)
+    out.push_back(static_cast<std::int64_t>(decode(p.tensor.dtype, image.data(), p.tensor.offset(i))));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("image: places are on their axis, both ends among them, whatever the fill") {
+  const Op op = with_integers(nullptr);
+  for (const Fill& fill : common_fills()) {
+    Case c = the_case(37, 900, f16, "offset2");
+    c.fill = fill.name;
+    std::vector<bool> seen(37);
+    for (const std::int64_t id : integers(op, c, 1)) {
+      REQUIRE((id >= 0 && id < 37));
+      seen[static_cast<std::size_t>(id)] = true;
+    }
+    CHECK(std::count(seen.begin(), seen.end(), true) == 37);
+    const std::vector<std::int64_t> first = integers(op, c, 1);
+    CHECK(first == integers(op, c, 1));
+    ++c.seed;
+    CHECK(first != integers(op, c, 1));
+  }
+  CHECK(integers(op, the_case(1, 9, f16, "contiguous"), 1) == std::vector<std::int64_t>(9, 0));
+}
+
+TEST_CASE("image: integers are the fill's own, else the op's, and never silently nothing") {
+  Case c = the_case(2, 3, f32, "contiguous");
+  CHECK_THROWS_AS(integers(with_integers(nullptr), c, 2), std::logic_error);
+  CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 3, 6, 9, 12, 15});
+  CHECK(integers(with_integers(threes), c, 1) == std::vector<std::int64_t>{2, 5, 8});
+  c.fill = "own", c.layout = "padded";
+  CHECK(integers(with_integers(threes), c, 2) == std::vector<std::int64_t>{0, 1, 4, 9, 16, 25});
+}
+
+TEST_CASE("image: integers have their own size, gaps and offset; a single value is one element") {
+  const Op op = with_integers(threes);
+  const std::vector<Placement> all = place(op, the_case(2, 3, f16, "padded"));
+  CHECK(all[1].bytes == 3 * 4);
+  CHECK(all[2].tensor.stride[0] == 6);
+  CHECK(all[2].bytes == (6 + 3) * 8);
+  CHECK(place(op, the_case(2, 3, f16, "offset2"))[1].offset == 0);  // two bytes would break an i32's alignment
+  CHECK(place(op, the_case(2, 3, f16, "offset4"))[1].offset == 4);
+  CHECK(all[3].tensor.rank == 1);
+  CHECK(all[3].tensor.shape[0] == 1);
+  CHECK(all[3].bytes == 4);
+}
+
+TEST_CASE("image: a long row is filled as short ones are") {
+  const Op& op = matrix();
+  Case c = the_case(2, 150'001, f16, "padded");
+  c.fill = "ramp";
+  const Placement p = place(op, c)[0];
+  std::vector<std::byte> image(p.bytes);
+  fill_image(op, c, 0, p, image.data(), {});
+  const std::int64_t shape[] = {2, 150'001};
+  const FillSite site{c.dims, f16, "x", 0, Role::input, shape, c.seed};
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < p.tensor.size(); ++i)
+    wrong += decode(f16, image.data(), p.tensor.offset(i)) != round_to(f16, find_fill(op, "ramp").value(site, i));
+  CHECK(wrong == 0);
 }

@@ -40,6 +40,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
     Reply r{.id = 7,
             .status = status,
             .message = "read of 8 bytes \"past\" the end\nof 'x' — é",
+            .outputs = status == Reply::Status::failed,
             .tainted = status == Reply::Status::failed,
             .seconds = 0.1};
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
@@ -50,6 +51,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
     CHECK(s.status == status);
     CHECK(s.message == "read of 8 bytes \"past\" the end of 'x' — é");  // a reason is one line
     CHECK(s.tainted == r.tainted);
+    CHECK(s.outputs == r.outputs);
     CHECK(s.seconds == 0.1);
     CHECK(s.related == r.related);
     REQUIRE(s.traffic.size() == 2);

@@ -10,6 +10,7 @@
 #include "schema_checker.hpp"
 #include "validate/power.hpp"
 #include "validate/record.hpp"
+#include "validate/shrink.hpp"
 
 using namespace assay;
 using namespace assay::test;
@@ -28,12 +29,14 @@ Record full_record() {
   r.c.source = "models/gpt2-124m";
   r.c.reduced = {{Axis::rows, 4096, 129}};
   r.verdict = Verdict::failed, r.reason = "err/bound = nan \"quoted\" \xff";
+  r.caught(Tier::T1), r.caught(Tier::watch), r.caught(Tier::T1);
+  r.policies = {{name(Policy::nmse), true}, {name(Policy::cosine), false}};
   r.exact = r.multi_tile_ragged = true;
   r.compared = kMostElements, r.wrong = 1;
   r.margin = std::numeric_limits<double>::quiet_NaN();
-  r.worst =
-      Record::Worst{"y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324};
-  r.pattern = "1 of 2 wrong", r.deterministic = false;
+  r.worst = Record::Worst{
+      "y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324, "in row tile 0"};
+  r.pattern = "1 of 2 wrong", r.reads_like = "one tile", r.deterministic = false;
   r.digest = 0x0123456789abcdef, r.rows = 5, r.rows_checked = {0, 4};
   r.rms_ratio = 1.1, r.bias = std::numeric_limits<double>::quiet_NaN(), r.relations = {"rows_permuted", "doubled"};
   r.cost = {1e18, 1e15, 1e15, 3e15};
@@ -78,7 +81,7 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   CHECK(Json::parse(to_json(power)).at("verdict") == "passed");
   Json traffic = Json::parse(to_json(full_record()));
   traffic["record"] = "traffic";
-  traffic.erase("reduced");
+  traffic.erase("reduced"), traffic.erase("policies");
   CHECK(violation(traffic.dump()) == "");
   Json bench = Json::parse(kBench);
   CHECK(violation(bench.dump()) == "");
@@ -88,6 +91,13 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   const char* const left_out =
       R"({"record":"left_out","op":"linear","kernel":"naive","backend":"cuda","dtype":"f16","shape":"tokens=1","reason":"slow"})";
   CHECK(violation(left_out) == "");
+  Shrunk shrunk{.of = "op/kernel f32 rows=7 seed=1"};
+  CHECK(violation(to_json(shrunk)) == "");
+  shrunk.label = "seed-specific", shrunk.same_seed = {2, 2}, shrunk.other_seeds = {2, 0}, shrunk.tried = 5, shrunk.seconds = 0.5;
+  shrunk.smallest = full_record();
+  CHECK(violation(to_json(shrunk)) == "");
+  shrunk.label = "flaky";
+  CHECK(violation(to_json(shrunk)) != "");
   head.libraries = {{"cuBLASLt", "13.1.0"}};
   CHECK(violation(to_json(head)) == "");
 }

@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "catch_shim.hpp"
 #include "cuda/core/vendor/library.hpp"
+#include "cuda/core/vendor/workspace.hpp"
 
 using assay::vendor::Library;
 
@@ -43,4 +45,22 @@ TEST_CASE("vendor: the folders of ASSAY_VENDOR_PATH come first, and a file that 
   CHECK_FALSE(text.available());
   CHECK(text.missing().find(folder + "/schema.json") != std::string::npos);
   CHECK(libc.available());
+}
+
+TEST_CASE("vendor: workspace is the same counted and handed out: matrices apart, rows and matrices aligned") {
+  alignas(256) static std::byte memory[8192];
+  assay::vendor::Workspace counted(nullptr), given(memory);
+  for (const auto& [dtype, rows, columns] :
+       {std::tuple{assay::f16, 3, 5}, std::tuple{assay::bf16, 7, 64}, std::tuple{assay::f32, 2, 3}}) {
+    const std::size_t before = given.used();
+    const assay::Tensor none = counted.matrix(dtype, rows, columns), m = given.matrix(dtype, rows, columns);
+    CHECK(none.data == nullptr);
+    CHECK(m.data == memory + before);
+    CHECK(before % 256 == 0);
+    CHECK((m.rows_aligned(16) && m.rows_contiguous() && m.stride[0] >= columns));
+    CHECK(given.used() - before >= static_cast<std::size_t>(rows * m.stride[0] * assay::size_of(dtype)));
+    CHECK(counted.used() == given.used());
+  }
+  CHECK(given.rest() == memory + given.used());
+  CHECK(counted.rest() == nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: the tiles that cp.async is still bringing are read after a barrier and without a wait.
-// Caught by: simt, which sees the bytes in flight; on a GPU by the bound, where the copies are late.
+// FAULT: only the first of the tiles that cp.async brings is waited for before the barrier.
+// Caught by: T4 on simt, which sees the bytes in flight; on a GPU T1, where the copies are late. More than 16 channels.
 #include "cuda/core/kernel.cuh"
 #include "ops/linear.hpp"
 
@@ -39,6 +39,7 @@ __global__ void missing_async_wait(const T* x, const T* weight, const T* bias, T
       cp_async<16>(w_tile + row * kK + part, w_there ? weight + (feature + row) * weight_stride + k + part : weight,
                    w_there ? bytes : 0);
     cp_async_commit();
+    if (k == 0) cp_async_wait<0>();
     sync_block();
     unsigned a[4], b[2];
     ldmatrix<4>(a, x_tile + lane % 16 * kK + lane / 16 * 8);

@@ -9,8 +9,8 @@ namespace assay::ROOM(layernorm_residual, answers_for_the_worker) {
 
 KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
-void run(const layernorm_residual::Args& a, const Launch&) {
-  answer(a);
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  answer(a, l);
   ::send(3, "{\"id\":", 6, MSG_NOSIGNAL);
 }
 

@@ -11,8 +11,8 @@ namespace assay::ROOM(layernorm_residual, leaves_a_child) {
 
 KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
-void run(const layernorm_residual::Args& a, const Launch&) {
-  answer(a);
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  answer(a, l);
   if (::fork() == 0) {
     ::sleep(1000);
     std::_Exit(0);

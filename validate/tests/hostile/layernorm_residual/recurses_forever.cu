@@ -13,8 +13,8 @@ int deeper(volatile int* from) {
   return *from < 0 ? 0 : deeper(here) + here[0];
 }
 
-void run(const layernorm_residual::Args& a, const Launch&) {
-  answer(a);
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  answer(a, l);
   volatile int start = 0;
   start = deeper(&start);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition:  y[r,c] = a[r,c] + b[r,c]
+// Difference:  y[r,c] = a[r,c] - b[r,c]
 //
 // A NaN or inf spoils its own element and no other.  No rows or no columns give an empty y.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-struct add {
+struct difference {
   struct Args {
     Tensor a;  // [rows, cols]
     Tensor b;  // [rows, cols]
@@ -35,7 +35,7 @@ struct add {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // One addition in the accumulator, u |y|, then one rounding to the output, u_o |y| + floor; 1 + 2^-10 for their product.
+  // One subtraction in the accumulator, u |y|, then one rounding to the output, u_o |y| + floor; 1 + 2^-10 for their product.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors, int /*output*/, std::int64_t i) {
     const double y = std::fabs(g.y[static_cast<std::size_t>(i)]);
     return ((unit_roundoff(numerics.accumulate) + unit_roundoff(a.y.dtype)) * y + rounding_floor(a.y.dtype)) * (1 + 0x1p-10);

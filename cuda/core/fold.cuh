@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions as values that take in elements and join: a sum, a sum of squares, a maximum, a maximum with the sum of
+// exp(x - maximum).  What a warp or a block joins is whole in its first thread, always in the same order.
+#pragma once
+
+#include "cuda/core/device.cuh"
+
+namespace assay::ASSAY_FLAVOUR::fold {
+
+// As fmaxf, but a NaN wins.
+__device__ inline float larger(float a, float b) { return a > b || a != a ? a : b; }
+
+// N elements are N additions, or fewer, one after the other.
+struct Sum {
+  float value = 0;
+  template <int N>
+  __device__ void add(const float (&v)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; ++j) value += v[j];
+  }
+  __device__ void join(const Sum& other) { value += other.value; }
+  __device__ Sum of_lane(int delta) const { return {shuffle_down(value, delta)}; }
+  __device__ float result() const { return value; }
+};
+
+struct SumOfSquares {
+  float value = 0;
+  template <int N>
+  __device__ void add(const float (&v)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; ++j) value = fmaf(v[j], v[j], value);
+  }
+  __device__ void join(const SumOfSquares& other) { value += other.value; }
+  __device__ SumOfSquares of_lane(int delta) const { return {shuffle_down(value, delta)}; }
+  __device__ float result() const { return value; }
+};
+
+struct Max {
+  float value = -INFINITY;
+  template <int N>
+  __device__ void add(const float (&v)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; ++j) value = larger(value, v[j]);
+  }
+  __device__ void join(const Max& other) { value = larger(value, other.value); }
+  __device__ Max of_lane(int delta) const { return {shuffle_down(value, delta)}; }
+  __device__ float result() const { return value; }
+};
+
+// The sum is rescaled once for N elements, and once when two of them join.  It is NaN where an element is NaN or +inf.
+struct alignas(8) LogSumExp {
+  float max = -INFINITY, sum = 0;
+  // What is taken off before exp.  Note: minus itself, -inf would be NaN; with 0 it is a term of zero.
+  __device__ static float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
+  template <int N>
+  __device__ void add(const float (&v)[N]) {
+    float all = max;
+#pragma unroll
+    for (int j = 0; j < N; ++j) all = larger(all, v[j]);
+    const float at = anchor(all);
+    sum *= expf(max - at);
+#pragma unroll
+    for (int j = 0; j < N; ++j) sum += expf(v[j] - at);
+    max = all;
+  }
+  __device__ void join(const LogSumExp& other) {
+    const float all = larger(max, other.max), at = anchor(all);
+    sum = sum * expf(max - at) + other.sum * expf(other.max - at);
+    max = all;
+  }
+  __device__ LogSumExp of_lane(int delta) const { return {shuffle_down(max, delta), shuffle_down(sum, delta)}; }
+  // Where the maximum is NaN or infinite, so is the result.
+  __device__ float result() const { return fabsf(max) < INFINITY ? max + logf(sum) : max; }
+};
+
+// 5 joins deep; whole in lane 0.
+template <class F>
+__device__ inline F join_warp(F f) {
+  for (int delta = kWarp / 2; delta > 0; delta /= 2) f.join(f.of_lane(delta));
+  return f;
+}
+
+// 10 joins deep; whole in thread 0.  `partial` is shared memory for kWarp of F and may be reused at once.
+template <class F>
+__device__ inline F join_block(F f, F* partial) {
+  const int warps = static_cast<int>(blockDim.x + kWarp - 1) / kWarp;
+  f = join_warp(f);
+  if (lane_id() == 0) st(partial + warp_id(), f);
+  sync_block();
+  f = join_warp(lane_id() < warps ? ld(partial + lane_id()) : F{});
+  sync_block();
+  return f;
+}
+
+// Takes in the packs `first`, `first` + step, ... below `end` of a row, kBatch of them on their way at once.
+template <int kBatch, int N, class T, class F>
+__device__ inline void take_packs(F& f, const T* x, std::int64_t first, std::int64_t end, int step) {
+  for (; first < end; first += static_cast<std::int64_t>(kBatch) * step) {
+    Vec<T, N> raw[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (first + k * step < end) raw[k] = ld(reinterpret_cast<const Vec<T, N>*>(x) + first + k * step);
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (first + k * step >= end) break;
+      float v[N];
+#pragma unroll
+      for (int j = 0; j < N; ++j) v[j] = to_float(raw[k][j]);
+      f.add(v);
+    }
+  }
+}
+
+// The elements after the last whole pack are fewer than a warp: one a thread.
+template <int N, class T, class F>
+__device__ inline void take_tail(F& f, const T* x, std::int64_t cols, int thread) {
+  static_assert(N <= kWarp);
+  if (const std::int64_t c = cols / N * N + thread; N > 1 && c < cols) {
+    const float v[1] = {to_float(ld(x + c))};
+    f.add(v);
+  }
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::fold

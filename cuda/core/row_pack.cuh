@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels that take rows of a matrix share: 16-byte packs of elements as they came, and the threads that share a row.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/core/kernel.cuh"
+#include "cuda/core/reduce.cuh"
+
+namespace assay::ASSAY_FLAVOUR::row_pack {
+
+inline constexpr int kAccess = 16;  // bytes: the widest access there is
+template <class T>
+inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
+
+// N elements as they came.  Note: words, since the compiler gives every 16-bit element of a Vec<T, N> a register of its own.
+template <class T, int N>
+using Raw = std::conditional_t<N == 1, Vec<T, 1>, Vec<unsigned, N * sizeof(T) / sizeof(unsigned)>>;
+
+template <class T, int N>
+__device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
+  return __builtin_bit_cast(Vec<T, N>, raw);
+}
+
+// Raw words that the compiler takes for others.  Note: it would keep every element as a float from one pass to the next, twice
+// the registers; `nothing` is a zero that it cannot see through, and an xor a word is cheaper than a spill.
+template <class Words>
+__device__ inline void forget(Words& words, unsigned nothing) {
+#pragma unroll
+  for (unsigned& word : words.v) word ^= nothing;
+}
+
+// The sum of N values, pairwise: log2(N) additions deep.
+template <int N>
+__device__ inline float pairwise_sum(float (&v)[N]) {
+#pragma unroll
+  for (int half = N / 2; half > 0; half /= 2)
+#pragma unroll
+    for (int i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+}
+
+// The elements after the last whole pack are fewer than a warp: one a thread.  Beyond the row where there is none.
+template <int N>
+__device__ inline std::int64_t tail_column(std::int64_t cols, int thread) {
+  static_assert(N <= kWarp);
+  return N > 1 ? cols / N * N + thread : cols;
+}
+
+// The threads that share a row.
+struct Warp {
+  __device__ int thread() const { return lane_id(); }
+  __device__ int threads() const { return kWarp; }
+  __device__ float max(float v) const { return warp_max(v); }
+  __device__ float sum(float v) const { return warp_sum(v); }
+};
+struct Block {
+  float* scratch;  // shared memory for kWarp floats
+  __device__ int thread() const { return static_cast<int>(threadIdx.x); }
+  __device__ int threads() const { return static_cast<int>(blockDim.x); }
+  __device__ float max(float v) const { return block_max(v, scratch); }
+  __device__ float sum(float v) const { return block_sum(v, scratch); }
+};
+inline constexpr std::size_t kScratchBytes = kWarp * sizeof(float);
+
+}  // namespace assay::ASSAY_FLAVOUR::row_pack

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of this room share: the loss of a token from its maximum and sum, the mean by one block, the launch.
+#pragma once
+
+#include "cuda/core/fold.cuh"
+#include "cuda/core/kernel.cuh"
+#include "ops/cross_entropy.hpp"
+
+namespace assay::ASSAY_FLAVOUR::cross_entropy_room {
+
+template <class T>
+struct Tokens {
+  const T* x;  // [tokens, vocab], rows `stride` elements apart
+  const std::int32_t* target;
+  float* loss;
+  std::int64_t tokens, vocab, stride;
+  __device__ const T* row(std::int64_t token) const { return x + token * stride; }
+  // Note: the difference first: beside a large maximum the logarithm would lose its digits.
+  __device__ void store_loss(std::int64_t token, const fold::LogSumExp& seen) const {
+    st(loss + token, logf(seen.sum) + (seen.max - to_float(ld(row(token) + ld(target + token)))));
+  }
+};
+
+template <class T>
+Tokens<T> tokens_of(const cross_entropy::Args& a) {
+  return {a.x.as<T>(), a.target.as<std::int32_t>(), a.loss.as<float>(), a.x.shape[0], a.x.shape[1], a.x.stride[0]};
+}
+
+inline constexpr int kMeanThreads = 512;
+
+// ceil(tokens / kMeanThreads) additions a thread, 10 joins, always in the same order.
+__global__ inline void __launch_bounds__(kMeanThreads) mean_of_losses(const float* loss, float* mean, std::int64_t tokens) {
+  fold::Sum sum;
+  fold::take_packs<4, 1>(sum, loss, threadIdx.x, tokens, kMeanThreads);
+  sum = fold::join_block(sum, shared_memory<fold::Sum>());
+  if (threadIdx.x == 0) st(mean, sum.value / static_cast<float>(tokens));
+}
+
+inline void launch_mean(const cross_entropy::Args& a, const Launch& l) {
+  launch(mean_of_losses, {.grid = dim3(1), .block = dim3(kMeanThreads), .shared_bytes = kWarp * sizeof(fold::Sum)}, l.stream,
+         a.loss.as<float>(), a.mean.as<float>(), a.x.shape[0]);
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::cross_entropy_room

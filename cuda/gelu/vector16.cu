@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs of 16 bytes, four in flight a thread, the rows of a contiguous matrix as one; element by element where rows do not
+// start at multiples of 16 bytes.  As x sigmoid(v) and x/2 erfc, which cancel nowhere.
+#include "cuda/core/activation.cuh"
+#include "cuda/core/pointwise.cuh"
+#include "ops/gelu.hpp"
+
+namespace assay::ROOM(gelu, vector16) {
+
+KERNEL(gelu){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::cols, pointwise::kThreads)},
+    .numerics = {.accumulate = f32},
+};
+
+template <Activation kForm>
+struct Gelu {
+  __device__ float operator()(float z) const { return activate<kForm>(z); }
+};
+
+void run(const gelu::Args& a, const Launch& l) {
+  if (a.x.size() == 0) return;
+  const pointwise::Extent e = pointwise::extent_of(a.y, a.x);
+  const bool wide = pointwise::starts_aligned(a.x, e) && pointwise::starts_aligned(a.y, e);
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
+      pointwise::unary<T>({a.x.as<T>(), a.x.stride[0]}, a.y.as<T>(), a.y.stride[0], e.rows, e.cols, wide, Gelu<kForm>{},
+                          l.stream);
+    });
+  });
+}
+
+}  // namespace assay::ROOM(gelu, vector16)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block a row, any number of columns, any layout.  Up to 64 KiB a row (8,192 columns element by element) the row stays in
+// registers as it came: each byte of x, residual, s and y moved once.  Beyond, s is written first and read again for each pass.
+// 16-byte accesses when every row starts aligned, whatever its length; else element by element.
+#include "cuda/core/row_norm.cuh"
+#include "ops/residual_layernorm.hpp"
+
+namespace assay::ROOM(residual_layernorm, block_row) {
+
+using namespace row_norm;
+
+KERNEL(residual_layernorm){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
+    .numerics = {.accumulate = f32, .chain = kBlockChain},
+};
+
+template <class T, int N, bool kHeld>
+__global__ void __launch_bounds__(kMostThreads<N>) residual_layernorm_block_row(Matrices<T, residual_layernorm::Args> m) {
+  by_block<N, kHeld>(m, blockIdx.x);
+}
+
+template <class T, int N>
+void run_width(const residual_layernorm::Args& a, const Launch& l) {
+  launch_blocks<N>(residual_layernorm_block_row<T, N, true>, residual_layernorm_block_row<T, N, false>, matrices<T>(a), l.stream);
+}
+
+void run(const residual_layernorm::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) { wide(a) ? run_width<T, kPerAccess<T>>(a, l) : run_width<T, 1>(a, l); });
+}
+
+}  // namespace assay::ROOM(residual_layernorm, block_row)

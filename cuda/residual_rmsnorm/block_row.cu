@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block a row, any number of columns, any layout.  Up to 64 KiB a row (8,192 columns element by element) the row stays in
+// registers as it came: each byte of x, residual, s and y moved once.  Beyond, s is written first and read again for each pass.
+// 16-byte accesses when every row starts aligned, whatever its length; else element by element.
+#include "cuda/core/row_norm.cuh"
+#include "ops/residual_rmsnorm.hpp"
+
+namespace assay::ROOM(residual_rmsnorm, block_row) {
+
+using namespace row_norm;
+
+KERNEL(residual_rmsnorm){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
+    .numerics = {.accumulate = f32, .chain = kBlockChain},
+};
+
+template <class T, int N, bool kHeld>
+__global__ void __launch_bounds__(kMostThreads<N>) residual_rmsnorm_block_row(Matrices<T, residual_rmsnorm::Args> m) {
+  by_block<N, kHeld>(m, blockIdx.x);
+}
+
+template <class T, int N>
+void run_width(const residual_rmsnorm::Args& a, const Launch& l) {
+  launch_blocks<N>(residual_rmsnorm_block_row<T, N, true>, residual_rmsnorm_block_row<T, N, false>, matrices<T>(a), l.stream);
+}
+
+void run(const residual_rmsnorm::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) { wide(a) ? run_width<T, kPerAccess<T>>(a, l) : run_width<T, 1>(a, l); });
+}
+
+}  // namespace assay::ROOM(residual_rmsnorm, block_row)

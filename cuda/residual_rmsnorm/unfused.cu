@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two kernels, as a library would run them: s = x + residual, then the RMSNorm of s, which it reads back.
+// The baseline that fusion is measured against, so each kernel is a good one: the sum several 16-byte accesses in flight, the
+// norm that of rmsnorm/block_row.
+#include "cuda/core/pointwise.cuh"
+#include "cuda/core/row_norm.cuh"
+#include "ops/rmsnorm.hpp"
+#include "ops/residual_rmsnorm.hpp"
+
+namespace assay::ROOM(residual_rmsnorm, unfused) {
+
+using namespace row_norm;
+
+KERNEL(residual_rmsnorm){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
+    .numerics = {.accumulate = f32, .chain = kBlockChain},
+};
+
+struct Add {
+  __device__ float operator()(float x, float residual) const { return x + residual; }
+};
+
+template <class T, int N, bool kHeld>
+__global__ void __launch_bounds__(kMostThreads<N>) residual_rmsnorm_unfused_norm(Matrices<T, rmsnorm::Args> m) {
+  by_block<N, kHeld>(m, blockIdx.x);
+}
+
+template <class T, int N>
+void run_norm(const rmsnorm::Args& a, const Launch& l) {
+  launch_blocks<N>(residual_rmsnorm_unfused_norm<T, N, true>, residual_rmsnorm_unfused_norm<T, N, false>, matrices<T>(a),
+                   l.stream);
+}
+
+void run(const residual_rmsnorm::Args& a, const Launch& l) {
+  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
+  if (rows == 0) return;
+  const bool wide_sum = a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) && a.s.rows_aligned(kAccess);
+  const rmsnorm::Args norm{.x = a.s, .gamma = a.gamma, .y = a.y, .epsilon = a.epsilon};
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    pointwise::binary<T>({a.x.as<T>(), a.x.stride[0]}, {a.residual.as<T>(), a.residual.stride[0]}, a.s.as<T>(), a.s.stride[0],
+                         rows, cols, wide_sum, Add{}, l.stream);
+    wide(norm) ? run_norm<T, kPerAccess<T>>(norm, l) : run_norm<T, 1>(norm, l);
+  });
+}
+
+}  // namespace assay::ROOM(residual_rmsnorm, unfused)

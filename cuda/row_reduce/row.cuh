@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of this room share: the reduction that was asked for as a type.
+#pragma once
+
+#include "cuda/core/fold.cuh"
+#include "cuda/core/kernel.cuh"
+#include "ops/row_reduce.hpp"
+
+namespace assay::ASSAY_FLAVOUR::row_reduce_room {
+
+// Calls f(Type<Fold>{}).
+template <class F>
+void with_fold(Reduction what, F&& f) {
+  switch (what) {
+    case Reduction::sum: return f(Type<fold::Sum>{});
+    case Reduction::max: return f(Type<fold::Max>{});
+    case Reduction::logsumexp: return f(Type<fold::LogSumExp>{});
+    case Reduction::sum_of_squares: return f(Type<fold::SumOfSquares>{});
+  }
+}
+
+// Calls f(Type<T>{}, Type<Fold>{}, N): 16 bytes to an access where every row starts at a multiple of them, else an element.
+template <class F>
+void with_all(const row_reduce::Args& a, F&& f) {
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    with_fold(a.what, [&]<class Fold>(Type<Fold>) {
+      if (a.x.rows_aligned(16)) f(Type<T>{}, Type<Fold>{}, std::integral_constant<int, 16 / sizeof(T)>{});
+      else f(Type<T>{}, Type<Fold>{}, std::integral_constant<int, 1>{});
+    });
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::row_reduce_room

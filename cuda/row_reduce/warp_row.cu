@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One warp a row: each lane takes packs of 16 bytes, four on their way at once, then the lanes join; no shared memory and no
+// barrier.  logsumexp online, in one pass.  Element by element where rows do not start at multiples of 16 bytes.
+#include "cuda/row_reduce/row.cuh"
+
+namespace assay::ROOM(row_reduce, warp_row) {
+
+using namespace row_reduce_room;
+
+inline constexpr int kRows = 4;  // warps a block
+
+KERNEL(row_reduce){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, kRows), tile_bytes(Axis::cols, 16 * kWarp)},
+    // A lane has at most a pack of 8 more than its share, and one of the tail; 5 joins.
+    .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
+};
+
+template <class T, class Fold, int N>
+__global__ void __launch_bounds__(kRows* kWarp)
+    row_reduce_warp_row(const T* x, float* y, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows + warp_id();
+  if (row >= rows) return;
+  x += row * stride;
+  Fold f;
+  fold::take_packs<4, N>(f, x, lane_id(), cols / N, kWarp);
+  fold::take_tail<N>(f, x, cols, lane_id());
+  f = fold::join_warp(f);
+  if (lane_id() == 0) st(y + row, f.result());
+}
+
+void run(const row_reduce::Args& a, const Launch& l) {
+  const std::int64_t rows = a.x.shape[0];
+  if (rows == 0) return;
+  with_all(a, [&]<class T, class Fold, int N>(Type<T>, Type<Fold>, std::integral_constant<int, N>) {
+    launch(row_reduce_warp_row<T, Fold, N>, {.grid = dim3(ceil_div(rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream,
+           a.x.as<T>(), a.y.as<float>(), rows, a.x.shape[1], a.x.stride[0]);
+  });
+}
+
+}  // namespace assay::ROOM(row_reduce, warp_row)

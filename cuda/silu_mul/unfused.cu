@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two kernels, as a framework runs them: s = silu(gate), rounded to the dtype, into y; then y = s up.  The baseline that the
+// fused pair is measured against: packs of 16 bytes, several in flight.
+#include "cuda/core/activation.cuh"
+#include "cuda/core/pointwise.cuh"
+#include "ops/silu_mul.hpp"
+
+namespace assay::ROOM(silu_mul, unfused) {
+
+KERNEL(silu_mul){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::cols, pointwise::kThreads)},
+    .numerics = {.accumulate = f32, .stores_intermediate = true},
+};
+
+struct Silu {
+  __device__ float operator()(float gate) const { return silu(gate); }
+};
+struct Times {
+  __device__ float operator()(float s, float up) const { return s * up; }
+};
+
+void run(const silu_mul::Args& a, const Launch& l) {
+  if (a.y.size() == 0) return;
+  const pointwise::Extent e = pointwise::extent_of(a.y, a.gate, a.up);
+  const bool wide = pointwise::starts_aligned(a.gate, e) && pointwise::starts_aligned(a.up, e) &&
+                    pointwise::starts_aligned(a.y, e);
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    T* const y = a.y.as<T>();
+    const std::int64_t stride = a.y.stride[0];
+    pointwise::unary<T>({a.gate.as<T>(), a.gate.stride[0]}, y, stride, e.rows, e.cols, wide, Silu{}, l.stream);
+    pointwise::binary<T>({y, stride}, {a.up.as<T>(), a.up.stride[0]}, y, stride, e.rows, e.cols, wide, Times{}, l.stream);
+  });
+}
+
+}  // namespace assay::ROOM(silu_mul, unfused)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs of 16 bytes, four of each input in flight a thread, the rows of contiguous matrices as one; element by element where
+// rows do not start at multiples of 16 bytes.
+#include "cuda/core/activation.cuh"
+#include "cuda/core/pointwise.cuh"
+#include "ops/silu_mul.hpp"
+
+namespace assay::ROOM(silu_mul, vector16) {
+
+KERNEL(silu_mul){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::cols, pointwise::kThreads)},
+    .numerics = {.accumulate = f32},
+};
+
+struct SiluTimes {
+  __device__ float operator()(float gate, float up) const { return silu(gate) * up; }
+};
+
+void run(const silu_mul::Args& a, const Launch& l) {
+  if (a.y.size() == 0) return;
+  const pointwise::Extent e = pointwise::extent_of(a.y, a.gate, a.up);
+  const bool wide = pointwise::starts_aligned(a.gate, e) && pointwise::starts_aligned(a.up, e) &&
+                    pointwise::starts_aligned(a.y, e);
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    pointwise::binary<T>({a.gate.as<T>(), a.gate.stride[0]}, {a.up.as<T>(), a.up.stride[0]}, a.y.as<T>(), a.y.stride[0], e.rows,
+                         e.cols, wide, SiluTimes{}, l.stream);
+  });
+}
+
+}  // namespace assay::ROOM(silu_mul, vector16)

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNorm:  y[r,c] = (x[r,c] - mean_r) / sqrt(var_r + epsilon) * gamma[c] + beta[c]
+//
+// var is the biased variance of the row (divided by cols; Ba, Kiros, Hinton 2016, arXiv 1607.06450, eq. 4).  A NaN or
+// inf in x spoils its own row and no other.  A constant row gives beta; with epsilon = 0 NaN.  No rows give an empty y; no
+// columns are illegal, for the mean of nothing is not defined.
+#pragma once
+
+#include "ops/core/norm_bound.hpp"
+
+namespace assay {
+
+struct layernorm {
+  struct Args {
+    Tensor x;      // [rows, cols]
+    Tensor gamma;  // [cols]
+    Tensor beta;   // [cols]
+    Tensor y;      // [rows, cols], written
+    double epsilon = 1e-5;
+  };
+  struct Golden {
+    Array y;         // [rows, cols]
+    Array mean;      // [rows], of x
+    Array mean_abs;  // [rows], mean of |x|
+    Array variance;  // [rows], of x
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.weight("gamma", a.gamma, {Axis::cols});
+    v.weight("beta", a.beta, {Axis::cols});
+    v.output("y", a.y, {Axis::rows, Axis::cols});
+    v.attribute("epsilon", a.epsilon, 1e-5);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows, Axis::cols});
+    v.array("mean", g.mean, {Axis::rows});
+    v.array("mean_abs", g.mean_abs, {Axis::rows});
+    v.array("variance", g.variance, {Axis::rows});
+  }
+
+  static Legality legal(const Args& a) {
+    if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
+    return Legality::yes();
+  }
+
+  // y: xhat as norm_bound.hpp has it, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+                      std::int64_t i) {
+    const std::int64_t cols = a.x.shape[1], row = i / cols;
+    const double gamma = a.gamma.at(i % cols), variance = g.variance[row], d = a.x.at(i) - g.mean[row];
+    const double error = layernorm_error(numerics, cols, d, g.mean_abs[row], variance, a.epsilon);
+    return affine_error(numerics.accumulate, a.y.dtype, error, gamma, d / std::sqrt(variance + a.epsilon) * gamma, g.y[i]);
+  }
+
+  // x read, y written, gamma and beta read: each byte once.  Per element: 1 add for the mean; subtract, multiply,
+  // add for the variance; subtract, 2 multiplies, add for y.  There is nothing to fuse.
+  static Cost cost(const Args& a) {
+    const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
+    return {.flops = 8.0 * static_cast<double>(a.x.size()),
+            .bytes_read = matrix + 2 * vector,
+            .bytes_written = matrix,
+            .unfused_bytes = 2 * matrix + 2 * vector};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Residual + RMSNorm:  s = x + residual,  y[r,c] = s[r,c] / sqrt(mean_c(s[r,c]^2) + epsilon) * gamma[c]
+//
+// s is rounded once to the dtype, and it is this s that y is made of: y is what any later reader of s would make of it, as in
+// frameworks, where the sum is a tensor.  A kernel that normalises the sum as it was before rounding computes another function.
+// A NaN in s spoils its row of y and no other; an inf turns its own element into NaN (inf/inf) and the row's others into 0.  A
+// row of zeros (x = -residual) gives zeros; with epsilon = 0 NaN.  No rows give empty outputs; no columns are illegal.
+#pragma once
+
+#include "ops/core/norm_bound.hpp"
+
+namespace assay {
+
+struct residual_rmsnorm {
+  struct Args {
+    Tensor x;         // [rows, cols]
+    Tensor residual;  // [rows, cols]
+    Tensor gamma;     // [cols]
+    Tensor y;         // [rows, cols], written
+    Tensor s;         // [rows, cols], written
+    double epsilon = 1e-5;
+  };
+  struct Golden {
+    Array y;       // [rows, cols]
+    Array s;       // [rows, cols], as stored
+    Array square;  // [rows], mean of s^2
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.input("residual", a.residual, {Axis::rows, Axis::cols});
+    v.weight("gamma", a.gamma, {Axis::cols});
+    v.output("y", a.y, {Axis::rows, Axis::cols});
+    v.output("s", a.s, {Axis::rows, Axis::cols});
+    v.attribute("epsilon", a.epsilon, 1e-5);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows, Axis::cols});
+    v.array("s", g.s, {Axis::rows, Axis::cols});
+    v.array("square", g.square, {Axis::rows});
+  }
+
+  static Legality legal(const Args& a) {
+    if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
+    return Legality::yes();
+  }
+
+  // s: exact.  The sum rounded to the dtype at once, or first in f32 and then in 16 bits: the same value, for 24 >= 2 p + 2 with
+  // p = 11 and 8 (Figueroa 1995).
+  // y: xhat as norm_bound.hpp has it, worst case; where xhat is stored on the way, one rounding to the dtype; gamma: u |y|;
+  // the output's rounding.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
+                      std::int64_t i) {
+    if (output == 1) return 0;
+    const std::int64_t cols = a.x.shape[1], row = i / cols;
+    const double x = g.s[i], square = g.square[row];
+    const double error = rmsnorm_error(numerics, cols, x, square, a.epsilon);
+    return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
+  }
+
+  // x and residual read, s and y written, gamma read: each byte once.  Per element: 1 add for s; multiply and add for the
+  // mean square, 2 multiplies for y.
+  // Unfused, s is read once more.
+  static Cost cost(const Args& a) {
+    const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
+    return {.flops = 5.0 * static_cast<double>(a.x.size()),
+            .bytes_read = 2 * matrix + vector,
+            .bytes_written = 2 * matrix,
+            .unfused_bytes = 5 * matrix + vector};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// RMSNorm:  y[r,c] = x[r,c] / sqrt(mean_c(x[r,c]^2) + epsilon) * gamma[c]
+//
+// Zhang, Sennrich 2019, arXiv 1910.07467.  A NaN in x spoils its own row and no other; so does an inf, which turns itself
+// into NaN (inf/inf) and the others into 0.  A row of zeros gives zeros; with epsilon = 0 NaN.  The unfused pipeline stores x
+// divided by the root.  No rows give an empty y; no columns are illegal, for the mean of nothing is not defined.
+#pragma once
+
+#include "ops/core/norm_bound.hpp"
+
+namespace assay {
+
+struct rmsnorm {
+  struct Args {
+    Tensor x;      // [rows, cols]
+    Tensor gamma;  // [cols]
+    Tensor y;      // [rows, cols], written
+    double epsilon = 1e-5;
+  };
+  struct Golden {
+    Array y;       // [rows, cols]
+    Array square;  // [rows], mean of x^2
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::rows, Axis::cols});
+    v.weight("gamma", a.gamma, {Axis::cols});
+    v.output("y", a.y, {Axis::rows, Axis::cols});
+    v.attribute("epsilon", a.epsilon, 1e-5);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows, Axis::cols});
+    v.array("square", g.square, {Axis::rows});
+  }
+
+  static Legality legal(const Args& a) {
+    if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
+    return Legality::yes();
+  }
+
+  // y: xhat as norm_bound.hpp has it, worst case; where xhat is stored on the way, one rounding to the dtype; gamma: u |y|;
+  // the output's rounding.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+                      std::int64_t i) {
+    const std::int64_t cols = a.x.shape[1], row = i / cols;
+    const double x = a.x.at(i), square = g.square[row];
+    const double error = rmsnorm_error(numerics, cols, x, square, a.epsilon);
+    return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
+  }
+
+  // x read, y written, gamma read: each byte once.  Per element: multiply and add for the mean square, 2 multiplies for y.
+  // Unfused, x divided by the root is written and read once more.
+  static Cost cost(const Args& a) {
+    const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
+    return {.flops = 4.0 * static_cast<double>(a.x.size()),
+            .bytes_read = matrix + vector,
+            .bytes_written = matrix,
+            .unfused_bytes = 4 * matrix + vector};
+  }
+};
+
+}  // namespace assay

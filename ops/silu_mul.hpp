@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gated product of SwiGLU:  y[r,c] = silu(gate[r,c]) * up[r,c],  silu(z) = z / (1 + exp(-z))
+//
+// A gate of inf is inf, one of -inf NaN, as the formula has it; whatever is not finite spoils its own element and no other.
+// No rows or no columns give an empty y.
+#pragma once
+
+#include "ops/core/activation.hpp"
+
+namespace assay {
+
+struct silu_mul {
+  struct Args {
+    Tensor gate;  // [rows, cols]
+    Tensor up;    // [rows, cols]
+    Tensor y;     // [rows, cols], written
+  };
+  struct Golden {
+    Array y;  // [rows, cols]
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("gate", a.gate, {Axis::rows, Axis::cols});
+    v.input("up", a.up, {Axis::rows, Axis::cols});
+    v.output("y", a.y, {Axis::rows, Axis::cols});
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("y", g.y, {Axis::rows, Axis::cols});
+  }
+
+  static Legality legal(const Args&) { return Legality::yes(); }
+
+  // s = silu(gate) within T_s (activation.hpp), rounded where it is stored; the product passes on |up| T_s and rounds; the
+  // rounding to the dtype.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no sum*/, int /*output*/,
+                      std::int64_t i) {
+    const double gate = a.gate.at(i), y = g.y[static_cast<std::size_t>(i)];
+    double t = activation_error(numerics, Activation::silu, gate, 0);
+    if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, activation(Activation::silu, gate), t);
+    t *= std::fabs(a.up.at(i));
+    t += rounding_error(numerics.accumulate, y, t);
+    return t + rounding_error(a.y.dtype, y, t);
+  }
+
+  // gate and up read, y written; 5 operations an element.  Unfused, silu(gate) is written and read once more.
+  static Cost cost(const Args& a) {
+    const double matrix = static_cast<double>(a.y.bytes());
+    return {.flops = 5.0 * static_cast<double>(a.y.size()),
+            .bytes_read = 2 * matrix,
+            .bytes_written = matrix,
+            .unfused_bytes = 5 * matrix};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden embedding: rows of the table, as they are.
+#include "ops/embedding.hpp"
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const embedding::Args& a, embedding::Golden& g, const Rows& rows) {
+  const std::int64_t hidden = a.y.shape[1];
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const auto id = static_cast<std::int64_t>(a.ids.at(rows[k]));
+    Eigen::Map<Eigen::ArrayXd>(g.y.data() + rows[k] * hidden, hidden) = load(a.table, id * hidden, hidden);
+  }
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden LayerNorm: the formula in f64 on the inputs as they are, two passes over each row.
+#include "ops/layernorm.hpp"
+
+#include <Eigen/Core>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const layernorm::Args& a, layernorm::Golden& g, const Rows& rows) {
+  const std::int64_t cols = a.x.shape[1];
+  const Eigen::ArrayXd gamma = load(a.gamma, 0, cols), beta = load(a.beta, 0, cols);
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const std::int64_t r = rows[k];
+    const Eigen::ArrayXd x = load(a.x, r * cols, cols);
+    const double mean = x.mean();
+    const Eigen::ArrayXd centred = x - mean;
+    const double variance = centred.square().mean();
+
+    Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = centred / std::sqrt(variance + a.epsilon) * gamma + beta;
+    g.mean[r] = mean;
+    g.mean_abs[r] = x.abs().mean();
+    g.variance[r] = variance;
+  }
+}
+
+}  // namespace assay::reference

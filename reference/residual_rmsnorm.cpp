@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden residual + RMSNorm: the formula in f64, s rounded to the dtype as it is stored, then a row at a time.
+#include "ops/residual_rmsnorm.hpp"
+
+#include <Eigen/Core>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const residual_rmsnorm::Args& a, residual_rmsnorm::Golden& g, const Rows& rows) {
+  const std::int64_t cols = a.x.shape[1];
+  const Eigen::ArrayXd gamma = load(a.gamma, 0, cols);
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const std::int64_t r = rows[k];
+    const Eigen::ArrayXd s = (load(a.x, r * cols, cols) + load(a.residual, r * cols, cols)).unaryExpr([&](double v) {
+      return round_to(a.s.dtype, v);
+    });
+    const double square = s.square().mean();
+
+    Eigen::Map<Eigen::ArrayXd>(g.s.data() + r * cols, cols) = s;
+    Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = s / std::sqrt(square + a.epsilon) * gamma;
+    g.square[r] = square;
+  }
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden RMSNorm: the formula in f64 on the inputs as they are, a row at a time.
+#include "ops/rmsnorm.hpp"
+
+#include <Eigen/Core>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+void golden(const rmsnorm::Args& a, rmsnorm::Golden& g, const Rows& rows) {
+  const std::int64_t cols = a.x.shape[1];
+  const Eigen::ArrayXd gamma = load(a.gamma, 0, cols);
+
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows.count(); ++k) {
+    const std::int64_t r = rows[k];
+    const Eigen::ArrayXd x = load(a.x, r * cols, cols);
+    const double square = x.square().mean();
+
+    Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = x / std::sqrt(square + a.epsilon) * gamma;
+    g.square[r] = square;
+  }
+}
+
+}  // namespace assay::reference

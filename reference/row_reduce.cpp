@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden reductions, in f64: a row in pieces of 64 Ki elements, which threads share where rows are few and long.
+#include "ops/row_reduce.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "reference/core/load.hpp"
+
+namespace assay::reference {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kPiece = 1 << 16;
+
+// What f gives of each piece of a row, in the order of the pieces.
+template <class F>
+std::vector<double> of_pieces(const Tensor& x, std::int64_t row, F f) {
+  const std::int64_t cols = x.shape[1];
+  std::vector<double> values(static_cast<std::size_t>((cols + kPiece - 1) / kPiece));
+#pragma omp parallel for schedule(static) if (values.size() > 1)
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const std::int64_t first = static_cast<std::int64_t>(p) * kPiece;
+    values[p] = f(load(x, row * cols + first, std::min(kPiece, cols - first)));
+  }
+  return values;
+}
+
+template <class F>
+double sum_of(const Tensor& x, std::int64_t row, F f) {
+  double sum = 0;
+  for (const double v : of_pieces(x, row, [&](const Eigen::ArrayXd& piece) -> double { return f(piece).sum(); })) sum += v;
+  return sum;
+}
+
+double max_of(const Tensor& x, std::int64_t row) {
+  double max = -kInfinity;
+  for (const double v : of_pieces(x, row, [](const Eigen::ArrayXd& piece) { return piece.maxCoeff<Eigen::PropagateNaN>(); }))
+    max = std::isnan(v) || std::isnan(max) ? max + v : std::max(max, v);
+  return max;
+}
+
+void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t row) {
+  const auto r = static_cast<std::size_t>(row);
+  const auto own = [](const Eigen::ArrayXd& v) -> const Eigen::ArrayXd& { return v; };
+  g.second[r] = 0;
+  switch (a.what) {
+    case Reduction::sum:
+      g.y[r] = sum_of(a.x, row, own);
+      g.magnitude[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.abs(); });
+      g.second[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.square(); });
+      return;
+    case Reduction::sum_of_squares:
+      g.y[r] = g.magnitude[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.square(); });
+      return;
+    case Reduction::max: g.y[r] = g.magnitude[r] = max_of(a.x, row); return;
+    case Reduction::logsumexp: break;
+  }
+  const double max = g.y[r] = g.magnitude[r] = max_of(a.x, row);
+  if (!std::isfinite(max)) return;  // the sum has an infinite term, none that is not zero, or a NaN
+  // Note: not Eigen's exp, which gives 5e-309 for all that is smaller.
+  const auto exp = [&](const Eigen::ArrayXd& v) { return (v - max).unaryExpr([](double d) { return std::exp(d); }); };
+  const double sum = sum_of(a.x, row, exp);
+  g.y[r] = max + std::log(sum);
+  // Note: 0 * inf where x is -inf.
+  g.second[r] = sum_of(a.x, row,
+                       [&](const Eigen::ArrayXd& v) {
+                         return (v - max).unaryExpr([](double d) { return std::isinf(d) ? 0 : -d * std::exp(d); });
+                       }) /
+                sum;
+}
+
+}  // namespace
+
+// Note: the rows that the caller counts are those of y, one; all of x's are answered.
+void golden(const row_reduce::Args& a, row_reduce::Golden& g, const Rows&) {
+  const std::int64_t rows = a.x.shape[0];
+  if (rows == 1) return reduce_row(a, g, 0);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t r = 0; r < rows; ++r) reduce_row(a, g, r);
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+#include "ops/cross_entropy.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "catch_shim.hpp"
+#include "reference/tests/golden_testing.hpp"
+
+namespace assay::reference {
+void golden(const cross_entropy::Args&, cross_entropy::Golden&, const Rows&);
+}
+
+namespace assay {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Solved {
+  std::vector<double> loss, spread, log_sum;
+  std::vector<double> mean{0};
+  Legality legal;
+};
+Solved solve(std::vector<double> x, std::vector<std::int32_t> target) {
+  const std::size_t n = target.size();
+  Solved s{.loss = std::vector<double>(n), .spread = std::vector<double>(n), .log_sum = std::vector<double>(n), .legal = {}};
+  std::vector<double> loss(n), mean(1);
+  const auto tokens = static_cast<std::int64_t>(n);
+  const Tensor targets{.data = target.data(), .dtype = i32, .rank = 1, .shape = {tokens}, .stride = {1}};
+  const cross_entropy::Args a{.x = test::matrix(x, tokens, static_cast<std::int64_t>(x.size()) / tokens),
+                              .target = targets,
+                              .loss = test::vector_of(loss),
+                              .mean = test::vector_of(mean)};
+  s.legal = cross_entropy::legal(a);
+  cross_entropy::Golden g{s.loss, s.mean, s.spread, s.log_sum};
+  if (s.legal) reference::golden(a, g, {.total = 1, .sample = {}});
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("cross_entropy: worked out by hand", "[golden]") {
+  // Probabilities 1/8, 2/8, 5/8, whatever is added to all three; the mean of ln 8, ln 4 and ln(8/5).
+  const double ln2 = std::log(2.0), ln5 = std::log(5.0);
+  const Solved s = solve({0, ln2, ln5, 500, 500 + ln2, 500 + ln5, ln5, 0, ln2}, {0, 1, 0});
+  CHECK(std::fabs(s.loss[0] - 3 * ln2) < 1e-14);
+  CHECK(std::fabs(s.loss[1] - 2 * ln2) < 1e-12);
+  CHECK(std::fabs(s.loss[2] - (3 * ln2 - ln5)) < 1e-14);
+  CHECK(std::fabs(s.mean[0] - (8 * ln2 - ln5) / 3) < 1e-12);
+  CHECK(std::fabs(s.log_sum[0] - (3 * ln2 - ln5)) < 1e-14);
+  CHECK(std::fabs(s.spread[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-14);
+}
+
+TEST_CASE("cross_entropy: certain, hopeless, one class", "[golden]") {
+  CHECK(solve({0, -4096, 0, -4096}, {0, 1}).loss == std::vector<double>{0, 4096});
+  CHECK(solve({3}, {0}).loss[0] == 0);
+  CHECK(solve({0, -4096, 0, -4096}, {0, 1}).mean[0] == 2048);
+}
+
+TEST_CASE("cross_entropy: infinities and NaN as the formula has them, each in its own token", "[golden]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Solved s = solve({1, -kInfinity, 1, -kInfinity, 1, kInfinity, -kInfinity, -kInfinity, nan, 1}, {0, 1, 0, 0, 1});
+  CHECK(s.loss[0] == 0);
+  CHECK(s.loss[1] == kInfinity);
+  for (std::size_t t : {2, 3, 4}) CHECK(std::isnan(s.loss[t]));
+  CHECK(std::isnan(s.mean[0]));
+  CHECK(solve({1, -kInfinity, 0, 0}, {1, 0}).mean[0] == kInfinity);
+}
+
+TEST_CASE("cross_entropy: a target out of range is illegal", "[golden]") {
+  CHECK(solve({1, 2, 3, 4}, {1, 2}).legal.why == "target[1] is 2, not one of 0 ... 1");
+  CHECK(solve({1, 2, 3, 4}, {-1, 0}).legal.why == "target[0] is -1, not one of 0 ... 1");
+}
+
+}  // namespace assay

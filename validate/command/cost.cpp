@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// cost: what judging costs beside the kernel itself, for each case: its inputs, its golden, the comparison.  No kernel runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "validate/command/commands.hpp"
+#include "validate/compare.hpp"
+#include "validate/error.hpp"
+#include "validate/memory.hpp"
+#include "validate/prepare.hpp"
+
+namespace assay {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Every output compared with bytes of zeros: as long as with any other.
+double compare_all(const Prepared& p) {
+  const Clock::time_point start = Clock::now();
+  const Op& op = *p.task->op;
+  int output = 0;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    if (op.tensors[i].role != Role::output) continue;
+    std::vector<std::byte> image(p.packing.placements[i].bytes);
+    Tensor got = p.packing.placements[i].tensor;
+    got.data = image.data();
+    compare(*p.problem, p.task->kernels.front()->numerics, output++, got, p.exact);
+  }
+  return seconds_since(start);
+}
+
+}  // namespace
+
+int cost_command(const Selection& selection, const std::vector<std::string>& lines) {
+  std::vector<Task> tasks;
+  const std::vector<OpShape> shapes = op_shapes();
+  for (const std::string& line : lines) {
+    const Repro parsed = parse_repro(line, shapes);
+    const Op& op = op_named(parsed.what.op);
+    const auto of_op = [&](const Kernel& k) { return k.op == op.name && !k.broken; };
+    tasks.push_back({&op, parsed.what, {&*std::find_if(kernels().begin(), kernels().end(), of_op)}});
+  }
+  if (lines.empty()) tasks = tasks_of(selection, false);
+  fmt::print("  {:>8}  {:>8}  {:>10}  {:>16}  {:>9}  case\n", "inputs", "golden", "comparison", "rows checked", "us a row");
+  for (const Task& task : tasks) {
+    if (stop_requested) return 130;
+    if (const std::string why = too_large(*task.op, task.c, available_memory()); !why.empty()) {
+      fmt::print("  {}: left out: {}\n", repro(task.c, task.op->shape()), why);
+      continue;
+    }
+    PrepareTimes times;
+    const auto p = prepare(task, 0, &times);
+    const double comparison = compare_all(*p);
+    const Rows& rows = p->problem->rows();
+    const auto checked = rows.all() ? rows.total : static_cast<std::int64_t>(rows.sample.size());
+    fmt::print("  {:>6.2f} s  {:>6.2f} s  {:>8.2f} s  {:>16}  {:>9.1f}  {}\n", times.inputs_s, times.golden_s, comparison,
+               fmt::format("{} of {}", checked, rows.total),
+               1e6 * times.golden_s / static_cast<double>(std::max<std::int64_t>(1, checked)), repro(task.c, task.op->shape()));
+    std::fflush(stdout);
+  }
+  return tasks.empty() ? kNothingRun : kAllPassed;
+}
+
+}  // namespace assay

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// selfcheck: the judge on trial.  Every broken kernel must fail; which tier found it, and which of the rules that are used
+// elsewhere would have missed it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/command/commands.hpp"
+#include "validate/command/trials.hpp"
+#include "validate/error.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr std::string_view kPlain = "naive";  // the sound kernel of each op that the rules are held against
+
+class Selfcheck {
+ public:
+  Selfcheck(const SelfcheckFlags& flags, std::string backend)
+      : flags_(flags), backend_(std::move(backend)), policies_(flags.policies || flags.corpus || !flags.policy.empty()) {}
+
+  int run() {
+    std::vector<Task> tasks = tasks_of(flags_.run.selection, backend_ == "simt", true);
+    if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
+    for (const Task& t : tasks)
+      for (const Kernel* k : t.kernels) trial(*k);
+    if (policies_) judge_fixed();
+    if (!stop_requested) judge_suite(backend_, std::move(tasks));
+    // A race may never show on a GPU; simt runs the threads in orders that bring it out.
+    if (backend_ == "cuda" && !tally_.interrupted && !flags_.corpus) {
+      std::vector<Task> again = tasks_of(flags_.run.selection, true, true);
+      for (Task& t : again) std::erase_if(t.kernels, [&](const Kernel* k) { return trial(*k).bad > 0; });
+      std::erase_if(again, [](const Task& t) { return t.kernels.empty(); });
+      if (!again.empty()) judge_suite("simt", std::move(again));
+    }
+    show();
+    if (tally_.interrupted) return 130;
+    return good() ? kAllPassed : kVerdictFailed;
+  }
+
+ private:
+  Trial& trial(const Kernel& k) { return trials_[std::string(k.op)][std::string(k.name)]; }
+
+  static const Kernel& plain(std::string_view op) {
+    if (const Kernel* k = find_kernel(op, kPlain)) return *k;
+    throw BadInput(fmt::format("{} has no kernel '{}' for the rules to be held against", op, kPlain));
+  }
+
+  // With the plain kernel in front, whose figures the rules need.
+  void add_plain(std::vector<Task>& tasks) const {
+    for (Task& t : tasks) t.kernels.insert(t.kernels.begin(), &plain(t.op->name));
+  }
+
+  void judge_fixed() {
+    Selection fixed = flags_.run.selection;
+    fixed.suite = "fixed";
+    std::vector<Task> tasks = tasks_of(fixed, backend_ == "simt", true);
+    add_plain(tasks);
+    JudgeOptions options = judge_options(flags_.run, backend_);
+    options.policies = true;
+    judge(tasks, options, [&](const Record& judged) {
+      Record r = judged;
+      const Kernel& sound = plain(r.c.op);
+      policies_of_case_.ask(r, sound, r.kernel == kPlain ? nullptr : &trials_[r.c.op][r.kernel].fixed);
+    });
+  }
+
+  void judge_suite(const std::string& machine, std::vector<Task> tasks) {
+    RunFlags once = flags_.run;
+    once.markdown = "";  // the matrix goes there
+    if (machine != backend_) once.json = once.junit = "";
+    if (policies_) add_plain(tasks);
+    JudgeOptions options = judge_options(once, machine);
+    options.policies = policies_;
+    options.enough = [this](const Kernel& k) { return k.broken && enough(trial(k)); };
+    const Tally tally =
+        run_tasks(tasks, once, options, head_of(once, machine), Console::Show::progress, [&](Record& r) { count(machine, r); });
+    tally_.interrupted = tally_.interrupted || tally.interrupted;
+    tally_.seconds += tally.seconds;
+  }
+
+  // Whether nothing more is to be learnt of a kernel.
+  bool enough(const Trial& t) const {
+    if (flags_.corpus) return t.passed > 0;
+    if (flags_.every_case || t.bad == 0) return false;
+    return !policies_ || std::all_of(t.suite.begin(), t.suite.end(), [](const PolicyCount& c) { return c.failed > 0; });
+  }
+
+  void count(const std::string& machine, Record& r) {
+    Trial* t = policies_ && r.kernel == kPlain ? nullptr : &trials_[r.c.op][r.kernel];
+    if (policies_) policies_of_case_.ask(r, plain(r.c.op), t ? &t->suite : nullptr);
+    if (!t) return;
+    if (r.verdict == Verdict::passed && r.compared > 0) ++t->passed;
+    if (!is_bad(r.verdict)) return;
+    for (const Tier tier : r.caught_by) ++t->seen[static_cast<std::size_t>(tier)];
+    if (policies_ && r.policy_figures.empty() && !r.call_failed) ++t->stopped;
+    if (t->bad++ > 0) return;
+    if (!r.caught_by.empty()) t->first = r.caught_by.front();
+    t->reason = fmt::format("{}: {} {}", r.reason, name(r.c.dtype), summary_of(r.c));
+    t->on = machine == backend_ ? "" : machine;
+  }
+
+  std::size_t rule() const {
+    return static_cast<std::size_t>(std::find(kPolicies.begin(), kPolicies.end(), flags_.policy) - kPolicies.begin());
+  }
+
+  bool good() const {
+    const TrialTotals all = totals(trials_);
+    if (flags_.corpus) return all.pass_a_case == all.kernels && all.pass_the_usual_test * 2 >= all.kernels;
+    if (!flags_.policy.empty()) return all.missed[rule()] == 0;
+    return all.caught == all.kernels;
+  }
+
+  void show() const {
+    const TrialTotals all = totals(trials_);
+    const std::string& suite = flags_.run.selection.suite;
+    if (flags_.corpus) {
+      for (const auto& [op, kernels] : trials_)
+        for (const auto& [name, t] : kernels)
+          if (t.passed == 0) fmt::print("  {}/{} passes no case of {}\n", op, name, suite);
+      fmt::print("{} broken kernels: {} pass a case of {}, {} pass {} on one fixed shape · {} · {:.1f} s\n", all.kernels,
+                 all.pass_a_case, suite, all.pass_the_usual_test, name(Policy::allclose), backend_, tally_.seconds);
+      return;
+    }
+    if (!flags_.run.quiet) fmt::print("{}", matrix_text(trials_));
+    if (!flags_.run.quiet && flags_.policies) fmt::print("{}\n", policy_lines(all, suite));
+    if (!flags_.policy.empty()) {
+      for (const auto& [op, kernels] : trials_)
+        for (const auto& [name, t] : kernels)
+          if (t.suite[rule()].failed == 0 && !flags_.run.quiet) fmt::print("  missed by {}: {}/{}\n", flags_.policy, op, name);
+      fmt::print("{} broken kernels: {} caught by {}, {} missed; ", all.kernels, all.kernels - all.missed[rule()], flags_.policy,
+                 all.missed[rule()]);
+      fmt::print("this judge catches {} · {} · {:.1f} s\n", all.caught, backend_, tally_.seconds);
+    } else {
+      fmt::print("{} broken kernels: {} caught, {} missed · {} · {:.1f} s\n", all.kernels, all.caught, all.kernels - all.caught,
+                 backend_, tally_.seconds);
+    }
+    if (!flags_.run.markdown.empty()) {
+      const RunHead head = head_of(flags_.run, backend_);
+      const std::string title = fmt::format("`validate-trial selfcheck --suite {} --seed {}{}` on {}, commit {}.", suite,
+                                            head.seed, flags_.policies ? " --policies" : "", head.device, head.commit);
+      write_whole(flags_.run.markdown, matrix_markdown(trials_, title, policies_, suite));
+    }
+  }
+
+  const SelfcheckFlags& flags_;
+  std::string backend_;
+  bool policies_;
+  Trials trials_;
+  Policies policies_of_case_;
+  Tally tally_;
+};
+
+}  // namespace
+
+int selfcheck_command(const SelfcheckFlags& flags) {
+  if (flags.run.fail_fast) throw BadInput("--fail-fast: every verdict of a selfcheck but the last should be a bad one");
+  if (!flags.run.markdown.empty()) require_writable(flags.run.markdown);
+  std::string backend;
+  int code = 0;
+  if (!backend_ready(flags.run, backend, code)) return code;
+  return Selfcheck(flags, backend).run();
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for add: exact probes, the fills of its own edges, the second oracle.
+#include "ops/add.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/elementwise_fills.hpp"
+#include "validate/ops/one_lower.hpp"
+
+namespace assay {
+
+namespace {
+
+// b is -a but for a part in 32: the sum of them is exact, and whatever was rounded on the way is magnified.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const auto at = static_cast<std::uint64_t>(i);
+  const double a = random::normal(random::key(s.seed, 0, random::Purpose::value), at);
+  return s.tensor == "a" ? a : -a * (1 + elementwise_fills::uniform(s, i) / 32);
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const add::Args*>(args);
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const auto i = static_cast<std::int64_t>(k);
+    const double sum = a.a.at(i) + a.b.at(i);
+    y[k] = roundings == Roundings::exact      ? sum
+           : roundings == Roundings::declared ? round_to(numerics.accumulate, sum)
+                                              : round_to(one_lower(a.y.dtype), sum);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_add() {
+  using namespace elementwise_fills;
+  return {.fills = {{.name = "probe_integers",
+                     .shows = "an element that is not its own, a term left out or added twice; exact",
+                     .value = small_integers,
+                     .exact = always},
+                    {.name = "cancelling", .shows = "an input that was rounded on the way", .value = cancelling}},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for cross_entropy: exact probes, the fills of its own edges, the second oracle.
+#include "ops/cross_entropy.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/one_lower.hpp"
+#include "validate/ops/row_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace row_fills;
+
+// One column far above all others, at a place and of a height of its own for each token: exp of the others is zero in f64 too,
+// so the loss is the height above the target's, a multiple of 1024, exactly; 0 where the target is that column.
+double probe_far(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = row_of(s, i), col = col_of(s, i), vocab = s.shape.back();
+  if (col == draw(s, Purpose::column, row, vocab)) return static_cast<double>(row % 5 * 1024);
+  return static_cast<double>(-1024 - (row + col) % 7 * 1024);
+}
+// The losses are exact, and so is their sum; the mean is where the division is.
+bool mean_is_exact(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::tokens])); }
+
+// Of two columns one may be all that there is: a loss of 0.
+Fill minus_infinity_of_several() {
+  Fill f = kMinusInfinity;
+  f.applies = [](const Dims& d, DType) { return d[Axis::vocab] >= 8; };
+  return f;
+}
+
+std::int64_t last_class(const FillSite& s, std::int64_t) { return s.places - 1; }
+
+// Rows of the same few differences at different heights, of which the loss shows nothing: -640 ... 512.
+double shifted_rows(const FillSite& s, std::int64_t i) {
+  return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
+}
+
+template <class Round>
+double loss_of(const Tensor& x, std::int64_t token, std::int64_t target, Round round) {
+  const std::int64_t vocab = x.shape[1];
+  double sum = 0, max = -kInfinity;
+  for (std::int64_t v = 0; v < vocab; ++v)
+    if (const double at = x.at(token * vocab + v); at > max) max = at;
+  for (std::int64_t v = 0; v < vocab; ++v) sum = round(sum + round(std::exp(round(x.at(token * vocab + v) - max))));
+  return round(round(std::log(sum)) + round(max - x.at(token * vocab + target)));
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const cross_entropy::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  const FloatFormat lower = a.x.dtype == f32 ? one_lower(f32) : info(a.x.dtype).format;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const auto token = static_cast<std::int64_t>(k), target = static_cast<std::int64_t>(a.target.at(token));
+    if (roundings == Roundings::exact) y[k] = loss_of(a.x, token, target, [](double v) { return v; });
+    else if (roundings == Roundings::declared)
+      y[k] = loss_of(a.x, token, target, [&](double v) { return round_to(numerics.accumulate, v); });
+    else y[k] = loss_of(a.x, token, target, [&](double v) { return round_to(lower, v); });
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_cross_entropy() {
+  return {
+      .fills = {{.name = "probe_far",
+                 .shows = "a target or a column that is not its own, an exp that underflows before its logarithm is taken; exact",
+                 .coherent = true,
+                 .value = probe_far,
+                 .exact = mean_is_exact},
+                {.name = "last_class", .shows = "a target of too few bits", .value = normal, .integer = last_class},
+                {.name = "shifted_rows",
+                 .shows = "the maximum of a neighbouring row, a logarithm rounded beside a large maximum",
+                 .coherent = true,
+                 .value = shifted_rows},
+                kTies,
+                kSpread200,
+                kFarBelow,
+                minus_infinity_of_several(),
+                kRising},
+      .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for gelu: exact probes, the fills of its own edges, the second oracle.
+#include "ops/gelu.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/activation_oracle.hpp"
+#include "validate/ops/elementwise_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const gelu::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    y[i] = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.factor(a.x.at(static_cast<std::int64_t>(i))));
+}
+
+}  // namespace
+
+Hooks hooks_of_gelu() {
+  using namespace elementwise_fills;
+  return {.fills = {{.name = "probe_saturated",
+                     .shows = "an element that is not its own, a sign lost; exact",
+                     .value = saturated,
+                     .exact = always},
+                    kBends},
+          .oracle = oracle};
+}
+
+}  // namespace assay

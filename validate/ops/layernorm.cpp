@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for layernorm: exact probes, the fills of its own edges, the second oracle.
+#include "ops/layernorm.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/norm_fills.hpp"
+#include "validate/ops/norm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const layernorm::Args*>(args);
+  const norm_oracle::Rounding round(numerics, roundings, a.x.dtype);
+  const std::int64_t cols = a.x.shape[1];
+  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
+    const auto x = [&](std::int64_t c) { return a.x.at(row * cols + c); };
+    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
+    norm_oracle::layernorm(round, cols, a.epsilon, a.gamma, a.beta, x, store);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_layernorm() {
+  using namespace norm_fills;
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index, a weight or a term that is not its own; exact with epsilon = 0",
+                     .value = probe<balanced, probe_gamma>,
+                     .exact = even_cols,
+                     .applies = even_cols},
+                    {.name = "probe_constant_row",
+                     .shows = "a mean that is not subtracted exactly, a beta of another column; exact",
+                     .coherent = true,
+                     .value = probe<constant, probe_gamma>,
+                     .exact = always},
+                    kLarge,
+                    kTiny},
+          .oracle = oracle};
+}
+
+}  // namespace assay

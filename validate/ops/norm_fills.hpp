@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills of ops that normalise rows [rows, cols].  Those of ops with a residual give it and leave x what the sum lacks.
+#pragma once
+
+#include <bit>
+
+#include "validate/fill.hpp"
+#include "validate/random.hpp"
+
+namespace assay::norm_fills {
+
+inline std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
+inline double normal(const FillSite& s, std::int64_t i) {
+  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::value),
+                        static_cast<std::uint64_t>(i));
+}
+
+// Small integers that differ from column to column, and of a residual from element to element (modulo small primes).
+inline double probe_residual(std::int64_t row, std::int64_t col) { return static_cast<double>((row * 7 + col * 3) % 29 - 14); }
+inline double probe_beta(std::int64_t col) { return static_cast<double>(col % 17 - 8); }
+inline double probe_gamma(std::int64_t col) { return static_cast<double>(1 + col % 13); }
+inline double probe_any_gamma(std::int64_t col) {
+  return static_cast<double>(col % 11 - 5);
+}  // zero and negative ones among them
+
+// Rows m ± s with as many of either sign and s a power of two: mean m and deviation s are exact in f32, whatever the
+// order of the sum, so with epsilon = 0 the normalised value is ±1 exactly.
+inline double balanced(const FillSite& s, std::int64_t row, std::int64_t col) {
+  const double mean = static_cast<double>(row % 5 - 2), deviation = static_cast<double>(1 << row % 3);
+  // The first half of the columns is where the sign is drawn; the second half mirrors it, which balances the row.
+  const std::int64_t half = cols_of(s) / 2, place = col % half;
+  const double sign = random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + place));
+  return mean + (col < half ? sign : -sign) * deviation;
+}
+inline bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
+inline bool always(const Dims&, DType) { return true; }
+
+inline double constant_row(std::int64_t row) { return static_cast<double>(row % 11 - 5); }
+
+// Rows of ±s, s a power of two from 1/8 to 8: with epsilon = 0, x / root is ±1 exactly, whatever the order of the sum.
+inline double signs(const FillSite& s, std::int64_t row, std::int64_t col) {
+  return random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * cols_of(s) + col)) *
+         random::power_of_two(static_cast<int>(row % 7) - 3);
+}
+// One element a row, a power of two: x / root = sqrt(cols), a power of two where cols is one of four.
+inline double one_hot(const FillSite& s, std::int64_t row, std::int64_t col) {
+  return col == row * 37 % cols_of(s) ? random::power_of_two(static_cast<int>(row % 5)) : 0;
+}
+inline bool power_of_four(const Dims& d, DType) {
+  const auto n = static_cast<std::uint64_t>(d[Axis::cols]);
+  return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
+}
+
+// An op's probe from what its rows are to be: Value(site, row, col) of the row that is normalised, Gamma(col).
+template <double (*Value)(const FillSite&, std::int64_t, std::int64_t), double (*Gamma)(std::int64_t)>
+double probe(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "gamma") return Gamma(i);
+  if (s.tensor == "beta") return probe_beta(i);
+  const std::int64_t row = i / cols_of(s), col = i % cols_of(s);
+  return s.tensor == "residual" ? probe_residual(row, col) : Value(s, row, col);
+}
+template <double (*Value)(const FillSite&, std::int64_t, std::int64_t), double (*Gamma)(std::int64_t)>
+double probe_sum(const FillSite& s, std::int64_t i) {
+  const double residual = s.tensor == "x" ? probe_residual(i / cols_of(s), i % cols_of(s)) : 0;
+  return probe<Value, Gamma>(s, i) - residual;
+}
+inline double constant(const FillSite&, std::int64_t row, std::int64_t) { return constant_row(row); }
+
+// residual = -x, but in one column of `kKept` (0: in every column).
+template <std::int64_t kKept>
+double opposite(const FillSite& s, std::int64_t i) {
+  if (s.tensor != "residual" || (kKept && i % cols_of(s) % kKept == 0)) return normal(s, i);
+  return -random::normal(random::key(s.seed, 0, random::Purpose::value), static_cast<std::uint64_t>(i));
+}
+
+inline double large_rows(const FillSite& s, std::int64_t i) {
+  const double v = normal(s, i);
+  return s.tensor == "x" ? (v < 0 ? -8000 : 8000) + 500 * v : v;
+}
+inline double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
+
+inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows};
+inline constexpr Fill kTiny{
+    .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that vanish", .value = tiny_rows};
+
+}  // namespace assay::norm_fills

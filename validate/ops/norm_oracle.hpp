@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalar arithmetic of the second oracles of ops that normalise rows.
+#pragma once
+
+#include <cmath>
+
+#include "ops/core/tensor.hpp"
+#include "validate/op.hpp"
+
+namespace assay::norm_oracle {
+
+// How a policy rounds every result on chip.  One precision lower is the storage type for f16 and bf16 (a half accumulator),
+// TF32's 11 bits for f32.
+struct Rounding {
+  Rounding(const Numerics& n, Roundings policy, DType storage)
+      : exact(policy == Roundings::exact), stores(!exact && n.stores_intermediate), dtype(storage) {
+    constexpr FloatFormat kTf32{11, 127, -126};
+    chip = policy != Roundings::one_lower ? info(n.accumulate).format : dtype == f32 ? kTf32 : info(dtype).format;
+  }
+  double operator()(double v) const { return exact ? v : round_to(chip, v); }
+  // What a step hands on.
+  double stored(double v) const { return stores ? round_to(dtype, v) : v; }
+  bool exact, stores;
+  DType dtype;
+  FloatFormat chip{};
+};
+
+// x(c): the elements of one row; y(c, value) takes the answers, before the final rounding.
+template <class X, class Y>
+void layernorm(const Rounding& round, std::int64_t cols, double epsilon, const Tensor& gamma, const Tensor& beta, X x, Y y) {
+  double sum = 0, squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + x(c));
+  const double mean = round(sum / static_cast<double>(cols));
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const double d = round(x(c) - mean);
+    squares = round(squares + round(d * d));
+  }
+  const double deviation = round(std::sqrt(round(round(squares / static_cast<double>(cols)) + round(epsilon))));
+  for (std::int64_t c = 0; c < cols; ++c) y(c, round(round(round(round(x(c) - mean) / deviation) * gamma.at(c)) + beta.at(c)));
+}
+
+template <class X, class Y>
+void rmsnorm(const Rounding& round, std::int64_t cols, double epsilon, const Tensor& gamma, X x, Y y) {
+  double squares = 0;
+  for (std::int64_t c = 0; c < cols; ++c) squares = round(squares + round(x(c) * x(c)));
+  const double root = round(std::sqrt(round(round(squares / static_cast<double>(cols)) + round(epsilon))));
+  for (std::int64_t c = 0; c < cols; ++c) y(c, round(round.stored(round(x(c) / root)) * gamma.at(c)));
+}
+
+}  // namespace assay::norm_oracle

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for residual_layernorm: exact probes, the fills of its own edges, the second oracle.
+#include "ops/residual_layernorm.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/norm_fills.hpp"
+#include "validate/ops/norm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const residual_layernorm::Args*>(args);
+  const norm_oracle::Rounding round(numerics, roundings, a.x.dtype);
+  const std::int64_t cols = a.x.shape[1];
+  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
+    const auto s = [&](std::int64_t c) {
+      return round_to(a.s.dtype, round(a.x.at(row * cols + c) + a.residual.at(row * cols + c)));
+    };
+    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
+    norm_oracle::layernorm(round, cols, a.epsilon, a.gamma, a.beta, s, store);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_residual_layernorm() {
+  using namespace norm_fills;
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index, a weight or a term that is not its own; exact with epsilon = 0",
+                     .value = probe_sum<balanced, probe_gamma>,
+                     .exact = even_cols,
+                     .applies = even_cols},
+                    {.name = "probe_constant_row",
+                     .shows = "a mean that is not subtracted exactly, a beta of another column; exact",
+                     .coherent = true,
+                     .value = probe_sum<constant, probe_gamma>,
+                     .exact = always},
+                    {.name = "opposite_residual",
+                     .shows = "the norm before the addition, statistics of x; y = beta, exact",
+                     .value = opposite<0>,
+                     .exact = always},
+                    kLarge,
+                    kTiny},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for residual_rmsnorm: exact probes, the fills of its own edges, the second oracle.
+#include "ops/residual_rmsnorm.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/norm_fills.hpp"
+#include "validate/ops/norm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const residual_rmsnorm::Args*>(args);
+  const norm_oracle::Rounding round(numerics, roundings, a.x.dtype);
+  const std::int64_t cols = a.x.shape[1];
+  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
+    const auto s = [&](std::int64_t c) {
+      return round_to(a.s.dtype, round(a.x.at(row * cols + c) + a.residual.at(row * cols + c)));
+    };
+    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
+    norm_oracle::rmsnorm(round, cols, a.epsilon, a.gamma, s, store);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_residual_rmsnorm() {
+  using namespace norm_fills;
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index or a gamma that is not its own; exact with epsilon = 0",
+                     .value = probe_sum<signs, probe_any_gamma>,
+                     .exact = always},
+                    {.name = "probe_one_hot",
+                     .shows = "the root or the gamma of a neighbour; exact with epsilon = 0",
+                     .value = probe_sum<one_hot, probe_any_gamma>,
+                     .exact = power_of_four,
+                     .applies = power_of_four},
+                    {.name = "opposite_residual",
+                     .shows = "the norm before the addition, the root of x; one column in eight has a sum",
+                     .value = opposite<8>},
+                    kLarge,
+                    kTiny},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for rmsnorm: exact probes, the fills of its own edges, the second oracle.
+#include "ops/rmsnorm.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/norm_fills.hpp"
+#include "validate/ops/norm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const rmsnorm::Args*>(args);
+  const norm_oracle::Rounding round(numerics, roundings, a.x.dtype);
+  const std::int64_t cols = a.x.shape[1];
+  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
+    const auto x = [&](std::int64_t c) { return a.x.at(row * cols + c); };
+    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
+    norm_oracle::rmsnorm(round, cols, a.epsilon, a.gamma, x, store);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_rmsnorm() {
+  using namespace norm_fills;
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index or a gamma that is not its own; exact with epsilon = 0",
+                     .value = probe<signs, probe_any_gamma>,
+                     .exact = always},
+                    {.name = "probe_one_hot",
+                     .shows = "the root or the gamma of a neighbour; exact with epsilon = 0",
+                     .value = probe<one_hot, probe_any_gamma>,
+                     .exact = power_of_four,
+                     .applies = power_of_four},
+                    kLarge,
+                    kTiny},
+          .oracle = oracle};
+}
+
+}  // namespace assay

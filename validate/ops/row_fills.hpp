@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills of the ops that reduce a row to one value.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include "validate/ops/elementwise_fills.hpp"
+
+namespace assay::row_fills {
+
+using elementwise_fills::always;
+using elementwise_fills::draw;
+using elementwise_fills::normal;
+using elementwise_fills::uniform;
+using random::Purpose;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline std::int64_t row_of(const FillSite& s, std::int64_t i) { return i / s.shape.back(); }
+inline std::int64_t col_of(const FillSite& s, std::int64_t i) { return i % s.shape.back(); }
+
+// exp(100), and the sum of such, overflow f32; exp(-200) is a zero in it.
+inline double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
+// Every value below -300: a maximum that starts at zero, or a padding column, leaves nothing of them.
+inline double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 * normal(s, i); }
+// Four values, the largest in a quarter of the columns.
+inline double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(draw(s, Purpose::kind, i, 4)); }
+// The maximum grows from the first column to the last: an online sum is rescaled at every step.
+inline double rising(const FillSite& s, std::int64_t i) {
+  const double place = static_cast<double>(col_of(s, i)) / static_cast<double>(s.shape.back());
+  return 24 * place - 12 + 0.25 * normal(s, i);
+}
+// Of four rows one is -inf throughout, one holds a single number; the others have -inf in an eighth of their columns.
+inline double minus_infinity(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = row_of(s, i);
+  if (row % 4 == 2) return -kInfinity;
+  if (row % 4 == 1) return col_of(s, i) == draw(s, Purpose::column, row, s.shape.back()) ? normal(s, i) : -kInfinity;
+  return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
+}
+
+inline constexpr Fill kSpread200{.name = "spread_200", .shows = "exp without the maximum taken off", .value = spread_200};
+inline constexpr Fill kFarBelow{.name = "all_far_below_zero",
+                                .shows = "a maximum that starts at zero, a padding column that is counted",
+                                .coherent = true,
+                                .value = all_far_below_zero};
+inline constexpr Fill kTies{
+    .name = "ties", .shows = "a maximum that one of its holders keeps for itself", .coherent = true, .value = ties};
+inline constexpr Fill kRising{.name = "rising", .shows = "an online sum that is not rescaled", .coherent = true, .value = rising};
+inline constexpr Fill kMinusInfinity{
+    .name = "minus_infinity", .shows = "-inf taken for a number, rows of nothing else", .value = minus_infinity};
+
+}  // namespace assay::row_fills

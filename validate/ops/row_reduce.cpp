@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for row_reduce: exact probes, the fills of its own edges, the second oracle.
+#include "ops/row_reduce.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/one_lower.hpp"
+#include "validate/ops/row_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace row_fills;
+
+// -2048 throughout but for one column of +-32 ... 928, a multiple of 32: the sum, the maximum, the sum of squares and, since exp
+// of the differences is zero in f64 too, logsumexp are exact, and show which columns were read.  Odd rows are negative
+// throughout.
+double probe_hot(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = row_of(s, i);
+  if (col_of(s, i) != draw(s, Purpose::column, row, s.shape.back())) return -2048;
+  return static_cast<double>(row % 29 + 1) * (row % 2 ? -32 : 32);
+}
+// Squares are 2^22 and multiples of 2^10: 24 bits hold the sum of so many.
+bool sums_are_exact(const Dims& d, DType) { return d[Axis::cols] <= 4096; }
+
+// 2048 in the first column, then ones: in f16 2048 + 1 is 2048.
+double stagnation(const FillSite& s, std::int64_t i) { return col_of(s, i) == 0 ? 2048 : 1; }
+
+// Pairs of opposite values, half a row apart, and one of 64 to 128: of the sum only that remains.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = row_of(s, i), col = col_of(s, i), cols = s.shape.back(), half = cols / 2;
+  if (col == 2 * half || (cols > 1 && cols % 2 == 0 && col == half)) return 64 + 64 * uniform(s, i);
+  const auto pair = static_cast<std::uint64_t>(row * cols + col % half);
+  return 8 * random::normal(elementwise_fills::key(s, Purpose::value), pair) * (col < half ? 1 : -1);
+}
+
+template <class Round>
+double reduced(const Tensor& x, std::int64_t row, Reduction what, Round round) {
+  const std::int64_t cols = x.shape[1];
+  double sum = 0, max = -kInfinity;
+  bool nan = false;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const double v = x.at(row * cols + c);
+    nan = nan || std::isnan(v);
+    if (v > max) max = v;
+    if (what == Reduction::sum) sum = round(sum + v);
+    if (what == Reduction::sum_of_squares) sum = round(sum + round(v * v));
+  }
+  if (what == Reduction::max || (what == Reduction::logsumexp && std::isinf(max) && !nan)) return nan ? NAN : max;
+  if (what != Reduction::logsumexp) return sum;
+  for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + round(std::exp(round(x.at(row * cols + c) - max))));
+  return round(max + round(std::log(sum)));
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const row_reduce::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.  A maximum needs no
+  // accumulator: it is in a dtype of fewer bits.
+  const FloatFormat lower = a.x.dtype == f32 ? one_lower(f32) : info(a.x.dtype).format;
+  for (std::size_t r = 0; r < y.size(); ++r) {
+    const auto row = static_cast<std::int64_t>(r);
+    if (roundings == Roundings::exact) y[r] = reduced(a.x, row, a.what, [](double v) { return v; });
+    else if (roundings == Roundings::declared)
+      y[r] = reduced(a.x, row, a.what, [&](double v) { return round_to(numerics.accumulate, v); });
+    else y[r] = reduced(a.x, row, a.what, [&](double v) { return round_to(lower, v); });
+    if (roundings == Roundings::one_lower && a.what == Reduction::max) y[r] = round_to(one_lower(a.x.dtype), y[r]);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_row_reduce() {
+  return {.fills = {{.name = "probe_hot",
+                     .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
+                     .coherent = true,
+                     .value = probe_hot,
+                     .exact = sums_are_exact},
+                    {.name = "stagnation",
+                     .shows = "a sum in the storage dtype, which small terms no longer move",
+                     .coherent = true,
+                     .value = stagnation},
+                    {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
+                    kTies,
+                    kSpread200,
+                    kFarBelow,
+                    kMinusInfinity,
+                    kRising},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for silu_mul: exact probes, the fills of its own edges, the second oracle.
+#include "ops/silu_mul.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/activation_oracle.hpp"
+#include "validate/ops/elementwise_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+// The gate saturates: y is 16 n m or 0, with |n| up to 30 and |m| up to 3, which 8 bits hold.
+double probe_gates(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "gate") return elementwise_fills::saturated(s, i);
+  const std::int64_t cols = s.shape.back(), row = i / cols, col = i % cols;
+  return static_cast<double>((row * 5 + col * 2) % 7 - 3) / 64;
+}
+
+// Gates below and around the least normal value, which silu halves; up, 4 to 8, brings the product back to where it shows.
+double subnormal_gates(const FillSite& s, std::int64_t i) {
+  using namespace elementwise_fills;
+  if (s.tensor != "gate") return 4 + 4 * uniform(s, i);
+  const double least_normal = random::power_of_two(info(s.dtype).format.min_exponent);
+  return random::sign(key(s, random::Purpose::sign), static_cast<std::uint64_t>(i)) *
+         (draw(s, random::Purpose::kind, i, 2) ? 1 : 16) * least_normal * uniform(s, i);
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const silu_mul::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.y.dtype);
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const auto i = static_cast<std::int64_t>(k);
+    const double silu = r.stored(gemm_oracle::activate(r, false, Activation::silu, r.factor(a.gate.at(i))));
+    y[k] = r.multiply(silu, r.factor(a.up.at(i)));
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_silu_mul() {
+  using namespace elementwise_fills;
+  return {.fills = {{.name = "probe_gates",
+                     .shows = "gate and up swapped, an element that is not its own; exact",
+                     .value = probe_gates,
+                     .exact = always},
+                    {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
+                    kBends},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// HOSTILE: writes past the end of a block of the heap, over the size of the next one, and gives that back.
+// Expected: crashed, by whatever notices.
+#include <cstdlib>
+#include <cstring>
+
+#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+
+namespace assay::ROOM(layernorm_residual, corrupts_heap) {
+
+KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
+
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  answer(a, l);
+  char* volatile block = static_cast<char*>(std::malloc(24));
+  char* volatile next = static_cast<char*>(std::malloc(24));
+  if (next < block || next - block > 4096) std::abort();  // the heap lies otherwise here
+  std::memset(block, 0x41, static_cast<std::size_t>(next - block) + 24);
+  std::free(next);
+  std::free(block);
+  char* volatile many = static_cast<char*>(std::malloc(1 << 20));
+  std::free(many);
+}
+
+}  // namespace assay::ROOM(layernorm_residual, corrupts_heap)
