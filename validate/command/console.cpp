@@ -23,6 +23,18 @@ std::size_t width_of(int fd) {
   return known ? size.ws_col : kUsualWidth;
 }
 
+// ASCII text that starts in column 3, broken at spaces.
+std::string wrapped(std::string text, std::size_t width) {
+  for (std::size_t start = 0, room = std::max<std::size_t>(width, 20) - 2; text.size() - start > room;
+       room = std::max<std::size_t>(width, 20) - 4) {
+    const std::size_t space = text.rfind(' ', start + room);
+    if (space == std::string::npos || space <= start) break;
+    text.replace(space, 1, "\n    ");
+    start = space + 5;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string cut(const std::string& text, std::size_t width) {
@@ -126,7 +138,7 @@ void Console::table() const {
 void Console::notes(const Tally& tally) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
-  const auto note = [&](const std::string& text) { fmt::print("  {}\n", text), any = true; };
+  const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, width_of(STDOUT_FILENO))), any = true; };
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));

@@ -65,7 +65,7 @@ for value in 0/3 4/3 1 1/ /3 1/0 -1/3 1/3x 9223372036854775808/9; do refuses "--
 line() { refuses "$1" "$validate" replay --backend simt "$2"; }
 line "expected 'op/kernel dtype" garbage
 line "expected 'op/kernel dtype" ""
-line "unknown op 'layernorm'" "layernorm/naive f16 rows=3 cols=4"
+line "unknown op 'layernorn'" "layernorn/naive f16 rows=3 cols=4"
 line "no kernel after the slash" "$op/ f16 rows=3 cols=4"
 line "Did you mean 'naive'?" "$op/naivee f16 rows=3 cols=4"
 line "unknown dtype 'f61'. Known: f16, bf16, f32" "$op/naive f61 rows=3 cols=4"
