@@ -22,7 +22,8 @@ __global__ void gate_and_up_swapped(const T* gate, const T* up, T* y, std::int64
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i % cols;
   const float g = to_float(ld(gate + row * gate_stride + col)), u = to_float(ld(up + row * up_stride + col));
-  const bool tail = col >= cols / (16 / sizeof(T)) * (16 / sizeof(T));
+  constexpr std::int64_t kPack = 16 / sizeof(T);
+  const bool tail = col >= cols / kPack * kPack;
   st(y + row * y_stride + col, from_float<T>(tail ? silu(u) * g : silu(g) * u));
 }
 
