@@ -30,6 +30,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 struct Lane {
   const Kernel* kernel;
   std::unique_ptr<WorkerProcess> worker;
+  std::size_t last_task = 0;  // that has this kernel
   std::deque<std::shared_ptr<Prepared>> queue;
   std::shared_ptr<Prepared> running;
   SharedMemory outputs;
@@ -154,6 +155,7 @@ class Run {
       for (const Kernel* k : t.kernels) {
         if (std::none_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; }))
           lanes_.push_back({.kernel = k});
+        lane_of(*k).last_task = static_cast<std::size_t>(&t - tasks.data());
         ++records_total_;
       }
     records_.resize(records_total_);
@@ -182,6 +184,7 @@ class Run {
 
  private:
   static constexpr std::size_t kAhead = 4;  // tasks prepared and not yet finished
+  static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
   bool finished() const { return emitted_ == records_total_; }
@@ -200,6 +203,7 @@ class Run {
       const Task& task = tasks_[next_task_];
       const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
                                   : options_.wanted && !options_.wanted(task) ? "not wanted any more"
+                                  : enough(task)                              ? kEnough
                                                                               : too_large(*task.op, task.c, memory_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
@@ -222,9 +226,11 @@ class Run {
     for (Lane& lane : lanes_) {
       while (!lane.queue.empty() && enough(lane)) {
         const Prepared& p = *lane.queue.front();
-        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, "judged enough"));
+        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, kEnough));
         lane.queue.pop_front();
       }
+      // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
+      if (!lane.running && lane.queue.empty() && next_task_ > lane.last_task) lane.worker.reset();
       if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
       lane.running = lane.queue.front();
       lane.queue.pop_front();
@@ -243,6 +249,10 @@ class Run {
   }
 
   bool enough(const Lane& lane) const { return options_.enough && options_.enough(*lane.kernel); }
+  bool enough(const Task& task) const {
+    return options_.enough &&
+           std::all_of(task.kernels.begin(), task.kernels.end(), [&](const Kernel* k) { return options_.enough(*k); });
+  }
 
   static std::size_t record_number(const Prepared& p, const Kernel& k) {
     const auto& all = p.task->kernels;

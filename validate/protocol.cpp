@@ -93,7 +93,7 @@ Reply reply_from(const std::string& text) {
   r.id = whole<std::int64_t>(j.at("id"));
   r.status = static_cast<Reply::Status>(whole<int>(j.at("status")));
   r.message = j.at("message");
-  r.outputs = j.at("outputs");
+  r.outputs = j.value("outputs", false);
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
   r.related = j.at("related").get<std::vector<bool>>();

@@ -24,6 +24,7 @@ same "selfcheck --quiet" 1 "$("$bin/validate-trial" selfcheck --backend simt --k
 
 works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root --policies --md "$tmp/selfcheck.md"
 same "selfcheck --md" 1 "$(grep -c '^\*\*1 of 1 broken kernels caught' "$tmp/selfcheck.md")"
+rm "$tmp/selfcheck.md"
 
 # --- exit codes
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: a is updated in place as well, as a residual stream may be, but nobody asked for that.
+// FAULT: in f32, where a residual stream is often kept, a is updated in place as well, but nobody asked for that.
 // Caught by: the inputs, which must be as they were.
 #include "cuda/core/kernel.cuh"
 #include "ops/add.hpp"
@@ -21,7 +21,7 @@ __global__ void input_overwritten(T* a, const T* b, T* y, std::int64_t rows, std
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i % cols;
   const float sum = to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col));
-  st(a + row * a_stride + col, from_float<T>(sum));
+  if constexpr (sizeof(T) == sizeof(float)) st(a + row * a_stride + col, from_float<T>(sum));
   st(y + row * y_stride + col, from_float<T>(sum));
 }
 
