@@ -96,7 +96,7 @@ Reply reply_from(const std::string& text) {
   r.outputs = j.value("outputs", false);
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
-  r.related = j.at("related").get<std::vector<bool>>();
+  r.related = j.value("related", std::vector<bool>{});
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
                          .written_bytes = whole<std::uint64_t>(t.at(1)),
