@@ -43,6 +43,12 @@ struct TimedLaunch {
   void* workspace = nullptr;
 };
 
+struct SteadyTimes {
+  std::vector<double> us;  // of a launch, each the mean of so many; empty: the backend has no such clock
+  int launches = 0;
+  bool graph = false;  // they were captured and replayed
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -68,10 +74,20 @@ class Backend {
   virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
 
   // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
-  // L2 cache is flushed before each.  About `seconds` long, at least 5 and at most 1000 launches of each.
+  // L2 cache is flushed before each.  About `seconds` long, at least 30 and at most 1000 launches of each.
   virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double /*seconds*/) {
     throw std::runtime_error("this backend is no clock");
   }
+  // Microseconds a launch in steady state: the same problem again and again, its data where the caches keep it.  `about_us`: a
+  // launch of each, roughly.
+  virtual std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& /*about_us*/) {
+    return std::vector<SteadyTimes>(kernels.size());
+  }
+  // What no kernel can exceed, by the device's own figures; 0: unknown.
+  virtual double peak_bytes_rate() const { return 0; }
+  virtual double peak_flops_rate(DType) const { return 0; }
+  virtual std::size_t memory_in_use() { return 0; }             // of the whole device; 0: unknown
+  virtual std::string bus_id() const { return std::string(); }  // "00000000:3B:00.0"
   // Bytes per second, read and written together, of a copy within device memory that is far larger than any cache.
   virtual double copy_rate() { throw std::runtime_error("this backend is no clock"); }
   // Operations per second of a large matrix product of that dtype by the vendor's library; 0 where there is no such library.

@@ -89,6 +89,7 @@ std::string to_json(const RunHead& h) {
   Json j{{"record", "run"},        {"schema", kSchemaVersion}, {"version", h.version}, {"commit", h.commit},
          {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
          {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}};
+  if (!h.driver.empty()) j["driver"] = h.driver;
   if (!h.libraries.empty()) j["libraries"] = h.libraries;
   return j.dump();
 }

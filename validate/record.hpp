@@ -74,6 +74,7 @@ struct Record {
 struct RunHead {
   std::string version, commit, compiler, build;
   std::string backend, device, host, date;
+  std::string driver;  // the GPU's; empty: not looked up
   std::string suite;
   std::uint64_t seed = 0;
   std::map<std::string, std::string> libraries;  // a vendor's, opened at run time: name and version

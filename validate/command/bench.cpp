@@ -84,11 +84,12 @@ Cost cost_of(const Op& op, const Case& c) {
 }
 
 Ceilings ceilings_of(Backend& backend, const std::vector<BenchShape>& rows) {
-  Ceilings ceilings{.copy = backend.copy_rate(), .matrix = {}};
+  Ceilings ceilings{.copy = backend.copy_rate(), .matrix = {}, .peak_bytes = backend.peak_bytes_rate(), .peak_flops = {}};
   fmt::print("  device copy, read and written: {:.1f} GB/s", 1e-9 * ceilings.copy);
   for (const BenchShape& row : rows) {
     if (ceilings.matrix.contains(row.c.dtype)) continue;
     const double rate = ceilings.matrix[row.c.dtype] = backend.matrix_rate(row.c.dtype);
+    ceilings.peak_flops[row.c.dtype] = backend.peak_flops_rate(row.c.dtype);
     if (rate > 0) fmt::print("; matrix product in {}: {:.1f} TFLOP/s", name(row.c.dtype), 1e-12 * rate);
   }
   fmt::print("\n  L2 flushed before each launch; median [5 %, 95 %]; a ratio is the other's time over this one's\n\n");
@@ -152,30 +153,66 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
   return sound;
 }
 
+namespace {
+
+// Times every row; whether all is sound.
+bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, BenchOut& out, RunHead head) {
+  const std::unique_ptr<Backend> backend = open_backend("cuda");
+  DeviceMonitor monitor(backend->bus_id());
+  head.driver = monitor.driver();
+  out.start(head);
+  if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
+  const auto child = [&](const std::string& program) {
+    return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
+  };
+  BenchTimers timers;
+  BenchOut other;
+  timers.monitor = &monitor, timers.other_out = &other;
+  for (int i = 0; i < flags.processes; ++i) {
+    timers.sides[0].push_back(child("/proc/self/exe"));
+    if (flags.ab.empty()) continue;
+    auto there = child(flags.ab);
+    head.commit = there->commit(), head.build = there->build();
+    timers.sides[1].push_back(std::move(there));
+  }
+  if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
+  const Ceilings ceilings = ceilings_of(*backend, rows);
+  bool sound = true;
+  for (const BenchShape& row : rows) {
+    if (stop_requested) break;
+    sound = bench_times(timers, row, flags, ceilings, out) && sound;
+    for (int side = 0; side < 2; ++side)  // one that died is replaced
+      for (auto& timer : timers.sides[side])
+        if (!timer->alive()) timer = child(side ? flags.ab : "/proc/self/exe");
+  }
+  fmt::print("\n");
+  return sound;
+}
+
+}  // namespace
+
 int bench_command(const BenchFlags& flags) {
   std::string backend_name;
   int code = 0;
   if (!backend_ready(flags.run, backend_name, code)) return code;
   if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
+  if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
+  if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.run.json.empty()))
+    throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
+  if (!flags.ab.empty()) require_writable(flags.ab_json);
+  if (!flags.ab.empty() && flags.ab_json == flags.run.json)
+    throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
   const std::vector<BenchShape> rows = rows_of(flags, backend_name == "cuda");
 
   BenchOut out;
   const RunHead head = head_of(flags.run, backend_name);
-  if (!flags.run.json.empty()) {
-    out.json = std::make_unique<JsonLines>(flags.run.json);
-    out.json->write(to_json(head));
-  }
+  if (!flags.run.json.empty()) out.json = std::make_unique<JsonLines>(flags.run.json);
   bool sound = true;
   fmt::print("Assay {} · commit {} · {}\n\n", head.version, head.commit, head.device);
-  if (backend_name == "cuda") {
-    const std::unique_ptr<Backend> backend = open_backend("cuda");
-    const Ceilings ceilings = ceilings_of(*backend, rows);
-    for (const BenchShape& row : rows)
-      if (!stop_requested) sound = bench_times(*backend, row, flags, ceilings, out) && sound;
-    fmt::print("\n");
-  }
-  if (!flags.times_only) {
+  if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
+  else out.start(head);
+  if (!flags.times_only && flags.ab.empty()) {
     fmt::print("  bytes as counted on simt, beside the contract's formula (1.0000 is equal; a simulator is no clock)\n");
     std::set<std::string> counted;  // several rows may come down to one
     for (const BenchShape& row : rows) {
@@ -186,7 +223,12 @@ int bench_command(const BenchFlags& flags) {
   }
   fmt::print("\n{} rows, {}\n", rows.size(), sound ? "every output right" : "some outputs WRONG");
   if (stop_requested) return 130;
-  return sound ? kAllPassed : kVerdictFailed;
+  if (!sound) return kVerdictFailed;
+  if (flags.ab.empty()) return kAllPassed;
+  CompareFlags compare;
+  compare.files = {flags.ab_json, flags.run.json}, compare.seed = flags.run.selection.seed;
+  fmt::print("\n{} -> this build, in turns\n\n", flags.ab);
+  return compare_command(compare);
 }
 
 }  // namespace assay

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "validate/backend.hpp"
+#include "validate/command/bench_timer.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/command/device_monitor.hpp"
 #include "validate/op.hpp"
 #include "validate/record.hpp"
 
@@ -21,6 +23,13 @@ using BenchJson = nlohmann::ordered_json;
 struct Ceilings {
   double copy = 0;                 // bytes per second, read and written
   std::map<DType, double> matrix;  // operations per second; 0 or missing: not measured
+  // By the device's own figures: what exceeds them was not measured right.  0: unknown.
+  double peak_bytes = 0;
+  std::map<DType, double> peak_flops;
+  double peak_flops_rate(DType t) const {
+    const auto at = peak_flops.find(t);
+    return at == peak_flops.end() ? 0 : at->second;
+  }
   double matrix_rate(DType t) const {
     const auto at = matrix.find(t);
     return at == matrix.end() ? 0 : at->second;
@@ -29,6 +38,9 @@ struct Ceilings {
 
 struct BenchOut {
   std::unique_ptr<JsonLines> json;
+  void start(const RunHead& head) const {
+    if (json) json->write(to_json(head));
+  }
   void write(const BenchJson& j) const {
     if (json) json->write(j.dump());
   }
@@ -44,9 +56,22 @@ struct BenchShape {
 // The sound kernels of a row that the flags ask for, and those that ratios refer to.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
-// Times the kernels of one row, interleaved, judges each once more, prints and writes; whether every output was right.
-bool bench_times(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
+// The processes that time: of this build, and of another one (--ab) whose records go to a file of its own.
+struct BenchTimers {
+  std::vector<std::unique_ptr<RowTimer>> sides[2];
+  const BenchOut* other_out = nullptr;
+  DeviceMonitor* monitor = nullptr;
+};
+
+// Times the kernels of one row in every process, interleaved there, judges what each computes after it at addresses that it has
+// not seen, prints and writes; whether every output was right and every rate possible.
+bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out);
+
+// S = 1 / (1 + (t - t_limit) / (t_base - t_limit)): 0.5 at the baseline, 1 at the limit; NaN where the baseline is at it.
+double bench_score(double us, double baseline_us, double limit_us);
+// Why a time cannot be: its rate is above the device's peak (0: unknown); empty: it can.
+std::string bench_impossible(const Cost& cost, double us, double peak_bytes, double peak_flops);
 
 // The row's case with its axes cut down to what a simulator can do.
 Case bench_reduced(const Op& op, const Case& c);

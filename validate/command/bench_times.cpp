@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "validate/command/bench.hpp"
 #include "validate/compare.hpp"
 #include "validate/image.hpp"
 #include "validate/sample.hpp"
+#include "validate/shared_memory.hpp"
+#include "validate/stats.hpp"
 #include "validate/worker.hpp"
 
 namespace assay {
@@ -18,121 +19,49 @@ namespace {
 
 using Json = BenchJson;
 
-double quantile(std::vector<double> v, double q) {
-  std::sort(v.begin(), v.end());
-  const double at = q * static_cast<double>(v.size() - 1);
-  const std::size_t low = static_cast<std::size_t>(at), high = std::min(low + 1, v.size() - 1);
-  return v[low] + (at - static_cast<double>(low)) * (v[high] - v[low]);
-}
-
-// A problem in device memory, several times over.
-class DeviceProblem {
+// What a row's outputs are judged by: the golden, on the host.
+class RowJudge {
  public:
-  DeviceProblem(Backend& backend, const Op& op, const Case& c) : backend_(backend), op_(op), packing_(pack(op, c)) {
-    inputs_.resize(packing_.input_bytes);
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-      bytes += packing_.placements[i].bytes;
-      if (op.tensors[i].role != Role::output)
-        fill_image(op, c, static_cast<int>(i), packing_.placements[i], inputs_.data() + packing_.at[i], {});
-    }
-    // Rotated places: at least three times the largest L2 cache between two uses of one.
-    const int sets = static_cast<int>(std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes, 1), 2, 16));
-    for (int s = 0; s < sets; ++s) {
-      std::vector<std::byte*> pointers;
-      for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-        const Placement& p = packing_.placements[i];
-        memory_.push_back(backend.allocate(p.bytes, p.offset, op.tensors[i].name));
-        pointers.push_back(static_cast<std::byte*>(memory_.back()));
-        if (op.tensors[i].role != Role::output) backend.write(memory_.back(), inputs_.data() + packing_.at[i], p.bytes);
-      }
-      problems_.push_back(op.make());
-      attach(*problems_.back(), c, packing_.placements, pointers);
-    }
-    // The golden's problem lies on the host.
-    golden_ = op.make();
+  RowJudge(const Op& op, const Case& c) : op_(op), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
     std::vector<std::byte*> host;
-    for (std::size_t i = 0; i < op.tensors.size(); ++i)
-      host.push_back(op.tensors[i].role == Role::output ? nullptr : inputs_.data() + packing_.at[i]);
+    for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+      const bool output = op.tensors[i].role == Role::output;
+      host.push_back(output ? nullptr : inputs_.data() + packing_.at[i]);
+      if (!output) fill_image(op, c, static_cast<int>(i), packing_.placements[i], host.back(), {});
+    }
     attach(*golden_, c, packing_.placements, host);
-    const Fill& fill = find_fill(op, c.fill);
-    golden_->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+    golden_->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     golden_->solve(sampled_rows(op, c, *golden_));
   }
-  ~DeviceProblem() {
-    for (void* p : memory_) backend_.release(p);
-    if (workspace_) backend_.release(workspace_);
-  }
-  DeviceProblem(const DeviceProblem&) = delete;
-  DeviceProblem& operator=(const DeviceProblem&) = delete;
-
+  const SharedMemory& inputs() const { return inputs_; }
+  std::size_t output_bytes() const { return packing_.output_bytes; }
   Cost cost() const { return golden_->cost(); }
-  // Why the kernel cannot run here; empty: it can.
-  std::string why_not(const Kernel& k) const {
-    if (!backend_.launcher(k)) return "not built for this backend";
-    if (k.least_arch > backend_.arch()) return fmt::format("needs sm_{}", k.least_arch);
-    if (const Legality ok = k.available(); !ok) return ok.why;
-    return k.supports(problems_[0]->args()).why;
-  }
-  TimedLaunch timed(const Kernel& k) {
-    TimedLaunch t{.launcher = backend_.launcher(k), .args = {}};
-    for (const auto& p : problems_) t.args.push_back(p->args());
-    const std::size_t bytes = k.workspace_bytes(problems_[0]->args());
-    if (bytes > workspace_bytes_) {
-      if (workspace_) backend_.release(workspace_);
-      workspace_ = backend_.allocate(bytes, 0, "workspace");
-      workspace_bytes_ = bytes;
-    }
-    return t;
-  }
-  void* workspace() const { return workspace_; }
-
-  // Seconds of a launch on the host's clock: the least of four, or of as many as half a second allows.  The first loads code
-  // and lets a library choose its algorithm.
-  double estimate(const Kernel& k) {
-    double least = 0, sum = 0;
-    for (int times = 0; times < 4 && sum < 0.5; ++times) {
-      const auto start = std::chrono::steady_clock::now();
-      backend_.run(backend_.launcher(k), problems_[0]->args(), workspace_, {});
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      least = times ? std::min(least, seconds) : seconds;
-      sum += seconds;
-    }
-    return least;
-  }
-
-  // Runs the kernel once more into garbage and judges what it wrote.
-  double margin(const Kernel& k) {
-    const std::size_t first = op_.tensors.size() * (problems_.size() - 1);  // the place that was timed last
+  double margin(const Kernel& k, const std::vector<std::byte*>& images) const {
     double worst = 0;
-    std::vector<std::vector<std::byte>> images(op_.tensors.size());
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
-      if (op_.tensors[i].role != Role::output) continue;
-      images[i].assign(packing_.placements[i].bytes, kGarbage[0]);
-      backend_.write(memory_[first + i], images[i].data(), images[i].size());
-    }
-    backend_.run(backend_.launcher(k), problems_.back()->args(), workspace_, {});
     int output = 0;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
-      backend_.read(images[i].data(), memory_[first + i], images[i].size());
       Tensor got = packing_.placements[i].tensor;
-      got.data = images[i].data();
+      got.data = images[i];
       worst = std::max(worst, compare(*golden_, k.numerics, output++, got, false).margin);
     }
     return worst;
   }
 
  private:
-  Backend& backend_;
   const Op& op_;
   Packing packing_;
-  std::vector<std::byte> inputs_;
-  std::vector<void*> memory_;
-  std::vector<std::unique_ptr<Problem>> problems_;
+  SharedMemory inputs_;
   std::unique_ptr<Problem> golden_;
-  void* workspace_ = nullptr;
-  std::size_t workspace_bytes_ = 0;
+};
+
+// One kernel's times of all processes of a build.
+struct Timed {
+  const Kernel* kernel = nullptr;
+  Clusters cold, steady;
+  KernelTimes first;  // without its times
+  double margin = 0;
+  std::size_t judged = 0;  // processes
 };
 
 Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
@@ -145,8 +74,8 @@ std::string row_text(const BenchShape& shape, const Kernel& k) {
                      summary(shape.c, shape.op->shape()));
 }
 
-void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out) {
-  fmt::print("{} left out: {}\n", row_text(shape, k), why);
+void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
+  if (print) fmt::print("{} left out: {}\n", row_text(shape, k), why);
   Json j = head_of_row("left_out", shape, k);
   j["reason"] = why;
   out.write(j);
@@ -154,6 +83,35 @@ void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why,
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// At most 50 of each process, evenly over its time, in nanoseconds: what a comparison needs, in a file that can be kept.
+Json kept(const Clusters& processes) {
+  constexpr std::size_t kKept = 50;
+  Json all = Json::array();
+  for (const auto& us : processes) {
+    Json some = Json::array();
+    const std::size_t n = std::min(us.size(), kKept);
+    for (std::size_t i = 0; i < n; ++i) some.push_back(std::round(1e3 * us[i * us.size() / n]) / 1e3);
+    all.push_back(std::move(some));
+  }
+  return all;
+}
+
+Json json_of(const Summary& s) {
+  Json j{{"median", s.p50}, {"p5", s.p5},     {"p95", s.p95}, {"min", s.min},
+         {"max", s.max},    {"mean", s.mean}, {"std", s.std}, {"samples", s.n}};
+  if (s.p99) j["p99"] = *s.p99;
+  return j;
+}
+
+Json json_of(const MachineState& m) {
+  return {{"sm_mhz_min", m.sm_mhz_min},
+          {"sm_mhz_max", m.sm_mhz_max},
+          {"memory_mhz", m.memory_mhz},
+          {"power_w_max", m.power_w_max},
+          {"temperature_c_max", m.temperature_c_max},
+          {"throttle", m.throttle}};
 }
 
 }  // namespace
@@ -171,81 +129,74 @@ std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const Bench
   return chosen;
 }
 
-bool bench_times(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
-                 const BenchOut& out) {
-  constexpr double kTooSlow = 50, kQuick = 0.02;  // times the fastest; seconds that cost nobody anything
-  DeviceProblem device(backend, *shape.op, shape.c);
-  std::vector<const Kernel*> chosen;
-  for (const Kernel* k : bench_candidates(shape, flags)) {
-    if (const std::string why = device.why_not(*k); why.empty()) chosen.push_back(k);
-    else leave_out(shape, *k, why, out);
-  }
-  for (const Kernel* k : chosen) device.timed(*k);  // the workspace grows to the largest that any of them needs
-  bool sound = true;
-  std::vector<double> estimates;
-  std::erase_if(chosen, [&](const Kernel* k) {
-    try {
-      estimates.push_back(device.estimate(*k));
-      return false;
-    } catch (const std::runtime_error& e) {
-      leave_out(shape, *k, fmt::format("FAILED: {}", e.what()), out);
-      sound = false;
-      return true;
-    }
-  });
-  const double fastest = estimates.empty() ? 0 : *std::min_element(estimates.begin(), estimates.end());
-  std::vector<const Kernel*> quick;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (estimates[i] <= std::max(kQuick, kTooSlow * fastest)) quick.push_back(chosen[i]);
-    else
-      leave_out(shape, *chosen[i], fmt::format("{:.1f} ms, {:.0f} times the fastest", 1e3 * estimates[i], estimates[i] / fastest),
-                out);
-  }
-  chosen = quick;
-  std::vector<TimedLaunch> launches;
-  for (const Kernel* k : chosen) launches.push_back(device.timed(*k)), launches.back().workspace = device.workspace();
-  if (launches.empty()) return sound;
-  const auto times = backend.time_us(launches, flags.seconds);
+double bench_score(double us, double baseline_us, double limit_us) {
+  // 0.5 at the baseline, 1 at the limit.  A baseline at its limit or beyond leaves nothing to score by.
+  if (!(baseline_us > limit_us)) return std::nan("");
+  return 1 / (1 + std::max(0.0, us - limit_us) / (baseline_us - limit_us));
+}
 
+std::string bench_impossible(const Cost& cost, double us, double peak_bytes, double peak_flops) {
+  const double bytes = cost.bytes_read / (1e-6 * us), flops = cost.flops / (1e-6 * us);
+  if (peak_bytes > 0 && bytes > peak_bytes)
+    return fmt::format("IMPOSSIBLE: {:.1f} GB/s read, the memory has {:.1f}", 1e-9 * bytes, 1e-9 * peak_bytes);
+  if (peak_flops > 0 && flops > peak_flops)
+    return fmt::format("IMPOSSIBLE: {:.1f} TFLOP/s, the device has {:.1f}", 1e-12 * flops, 1e-12 * peak_flops);
+  return "";
+}
+
+namespace {
+
+// Prints and writes the rows of one build; whether all is right.
+bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
+                const Cost& cost, const std::optional<MachineState>& machine, const BenchOut& out, bool print) {
   // What ratios refer to, in the order of printing.
-  std::vector<std::pair<std::string_view, double>> references;
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    if (chosen[i]->name == "unfused" || chosen[i]->name == flags.baseline || is_vendor(*chosen[i]))
-      references.emplace_back(chosen[i]->name, quantile(times[i], 0.5));
-  const Cost cost = device.cost();
+  std::vector<const Timed*> references;
+  for (const Timed& t : all)
+    if (t.first.left_out.empty() && (t.kernel->name == "unfused" || t.kernel->name == flags.baseline || is_vendor(*t.kernel)))
+      references.push_back(&t);
   const double matrix_rate = ceilings.matrix_rate(shape.c.dtype);
   const double copy_us = 1e6 * cost.bytes() / ceilings.copy, matrix_us = matrix_rate > 0 ? 1e6 * cost.flops / matrix_rate : 0;
   const bool by_memory = copy_us >= matrix_us;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const double median = quantile(times[i], 0.5), low = quantile(times[i], 0.05), high = quantile(times[i], 0.95);
-    const double bytes_rate = cost.bytes() / (1e-6 * median), flops_rate = cost.flops / (1e-6 * median);
-    const double margin = device.margin(*chosen[i]);
-    const bool right = margin <= 1;
+  bool sound = true;
+  for (Timed& t : all) {
+    if (t.first.left_out.empty())
+      t.first.left_out = bench_impossible(cost, median_of(t.cold), ceilings.peak_bytes, ceilings.peak_flops_rate(shape.c.dtype)),
+      t.first.failed = !t.first.left_out.empty();
+    sound = sound && !t.first.failed;
+    if (!t.first.left_out.empty()) {
+      leave_out(shape, *t.kernel, t.first.left_out, out, print);
+      continue;
+    }
+    const Summary s = summary_of(t.cold);
+    const double median = s.p50, bytes_rate = cost.bytes() / (1e-6 * median), flops_rate = cost.flops / (1e-6 * median);
+    const bool right = t.margin <= 1;
     sound = sound && right;
     std::string ratios;
-    Json speedups = Json::object(), baseline_speedup = nullptr;
-    for (const auto& [reference, us] : references) {
-      speedups[std::string(reference)] = us / median;
-      const bool vendor = reference.starts_with("baseline_");
-      if (reference == flags.baseline || (flags.baseline == "vendor" && vendor)) baseline_speedup = us / median;
-      if (reference != chosen[i]->name)
-        ratios += fmt::format("  {:.2f}x {}", us / median, vendor ? reference.substr(9) : reference);
+    Json speedups = Json::object(), intervals = Json::object(), baseline_speedup = nullptr, score = nullptr;
+    for (const Timed* r : references) {
+      const std::string reference(r->kernel->name);
+      const double us = median_of(r->cold);
+      const bool vendor = is_vendor(*r->kernel);
+      speedups[reference] = us / median;
+      const Interval i = ratio_interval(t.cold, r->cold, 0.95, flags.run.selection.seed);
+      if (r != &t && t.cold.size() > 1) intervals[reference] = {i.low, i.high};
+      if (reference == flags.baseline || (flags.baseline == "vendor" && vendor)) {
+        baseline_speedup = us / median;
+        if (const double v = bench_score(median, us, std::max(copy_us, matrix_us)); std::isfinite(v)) score = v;
+      }
+      if (r != &t) ratios += fmt::format("  {:.2f}x {}", us / median, vendor ? reference.substr(9) : reference);
     }
     const std::string rate =
         by_memory ? fmt::format("{:>7.1f} GB/s    {:>5.1f} % of copy  ", 1e-9 * bytes_rate, 100 * copy_us / median)
                   : fmt::format("{:>7.1f} TFLOP/s {:>5.1f} % of matrix", 1e-12 * flops_rate, 100 * matrix_us / median);
-    fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}\n", row_text(shape, *chosen[i]), median, low, high, rate, ratios,
-               right ? "" : fmt::format("  WRONG: err/bound {:.3g}", margin));
+    if (print)
+      fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
+                 right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     std::fflush(stdout);
-    Json j = head_of_row("bench", shape, *chosen[i]);
-    j.update({{"time_us",
-               {{"median", median},
-                {"p5", low},
-                {"p95", high},
-                {"min", quantile(times[i], 0)},
-                {"max", quantile(times[i], 1)},
-                {"samples", times[i].size()}}},
+    Json j = head_of_row("bench", shape, *t.kernel);
+    j.update({{"time_us", json_of(s)},
               {"l2", "flushed"},
+              {"samples_us", kept(t.cold)},
               {"flops", cost.flops},
               {"bytes", {{"formula", cost.bytes()}, {"unfused_formula", cost.unfused_bytes}}},
               {"rate_bytes_per_s", bytes_rate},
@@ -259,9 +210,72 @@ bool bench_times(Backend& backend, const BenchShape& shape, const BenchFlags& fl
               {"baseline", flags.baseline},
               {"speedup", baseline_speedup},
               {"speedups", speedups},
-              {"margin_after_timing", std::isfinite(margin) ? Json(margin) : Json("inf")}});
+              {"speedup_intervals", intervals},
+              {"score", score},
+              {"margin_after_timing", std::isfinite(t.margin) ? Json(t.margin) : Json("inf")},
+              {"processes", t.cold.size()},
+              {"processes_judged", t.judged},
+              {"device_bytes",
+               {{"tensors", t.first.tensor_bytes},
+                {"workspace", t.first.workspace_bytes},
+                {"other", t.first.other_bytes},
+                {"peak", t.first.tensor_bytes + t.first.workspace_bytes + t.first.other_bytes}}}});
+    if (count_of(t.steady)) {
+      j["steady_us"] = json_of(summary_of(t.steady));
+      j["steady_us"]["launches"] = t.first.steady.launches, j["steady_us"]["graph"] = t.first.steady.graph;
+    }
+    if (!t.first.code.empty()) j["code"] = t.first.code;
+    if (machine) j["machine"] = json_of(*machine);
     out.write(j);
   }
+  return sound;
+}
+
+}  // namespace
+
+bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
+                 const BenchOut& out) {
+  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs are judged in one process of a build
+  const RowJudge row(*shape.op, shape.c);
+  std::vector<Timed> all[2];
+  for (const Kernel* k : bench_candidates(shape, flags))
+    for (auto& side : all)
+      side.push_back({.kernel = k, .cold = {}, .steady = {}, .first = {}}), side.back().first.kernel = k->name;
+  if (timers.monitor) timers.monitor->start();
+  const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
+  for (std::size_t turn = 0; turn < turns; ++turn)
+    for (int i = 0; i < 2; ++i) {
+      // The two builds take turns in going first.
+      const std::size_t which = (turn + static_cast<std::size_t>(i)) % 2;
+      if (turn >= timers.sides[which].size()) continue;
+      std::vector<Timed>& side = all[which];
+      TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}};
+      for (const Timed& t : side)
+        if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
+      if (order.kernels.empty()) continue;
+      order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
+      order.leave_out_slow = turn == 0;
+      order.judge = turn == 0 || row.output_bytes() <= kJudgedEach;
+      const auto at = [&](const std::string& name) {
+        return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
+      };
+      auto times = timers.sides[which][turn]->time(order, row.inputs(), [&](const std::string& name, const auto& images) {
+        const auto t = at(name);
+        if (t == side.end()) return;
+        t->margin = std::max(t->margin, row.margin(*t->kernel, images)), ++t->judged;
+      });
+      for (KernelTimes& k : times) {
+        const auto t = at(k.kernel);
+        if (t == side.end()) continue;
+        if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
+        k.cold_us.clear(), k.steady.us.clear();
+        t->first = k;
+      }
+    }
+  const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
+  bool sound = write_rows(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
+  if (!timers.sides[1].empty())
+    sound = write_rows(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
   return sound;
 }
 

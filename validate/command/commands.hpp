@@ -56,8 +56,23 @@ struct BenchFlags {
   RunFlags run;
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
   std::string baseline = "unfused";
-  double seconds = 0.3;  // of timing for each row
+  double seconds = 0.3;  // of timing for each row, all processes together
   bool times_only = false;
+  int processes = 6;        // that each row is timed in
+  std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
+};
+
+struct CompareFlags {
+  std::vector<std::string> files;  // baseline, new
+  bool calibrate = false, accept = false, all = false;
+  std::string reason;
+  double floor_percent = 2;
+  std::uint64_t seed = 2026;
+};
+
+struct ReportFlags {
+  std::vector<std::string> files;
+  std::string output;  // .html, .md, .csv
 };
 
 struct ProbeFlags {
@@ -71,6 +86,8 @@ int run_command(const RunFlags& flags);
 int selfcheck_command(const SelfcheckFlags& flags);
 int replay_command(const std::string& line, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
+int compare_command(const CompareFlags& flags);
+int report_command(const ReportFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command();

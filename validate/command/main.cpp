@@ -15,6 +15,7 @@
 #include <new>
 #include <system_error>
 
+#include "validate/command/bench_timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/error.hpp"
 #include "validate/version.hpp"
@@ -189,8 +190,33 @@ int dispatch(int argc, char** argv) {
   bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 60.0));
+  bench->add_option("--processes", bench_flags.processes, "that time each row, one after the other")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  bench->add_option("--ab", bench_flags.ab, "another build's validate: its processes take turns with this one's");
+  bench->add_option("--ab-json", bench_flags.ab_json, "write the other build's records here");
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
+
+  CompareFlags compare_flags;
+  auto* compare = app.add_subcommand("compare", "FASTER, SLOWER, SAME or INCONCLUSIVE: records against a baseline");
+  compare->add_option("files", compare_flags.files, "the baseline, then the new file")->required();
+  compare->add_flag("--calibrate", compare_flags.calibrate,
+                    "of one file: its processes against each other, and the false alarms");
+  compare->add_flag("--accept", compare_flags.accept, "make the new file the baseline");
+  compare->add_option("-m", compare_flags.reason, "why it is accepted");
+  compare->add_flag("--all", compare_flags.all, "every row, those that are the same too");
+  compare->add_option("--floor", compare_flags.floor_percent, "the least difference of interest, in percent")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 100.0));
+  compare->add_option("--seed", compare_flags.seed, "of the bootstrap")->capture_default_str()->check(seed());
+  compare->callback([&] { code = compare_command(compare_flags); });
+
+  ReportFlags report_flags;
+  auto* report = app.add_subcommand("report", "records as one offline page, as Markdown or as CSV");
+  report->add_option("files", report_flags.files, "files of records; of a row that several have, the latest counts")->required();
+  report->add_option("-o", report_flags.output, "FILE.html, FILE.md or FILE.csv")->required();
+  report->callback([&] { code = report_command(report_flags); });
 
   ProbeFlags probe_flags;
   auto* probe = app.add_subcommand("probe", "the instructions of the device layer, one by one, against another machine");
@@ -257,6 +283,7 @@ __attribute__((constructor(101))) static void require_processor() {
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc == 3 && std::string_view(argv[1]) == "worker") return serve(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
   // A descriptor that was closed would be given to the next file, which would then take the output.
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;

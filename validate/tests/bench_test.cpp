@@ -54,6 +54,11 @@ class PretendedClock final : public Backend {
     }
     return us;
   }
+  std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
+    std::vector<SteadyTimes> all;
+    for (std::size_t i = 0; i < kernels.size(); ++i) all.push_back({{0.5 * about_us[i]}, 20, true});
+    return all;
+  }
 };
 
 struct BenchRows {
@@ -75,7 +80,9 @@ BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFla
     BenchOut out;
     out.json = std::make_unique<JsonLines>(file.string());
     const Repro parsed = parse_repro(line, shapes);
-    outcome.sound = bench_times(machine, {find_op(parsed.what.op), parsed.what, {}}, flags, ceilings, out);
+    BenchTimers timers;
+    for (int i = 0; i < flags.processes; ++i) timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
+    outcome.sound = bench_times(timers, {find_op(parsed.what.op), parsed.what, {}}, flags, ceilings, out);
   }
   std::ifstream in(file);
   for (std::string text; std::getline(in, text);) {
@@ -107,6 +114,47 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(o.of("unfused").at("speedups").at("unfused") == 1);
   CHECK(o.of("block_row").at("speedups").size() == 1);
   CHECK(naive.at("margin_after_timing") <= 1);
+  // Two processes: the samples of each, what it computes after them judged in both.
+  flags.processes = 2;
+  const Json two =
+      timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}}).of("naive");
+  CHECK(two.at("samples_us") == Json::array({{19.0, 20.0, 21.0}, {19.0, 20.0, 21.0}}));
+  CHECK(two.at("time_us").at("samples") == 6);
+  CHECK(two.at("time_us").at("mean") == 20);
+  CHECK_FALSE(two.at("time_us").contains("p99"));
+  CHECK(two.at("steady_us").at("median") == 10);
+  CHECK(two.at("processes_judged") == 2);
+  CHECK(two.at("speedup_intervals").at("unfused").at(0) <= 1.5);
+  CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
+  CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
+  CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
+}
+
+TEST_CASE("bench: the score, and rates that cannot be") {
+  CHECK(bench_score(20, 20, 10) == 0.5);
+  CHECK(bench_score(10, 20, 10) == 1);
+  CHECK(bench_score(9, 20, 10) == 1);
+  CHECK(std::isnan(bench_score(9, 10, 10)));
+  const Cost cost{.flops = 1e9, .bytes_read = 1e6, .bytes_written = 1e9, .unfused_bytes = 0};
+  CHECK(bench_impossible(cost, 1, 1.1e12, 1.1e15) == "");
+  CHECK(bench_impossible(cost, 1, 0, 0) == "");
+  CHECK(bench_impossible(cost, 1, 0.9e12, 1.1e15).starts_with("IMPOSSIBLE"));
+  CHECK(bench_impossible(cost, 1, 1.1e12, 0.9e15).starts_with("IMPOSSIBLE"));
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows rows = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags,
+                               {.copy = 1e9, .matrix = {}, .peak_bytes = 1, .peak_flops = {}});
+  CHECK_FALSE(rows.sound);
+  CHECK(rows.of("naive").at("record") == "left_out");
+}
+
+TEST_CASE("bench: throttle reasons are those that slow a kernel down") {
+  CHECK(throttle_reasons(0x1 | 0x2 | 0x10 | 0x100).empty());
+  CHECK(throttle_reasons(0x4 | 0x20) == std::vector<std::string>{"software power cap", "software thermal slowdown"});
+  DeviceMonitor nowhere("ffff:ff:ff.f");
+  CHECK(nowhere.missing() != "");
+  nowhere.start();
+  CHECK_FALSE(nowhere.stop());
 }
 
 TEST_CASE("bench: the ceiling that allows the longer time is the limit; without a library there is one") {

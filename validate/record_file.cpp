@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/record_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "validate/error.hpp"
+#include "validate/record.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// A number, or one of the strings that stand for what JSON has not.
+double number_of(const Json& j) {
+  if (j.is_number()) return j.get<double>();
+  const std::string& text = j.get_ref<const std::string&>();
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  throw BadInput(fmt::format("'{}' is not a number", text.substr(0, 40)));
+}
+
+std::optional<double> optional_number(const Json& j, const char* key) {
+  const auto at = j.find(key);
+  if (at == j.end() || at->is_null()) return std::nullopt;
+  return number_of(*at);
+}
+
+double positive(const Json& j, const char* key) {
+  const double v = number_of(j.at(key));
+  if (!(v > 0 && std::isfinite(v))) throw BadInput(fmt::format("'{}' is {}, not a positive number", key, v));
+  return v;
+}
+
+MachineState machine_of(const Json& j) {
+  return {.sm_mhz_min = j.value("sm_mhz_min", 0.0),
+          .sm_mhz_max = j.value("sm_mhz_max", 0.0),
+          .memory_mhz = j.value("memory_mhz", 0.0),
+          .power_w_max = j.value("power_w_max", 0.0),
+          .temperature_c_max = j.value("temperature_c_max", 0.0),
+          .throttle = j.value("throttle", std::vector<std::string>{})};
+}
+
+TimedRow timed_row(const Json& j) {
+  TimedRow r;
+  r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = j.at("shape");
+  const Json& t = j.at("time_us");
+  r.time_us.p50 = positive(t, "median");
+  r.time_us.p5 = number_of(t.at("p5")), r.time_us.p95 = number_of(t.at("p95"));
+  r.time_us.min = number_of(t.at("min")), r.time_us.max = number_of(t.at("max"));
+  r.time_us.mean = t.value("mean", 0.0), r.time_us.std = t.value("std", 0.0);
+  r.time_us.p99 = optional_number(t, "p99");
+  r.time_us.n = t.at("samples");
+  if (const auto kept = j.find("samples_us"); kept != j.end())
+    for (const Json& process : *kept) {
+      r.samples.push_back(process.get<std::vector<double>>());
+      for (const double us : r.samples.back())
+        if (!(us > 0 && std::isfinite(us))) throw BadInput(fmt::format("a sample is {} us", us));
+    }
+  if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
+  r.score = optional_number(j, "score");
+  r.flops = number_of(j.at("flops"));
+  r.bytes = number_of(j.at("bytes").at("formula")), r.unfused_bytes = number_of(j.at("bytes").at("unfused_formula"));
+  r.copy_rate = number_of(j.at("copy_rate_bytes_per_s"));
+  r.matrix_rate = optional_number(j, "matrix_rate_flops_per_s").value_or(0);
+  r.limit = j.value("limit", "copy");
+  r.share_of_limit = j.contains("share_of_limit") ? number_of(j["share_of_limit"]) : number_of(j.at("share_of_copy"));
+  if (const auto all = j.find("speedups"); all != j.end())
+    for (const auto& [baseline, ratio] : all->items()) r.speedups[baseline] = number_of(ratio);
+  else if (const auto ratio = optional_number(j, "speedup")) r.speedups[j.at("baseline")] = *ratio;
+  if (const auto all = j.find("speedup_intervals"); all != j.end())
+    for (const auto& [baseline, ends] : all->items()) r.intervals[baseline] = {number_of(ends.at(0)), number_of(ends.at(1))};
+  r.margin = number_of(j.at("margin_after_timing"));
+  if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
+  r.code = j.value("code", "");
+  if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
+  return r;
+}
+
+JudgedCase judged_case(const Json& j) {
+  JudgedCase c{.op = j.at("op"),
+               .kernel = j.at("kernel"),
+               .dtype = j.at("dtype"),
+               .verdict = j.at("verdict"),
+               .reason = j.value("reason", ""),
+               .pattern = j.value("pattern", ""),
+               .repro = j.at("repro"),
+               .margin = optional_number(j, "margin"),
+               .deterministic = {}};
+  if (const auto at = j.find("deterministic"); at != j.end()) c.deterministic = at->get<bool>();
+  return c;
+}
+
+CountedTraffic counted_traffic(const Json& j) {
+  CountedTraffic t{.op = j.at("op"), .kernel = j.at("kernel"), .dtype = j.at("dtype"), .repro = j.at("repro")};
+  const Json& bytes = j.at("bytes");
+  t.formula = number_of(bytes.at("formula")), t.unfused_formula = number_of(bytes.at("unfused_formula"));
+  if (const auto counted = bytes.find("counted"); counted != bytes.end())
+    for (const auto& [tensor, c] : counted->items()) {
+      t.unique += number_of(c.at("unique_read_bytes")) + number_of(c.at("unique_written_bytes"));
+      t.requested += number_of(c.at("read_bytes")) + number_of(c.at("written_bytes"));
+    }
+  return t;
+}
+
+void read_head(const Json& j, RecordFile& f) {
+  if (const int schema = j.at("schema"); schema != kSchemaVersion)
+    throw BadInput(fmt::format("it has schema {}, this program reads schema {}", schema, kSchemaVersion));
+  f.version = j.at("version"), f.commit = j.at("commit"), f.compiler = j.at("compiler"), f.build = j.at("build");
+  f.backend = j.at("backend"), f.device = j.at("device"), f.host = j.at("host"), f.date = j.at("date");
+  f.suite = j.at("suite"), f.driver = j.value("driver", "");
+  f.libraries = j.value("libraries", std::map<std::string, std::string>{});
+  if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = accepted->at("reason");
+}
+
+}  // namespace
+
+RecordFile read_records(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
+  RecordFile f;
+  f.path = path;
+  for (std::string line; std::getline(in, line);) {
+    try {
+      const Json j = Json::parse(line);
+      const std::string kind = j.at("record");
+      if (f.lines.empty() != (kind == "run"))
+        throw BadInput(f.lines.empty() ? "a file of records begins with a run" : "a second run begins here");
+      if (kind == "run") read_head(j, f);
+      else if (kind == "bench") f.rows.push_back(timed_row(j));
+      else if (kind == "case") f.cases.push_back(judged_case(j));
+      else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
+      else if (kind == "left_out")
+        f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason")});
+    } catch (const Json::exception& e) {
+      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, f.lines.size() + 1, e.what()));
+    } catch (const BadInput& e) {
+      throw BadInput(fmt::format("'{}' line {}: {}", path, f.lines.size() + 1, e.what()));
+    }
+    f.lines.push_back(line);
+  }
+  if (in.bad() || f.lines.empty()) throw BadInput(fmt::format("'{}' holds no records", path));
+  return f;
+}
+
+}  // namespace assay

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of records, read back: what `compare` and `report` are made from.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "validate/stats.hpp"
+
+namespace assay {
+
+// The machine while a row was timed, as far as it told.
+struct MachineState {
+  double sm_mhz_min = 0, sm_mhz_max = 0, memory_mhz = 0, power_w_max = 0, temperature_c_max = 0;
+  std::vector<std::string> throttle;  // reasons that slow a kernel down
+};
+
+// A `bench` record: one kernel on one shape.
+struct TimedRow {
+  std::string op, kernel, dtype, shape;
+  Summary time_us;   // of all launches
+  Clusters samples;  // kept ones, by process; empty in a file of before they were kept
+  std::optional<double> steady_us, score;
+  std::string limit;  // copy, matrix
+  double flops = 0, bytes = 0, unfused_bytes = 0, share_of_limit = 0;
+  double copy_rate = 0, matrix_rate = 0;  // of the same run; 0: not measured
+  std::map<std::string, double> speedups;
+  std::map<std::string, Interval> intervals;  // of them
+  double margin = 0;                          // infinite: wrong
+  double peak_bytes = 0;                      // 0: not recorded
+  std::string code;                           // hash of the kernel's device code; empty: unknown
+  std::optional<MachineState> machine;
+
+  std::string key() const { return op + "/" + kernel + " " + dtype + " " + shape; }
+  std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+};
+
+// A `case` record.
+struct JudgedCase {
+  std::string op, kernel, dtype, verdict, reason, pattern, repro;
+  std::optional<double> margin;
+  std::optional<bool> deterministic;
+
+  bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
+  std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+};
+
+// A `traffic` record: bytes as simt counts them, summed over the tensors.
+struct CountedTraffic {
+  std::string op, kernel, dtype, repro;
+  double formula = 0, unfused_formula = 0, unique = 0, requested = 0;
+};
+
+struct LeftOut {
+  std::string op, kernel, dtype, shape, reason;
+};
+
+struct RecordFile {
+  std::string path;
+  std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
+  std::map<std::string, std::string> libraries;
+  std::string accepted;  // the reason that a baseline was accepted with
+  std::vector<TimedRow> rows;
+  std::vector<JudgedCase> cases;
+  std::vector<CountedTraffic> traffic;
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> lines;  // as they are in the file
+};
+
+// Throws BadInput, naming the line, where the file cannot be read or is none of ours.
+RecordFile read_records(const std::string& path);
+
+}  // namespace assay
