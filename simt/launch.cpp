@@ -109,7 +109,13 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   // Note: all bits set is a NaN in every float type, so what no thread wrote shows in the result.
-  void poison() { std::memset(machine.shared, 0xff, bytes_); }
+  // Watched, it is no thread's yet; nobody counts what shared memory is written.
+  void poison() {
+    std::memset(machine.shared, 0xff, bytes_);
+    if (machine.options.watch)
+      std::memset(reinterpret_cast<void*>(hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8), 0,
+                  (bytes_ + 7) / 8);
+  }
 
  private:
   std::size_t bytes_;
@@ -122,14 +128,13 @@ class Running {
     machine.grid = &g;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
-    hot.ticks = machine.options.count_sectors ? -1 : kTicks;
+    hot.ticks = machine.every_access() ? -1 : kTicks;
     machine.slow_ticks = 0;
-    machine.sectors.clear();
   }
   ~Running() {
     machine.grid = nullptr;
     machine.current = nullptr;
-    machine.sectors.end_block();
+    machine.sectors.end_launch();
     machine.copies.clear();
   }
   Running(const Running&) = delete;
@@ -145,6 +150,7 @@ void run_grid(const Grid& g) {
   const FaultHandler handler;
   device::gridDim = g.grid, device::blockDim = g.block;
   start_grid();
+  if (machine.options.watch) machine.watch.start_launch(machine.threads);
 
   const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
   const BlockOrder order(blocks, machine.options.order, machine.random);
@@ -153,7 +159,13 @@ void run_grid(const Grid& g) {
     device::blockIdx = {static_cast<unsigned>(b % g.grid.x), static_cast<unsigned>(yz % g.grid.y),
                         static_cast<unsigned>(yz / g.grid.y)};
     arena.poison();
+    if (machine.options.watch) machine.watch.start_block();
     run_block();
+    if (machine.options.watch && machine.trouble.what == Trouble::What::none) {
+      unsigned thread = 0;
+      machine.trouble = machine.watch.uninitialised(thread);
+      if (machine.trouble.what != Trouble::What::none) machine.current = machine.thread + thread;
+    }
     if (machine.trouble.what != Trouble::What::none) {
       const Finding finding = describe_trouble();
       fibers().abandon_all();

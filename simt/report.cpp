@@ -92,6 +92,15 @@ Finding describe_in_flight(const Trouble& t) {
   return f;
 }
 
+Finding describe_race(const Trouble& t) {
+  const bool shared = t.address >> 32 == machine.shared_slot;
+  Finding f{shared ? "shared_race" : "global_race", access_of(t), {}, 0};
+  if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+  f.message +=
+      std::string(", unordered after the ") + (t.earlier_write ? "write" : "read") + " by " + machine.watch.describe(t.earlier);
+  return f;
+}
+
 // "96 threads at sync_block (k.cu:12), 32 ended", and whether all that wait do so at the block barrier.
 std::string list_waiters(bool& all_at_block, const Where** first) {
   std::map<std::string, unsigned> groups;
@@ -169,6 +178,12 @@ Finding describe_trouble() {
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
     case What::in_flight: f = describe_in_flight(t); break;
+    case What::race: f = describe_race(t); break;
+    case What::uninitialised:
+      f = {"uninitialised", access_of(t), {}, 0};
+      if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+      f.message += ", which nobody wrote";
+      break;
     case What::copy_not_to_shared:
       f = {"bad_copy", "cp_async writes at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
