@@ -68,6 +68,8 @@ class Fault : public std::runtime_error {
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
 // What the host has written there: a kernel may read it.
 void mark_written(const void* p, std::size_t bytes) noexcept;
+// An allocation, of which this is the start, is what it was when it was made: nobody has written it.
+void mark_unwritten(const void* allocation) noexcept;
 // The first of these bytes that no kernel wrote since counts were reset; `bytes` where each was written.
 std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept;
 void release(void* p) noexcept;  // of anything that is not a live allocation: nothing

@@ -137,6 +137,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
   return reinterpret_cast<void*>(begin);
 }
 
+// Note: to the last word of 8 bytes on either side, which no other allocation shares.
 void Memory::clear(const Allocation& a, std::uintptr_t map) noexcept {
   std::uintptr_t begin = map + a.begin / 8, end = map + (a.begin + a.bytes + 15) / 8;
   if (end - begin > 4 * kPage) {
@@ -261,6 +262,14 @@ void reset_counts() noexcept {
 void mark_written(const void* p, std::size_t bytes) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(p);
   if (detail::Allocation* a = detail::find_allocation(begin)) detail::memory().vouch(*a, begin, begin + bytes);
+}
+
+void mark_unwritten(const void* allocation) noexcept {
+  detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(allocation));
+  if (a == nullptr || !a->live) return;
+  detail::memory().reset(*a);
+  if (a->vouched) detail::memory().clear(*a, detail::hot.host_map);
+  a->vouched = false;
 }
 
 std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept {

@@ -200,7 +200,8 @@ class Run {
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
-                         .sectors = options_.sectors},
+                         .sectors = options_.sectors,
+                         .watch = options_.watch},
                         lane.running->inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
@@ -263,6 +264,7 @@ class Run {
     r.reason = result.reply.message;
     r.seconds = result.reply.seconds;
     r.traffic = result.reply.traffic;
+    r.sites = result.reply.sites;
     r.cost = result.of->problem->cost();
     r.rows_checked = result.of->problem->rows().sample;
     r.rows = result.of->problem->rows().total;

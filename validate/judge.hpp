@@ -28,6 +28,7 @@ struct JudgeOptions {
   bool fail_fast = false;
   std::int64_t enough_bad = 0;  // a kernel with so many bad verdicts is judged no further; the rest is skipped.  0: none
   bool sectors = false;
+  bool watch = false;  // races and uninitialised reads fail a kernel (simt)
   const std::atomic<bool>* stop = nullptr;  // set by a signal handler: finish at once
 };
 

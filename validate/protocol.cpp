@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders and replies as text.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "validate/worker.hpp"
@@ -41,7 +42,8 @@ std::string to_text(const Order& o) {
               {"fill", o.c.fill},
               {"layout", o.c.layout},
               {"seed", o.c.seed},
-              {"sectors", o.sectors}}
+              {"sectors", o.sectors},
+              {"watch", o.watch}}
       .dump();
 }
 
@@ -58,6 +60,7 @@ Order order_from(const std::string& text) {
   o.c.layout = j.at("layout");
   o.c.seed = j.at("seed");
   o.sectors = j.at("sectors");
+  o.watch = j.at("watch");
   return o;
 }
 
@@ -66,12 +69,20 @@ std::string to_text(const Reply& r) {
   for (const auto& [tensor, t] : r.traffic)
     traffic[tensor] = {t.read_bytes,           t.written_bytes, t.unique_read_bytes,
                        t.unique_written_bytes, t.read_sectors,  t.written_sectors};
+  constexpr std::size_t kMostSites = 150;  // what one packet has room for
+  std::vector<SiteTraffic> most = r.sites;
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (most.size() > kMostSites) most.resize(kMostSites);
+  Json sites = Json::array();
+  for (const SiteTraffic& s : most)
+    sites.push_back({s.place, s.buffer, s.write, s.bytes, s.requests, s.sectors, s.wavefronts});
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
               {"message", one_line(r.message)},
               {"tainted", r.tainted},
               {"seconds", r.seconds},
-              {"traffic", traffic}}
+              {"traffic", traffic},
+              {"sites", sites}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -90,6 +101,14 @@ Reply reply_from(const std::string& text) {
                          .unique_written_bytes = t[3],
                          .read_sectors = t[4],
                          .written_sectors = t[5]};
+  for (const Json& s : j.at("sites"))
+    r.sites.push_back({.place = s[0],
+                       .buffer = s[1],
+                       .write = s[2],
+                       .bytes = s[3],
+                       .requests = s[4],
+                       .sectors = s[5],
+                       .wavefronts = s[6]});
   return r;
 }
 

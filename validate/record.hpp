@@ -49,6 +49,7 @@ struct Record {
   std::optional<double> sweep_margin;      // of the check of all rows, where the golden is sampled (Hooks::sweep)
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
+  std::vector<SiteTraffic> sites;          // by source line, likewise; shown, not recorded
   double seconds = 0;                      // of the candidate's first run, worker's clock
   std::string repro;
 };

@@ -211,6 +211,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   };
   if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
   if (suite == "sanitize") edges("sanitize");
+  if (suite == "watch") edges("watch");
   if (suite == "long") edges("long");
   if (suite == "edges" || suite == "full") edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);

@@ -15,61 +15,13 @@
 #include <new>
 
 #include "validate/compare.hpp"
+#include "validate/guarded_buffer.hpp"
 #include "validate/memory.hpp"
 #include "validate/shared_memory.hpp"
 
 namespace assay {
 
 namespace {
-
-constexpr std::size_t kGuardBytes = 16 * 1024;
-constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
-
-// Device memory with a guard region on both sides, unless the machine checks every access itself.
-class GuardedBuffer {
- public:
-  GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
-      : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
-    base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
-    if (guard_ == 0) return;
-    const std::vector<std::byte> guard(guard_, kGuard);
-    backend_.write(base_, guard.data(), guard_);
-    backend_.write(base_ + guard_ + bytes_, guard.data(), guard_);
-  }
-  ~GuardedBuffer() { backend_.release(base_); }
-  GuardedBuffer(const GuardedBuffer&) = delete;
-  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
-
-  std::byte* data() const { return base_ + guard_; }
-  const void* allocation() const { return base_; }
-  const std::string& label() const { return label_; }
-  void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
-  void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
-  void fill(std::byte value) {
-    const std::vector<std::byte> all(bytes_, value);
-    write(all.data());
-  }
-  // What was written outside, as a sentence; empty: nothing.
-  std::string trespass() const {
-    std::vector<std::byte> seen(guard_);
-    for (const bool after : {false, true}) {
-      if (guard_ == 0) continue;
-      backend_.read(seen.data(), after ? data() + bytes_ : base_, guard_);
-      for (std::size_t k = 0; k < guard_; ++k) {
-        const std::size_t at = after ? k : guard_ - 1 - k;  // from the buffer outwards
-        if (seen[at] != kGuard)
-          return fmt::format("wrote outside '{}': {} bytes {}", label_, k + 1, after ? "past its end" : "before its start");
-      }
-    }
-    return {};
-  }
-
- private:
-  Backend& backend_;
-  std::size_t bytes_, guard_;
-  std::string label_;
-  std::byte* base_ = nullptr;
-};
 
 // What the kernel did to what it must leave alone.
 struct Misdeed : std::runtime_error {
@@ -102,12 +54,16 @@ class Session {
       const auto start = std::chrono::steady_clock::now();
       // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
       const int order = run == 0 ? 0 : 1 + static_cast<int>(order_.c.seed & 1);
-      launch_once(kGarbage[run], {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0});
+      launch_once(kGarbage[run], {.order = order,
+                                  .seed = order_.c.seed,
+                                  .sectors = order_.sectors && run == 0,
+                                  .watch = order_.watch});
       if (run == 0) {
         reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         for (const auto& b : buffers_) reply.traffic[b->label()] = backend_.traffic(b->allocation());
         if (workspace_) reply.traffic["workspace"] = backend_.traffic(workspace_->allocation());
         std::erase_if(reply.traffic, [](const auto& t) { return !t.second.read_bytes && !t.second.written_bytes; });
+        reply.sites = backend_.sites();
       }
       for (std::size_t i = 0; i < buffers_.size(); ++i)
         if (is_output(i))
@@ -155,6 +111,19 @@ class Session {
     if (workspace_) workspace_->fill(std::byte{0xff});
     backend_.run(launcher_, problem_->args(), workspace(), v);
     check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
+    if (v.watch) check_written();
+  }
+
+  // Every element of every output was written by this launch, whatever the buffer held.
+  void check_written() {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (!is_output(i)) continue;
+      const Tensor& t = packing_.placements[i].tensor;
+      const std::int64_t element = size_of(t.dtype);
+      for (std::int64_t e = 0; e < t.size(); ++e)
+        if (backend_.first_unwritten(buffers_[i]->data() + t.offset(e) * element, static_cast<std::size_t>(element)) == 0)
+          throw Misdeed(fmt::format("unwritten: element {} of {} of '{}' was not written", e, t.size(), op_.tensors[i].name));
+    }
   }
 
   // Guards untouched, inputs unchanged.

@@ -34,6 +34,7 @@ struct Order {
   std::string kernel;
   Case c;
   bool sectors = false;  // count sectors too
+  bool watch = false;    // races and uninitialised reads are findings
 };
 
 struct Reply {
@@ -43,6 +44,7 @@ struct Reply {
   bool tainted = false;  // something went wrong on the machine itself: this worker is not to be trusted again
   double seconds = 0;    // of the first run
   std::map<std::string, Traffic> traffic;
+  std::vector<SiteTraffic> sites;  // with sectors, those that moved most
 };
 
 std::string to_text(const Order&);

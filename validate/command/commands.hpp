@@ -40,7 +40,7 @@ struct RunFlags {
   int jobs = 0;
   std::int64_t enough_bad = 0;  // as in JudgeOptions
   int skip_exit = -1;           // exit code when the backend is missing; -1: kBadInput
-  bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
+  bool require_gpu = false, fail_fast = false, sectors = false, watch = false, quiet = false;
 };
 
 struct BenchFlags {
@@ -49,6 +49,7 @@ struct BenchFlags {
   std::string baseline = "unfused";
   double seconds = 0.3;  // of timing for each row
   bool times_only = false;
+  bool sites = false;  // bytes by source line too
 };
 
 struct ProbeFlags {
@@ -77,6 +78,10 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken 
 std::string chosen_backend(const std::string& flag, std::string& why_not);
 // Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
 bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
+// Throws BadInput where only the simulated machine can do what a flag asks.
+void check_watch(const RunFlags& flags, const std::string& backend);
+// The lines of a kernel that moved most first.
+void print_sites(const std::vector<SiteTraffic>& sites);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
 std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
 

@@ -82,6 +82,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const std
                              .fail_fast = flags.fail_fast,
                              .enough_bad = flags.enough_bad,
                              .sectors = flags.sectors,
+                             .watch = flags.watch,
                              .stop = &stop_requested},
                             [&](const Record& r) {
                               if (json) json->write(to_json(r));
@@ -103,6 +104,19 @@ int exit_code(const Tally& tally) {
 }
 
 }  // namespace
+
+void check_watch(const RunFlags& flags, const std::string& backend) {
+  if (flags.watch && backend != "simt") throw BadInput("--watch: only the simulated machine sees every access  (--backend simt)");
+}
+
+void print_sites(const std::vector<SiteTraffic>& sites) {
+  if (!sites.empty())
+    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", "by source line", "", "", "bytes", "requests", "sectors",
+               "wavefronts");
+  for (const SiteTraffic& s : sites)
+    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", s.place, s.buffer, s.write ? "write" : "read", s.bytes,
+               s.requests, s.sectors, s.wavefronts);
+}
 
 RunHead head_of(const RunFlags& flags, const std::string& backend) {
   RunHead h;
@@ -132,6 +146,7 @@ int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
+  check_watch(flags, backend);
   const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
   std::int64_t same = 0, unknown_there = 0;
@@ -174,6 +189,7 @@ int selfcheck_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
+  check_watch(flags, backend);
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt", true);
   if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
 
@@ -221,6 +237,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
+  check_watch(flags, backend);
   const std::vector<OpShape> shapes = op_shapes();
   const Repro repro_line = parse_repro(line, shapes);
   const Op& op = op_named(repro_line.what.op);
@@ -235,7 +252,8 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   check(repro_line.what, op.shape());
 
   const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
-  const JudgeOptions options{.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested};
+  const JudgeOptions options{.backend = backend, .timeout_s = flags.timeout_s, .sectors = true, .watch = flags.watch,
+                             .stop = &stop_requested};
   const Tally tally = judge(tasks, options, [&](const Record& r) {
     fmt::print("{}\n", r.repro);
     fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
@@ -257,6 +275,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     for (const auto& [tensor, t] : r.traffic)
       fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
                  t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
+    print_sites(r.sites);
     fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
   });
   fmt::print("{}\n", tally.sentence());
