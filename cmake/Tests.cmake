@@ -68,6 +68,23 @@ endforeach()
 add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --against simt)
 set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 
+# Watched: no sound kernel has a race, reads what nobody wrote or leaves an output unwritten, and, where the compiler can tell
+# of them, none makes an access that goes past ld and st.
+set(watching validate)
+if(TARGET validate-watch)
+  set(watching validate-watch)
+  add_executable(observe_tests simt/tests/observed/observe_test.cpp)
+  target_compile_options(observe_tests PRIVATE ${ASSAY_OBSERVE_FLAGS})
+  target_include_directories(observe_tests PRIVATE simt/tests)
+  target_link_libraries(observe_tests PRIVATE assay_flags assay_simt assay_observe)
+  add_test(NAME simt.observe COMMAND observe_tests)
+  set_tests_properties(simt.observe PROPERTIES LABELS cpu)
+endif()
+foreach(op ${ASSAY_OPS})
+  add_test(NAME watch.${op} COMMAND ${watching} run --backend simt --op ${op} --suite watch --watch --jobs 1)
+  set_tests_properties(watch.${op} PROPERTIES LABELS simt)
+endforeach()
+
 # False alarms: no sound kernel may be failed on shapes and numbers that nobody chose.
 foreach(seed 1 2 3 4 5)
   add_test(NAME simt.random.seed_${seed} COMMAND validate run --backend simt --suite random --count 60 --seed ${seed} --jobs 1)
@@ -86,7 +103,7 @@ endforeach()
 set_source_files_properties(${ASSAY_HOSTILE} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${ASSAY_HOSTILE})
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
-assay_executable(validate-hostile registry_hostile.cpp assay_hostile_simt)
+assay_executable(validate-hostile registry_hostile.cpp assay_kernels_simt assay_hostile_simt)
 foreach(name command signals hostile probe)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes

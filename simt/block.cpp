@@ -199,6 +199,8 @@ void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   stop({.what = Trouble::What::access, .where = where, .address = address, .bytes = bytes, .write = write});
 }
 
+void move(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
 // Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
 void tick(Where where) {
   const bool every_access = machine.every_access() || machine.copies.in_flight();

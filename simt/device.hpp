@@ -22,16 +22,24 @@
 
 namespace simt::detail {
 
-// The move of an access.
+// The move of an access.  Note: where every access that the compiler emits is observed (observe.cpp), it is made elsewhere.
 template <class T>
 inline T get(const T* p) {
   T v;
+#if defined(__SANITIZE_THREAD__)
+  move(&v, p, sizeof(T));
+#else
   __builtin_memcpy(&v, p, sizeof(T));
+#endif
   return v;
 }
 template <class T>
 inline void put(T* p, const T& v) {
+#if defined(__SANITIZE_THREAD__)
+  move(p, &v, sizeof(T));
+#else
   __builtin_memcpy(p, &v, sizeof(T));
+#endif
 }
 
 // A source beyond the warp hands a lane its own value, as the hardware does.

@@ -50,6 +50,7 @@ constexpr bool is_write(Access kind) { return kind == Access::write || kind == A
 // What is not done at every access: the clock, and, with `ticks` held below zero, races, sectors and the bytes in flight.
 void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
 void tick(Where where);
+void move(void* to, const void* from, std::size_t bytes);
 
 template <std::size_t Bytes, Access Kind>
 inline void access(const volatile void* p, Where where) {

@@ -70,10 +70,12 @@ class FaultHandler {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSEGV, &action, &old_segv_);
     sigaction(SIGBUS, &action, &old_bus_);
+    sigaction(SIGILL, &action, &old_ill_);
   }
   ~FaultHandler() {
     sigaction(SIGSEGV, &old_segv_, nullptr);
     sigaction(SIGBUS, &old_bus_, nullptr);
+    sigaction(SIGILL, &old_ill_, nullptr);
     sigaltstack(&old_stack_, nullptr);
   }
   FaultHandler(const FaultHandler&) = delete;
@@ -89,10 +91,11 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
+    if (signal_number == SIGILL) trouble.what = Trouble::What::trapped, trouble.code = address;  // a check that the compiler made
     stop(trouble);
   }
   stack_t old_stack_;
-  struct sigaction old_segv_, old_bus_;
+  struct sigaction old_segv_, old_bus_, old_ill_;
 };
 
 // The block's shared arena: an allocation of its own, whose last bytes end where the launch's request does.

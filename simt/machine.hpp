@@ -40,6 +40,7 @@ void configure(const Options& options);
 //                       sync_warp alone may name lanes that ended
 //   bad_mma             mma or ldmatrix that not all 32 lanes of a warp reach; ldmatrix outside shared memory
 //   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing
+//   plain_access        global or shared memory touched without ld or st, where plain accesses are observed (observe.cpp)
 //   shared_race global_race   two accesses that nothing orders (watch.hpp), with watch
 //   uninitialised       a read of bytes that neither a kernel wrote nor the host marked as written, with watch
 //   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`

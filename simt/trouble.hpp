@@ -31,7 +31,9 @@ struct Trouble {
     copy_from_shared,
     copy_of_too_much,
     race,
-    uninitialised
+    uninitialised,
+    observed,
+    trapped
   };
   What what = What::none;
   Where where{};
@@ -41,6 +43,7 @@ struct Trouble {
   bool write = false;
   std::uint64_t earlier = 0;  // the Stamp of a race's other access
   bool earlier_write = false;
+  std::uintptr_t code = 0;  // of an access whose source line only the debugger's tables know
 };
 
 }  // namespace simt::detail
