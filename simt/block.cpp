@@ -219,11 +219,11 @@ void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where wher
   const bool write = is_write(kind);
   if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
   if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
-  if (machine.options.count_sectors && t != nullptr)
-    if (Allocation* a = find_allocation(address)) {
-      const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
-      machine.sectors.add(*a, address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
-    }
+  if (machine.options.count_sectors && t != nullptr) {
+    const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
+    machine.sectors.add(address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
+  }
+  if (machine.every_access() && ++machine.slow_ticks < kTicks) return;
   tick(where);
 }
 

@@ -16,6 +16,13 @@ unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes) {
   const unsigned lanes = bytes <= 4 ? 32 : 128 / bytes, words = bytes <= 4 ? 1 : bytes / 4;
   unsigned total = 0;
   for (unsigned first = 0; first < 32; first += lanes) {
+    std::uint32_t least = kNowhere, last = 0;
+    for (unsigned lane = first; lane < first + lanes; ++lane)
+      if (offset[lane] != kNowhere) least = std::min(least, offset[lane] / 4), last = std::max(last, offset[lane] / 4 + words);
+    if (last <= least + kBanks) {  // as most have it: neighbours, or one word
+      total += last != 0;
+      continue;
+    }
     std::uint32_t seen[kBanks][32];
     unsigned count[kBanks] = {}, most = 0;
     for (unsigned lane = first; lane < first + lanes; ++lane) {
@@ -54,7 +61,7 @@ void SectorLog::give(Site& s, Chunk* c) {
   free_.push_back(c);
 }
 
-SectorLog::Site& SectorLog::site(const Where& where, std::uintptr_t allocation) {
+SectorLog::Site& SectorLog::site(const Where& where, std::uintptr_t place) {
   const std::uintptr_t key = site_key(where);
   if (used_sites_ * 2 >= table_.size()) {
     table_.assign(std::max<std::size_t>(256, table_.size() * 2), nullptr);
@@ -62,29 +69,31 @@ SectorLog::Site& SectorLog::site(const Where& where, std::uintptr_t allocation) 
     used_sites_ = 0;
     for (std::size_t i = 0; i < n; ++i) {
       Site* s = sites_[i].get();
-      std::size_t h = ((s->key ^ s->allocation) * 0x9e3779b97f4a7c15u) >> 32;
+      std::size_t h = ((s->key ^ s->place << 40) * 0x9e3779b97f4a7c15u) >> 32;
       while (table_[h & (table_.size() - 1)] != nullptr) ++h;
       table_[h & (table_.size() - 1)] = s;
     }
     used_sites_ = n;
   }
-  std::size_t h = ((key ^ allocation) * 0x9e3779b97f4a7c15u) >> 32;
+  std::size_t h = ((key ^ place << 40) * 0x9e3779b97f4a7c15u) >> 32;
   for (;; ++h) {
     Site*& s = table_[h & (table_.size() - 1)];
     if (s == nullptr) {
       if (used_sites_ == sites_.size()) sites_.push_back(std::make_unique<Site>());
       s = sites_[used_sites_++].get();
-      s->key = key, s->allocation = allocation, s->where = where;
+      s->key = key, s->place = place, s->where = where;
+      s->allocation = find_allocation(place >> 1 << 32);
       s->bytes = s->requests = s->sectors = s->wavefronts = 0;
       return *s;
     }
-    if (s->key == key && s->allocation == allocation) return *s;
+    if (s->key == key && s->place == place) return *s;
   }
 }
 
-void SectorLog::add(Allocation& a, std::uintptr_t address, unsigned bytes, bool write, bool shared, const Where& where,
-                    unsigned thread, unsigned lanes) {
-  Site& s = site(where, a.begin << 1 | static_cast<std::uintptr_t>(write));
+void SectorLog::add(std::uintptr_t address, unsigned bytes, bool write, bool shared, const Where& where, unsigned thread,
+                    unsigned lanes) {
+  Site& s = site(where, address >> 32 << 1 | static_cast<std::uintptr_t>(write));
+  Allocation& a = *s.allocation;
   if (!s.touched) {
     s.touched = true;
     touched_.push_back(&s);
@@ -137,11 +146,10 @@ void SectorLog::end_launch() {
   end_block();
   for (std::size_t i = 0; i < used_sites_; ++i) {
     const Site& s = *sites_[i];
-    const Allocation* a = find_allocation(s.allocation >> 1);
-    const std::string name = a == nullptr ? "" : a->name;
-    SiteCounts& c = totals_[{s.where.file_name(), static_cast<int>(s.where.line()), name, s.allocation & 1}];
+    const std::string& name = s.allocation->name;
+    SiteCounts& c = totals_[{s.where.file_name(), static_cast<int>(s.where.line()), name, s.place & 1}];
     c.file = s.where.file_name(), c.line = static_cast<int>(s.where.line());
-    c.allocation = name, c.write = s.allocation & 1;
+    c.allocation = name, c.write = s.place & 1;
     c.bytes += s.bytes, c.requests += s.requests, c.sectors += s.sectors, c.wavefronts += s.wavefronts;
   }
   std::fill(table_.begin(), table_.end(), nullptr);

@@ -28,8 +28,7 @@ class SectorLog {
   // After a launch: call sites and allocations may differ in the next.
   void end_launch();
   // `thread` of the block, in a warp of `lanes` lanes, accesses bytes of an allocation.
-  void add(Allocation& a, std::uintptr_t address, unsigned bytes, bool write, bool shared, const Where& where, unsigned thread,
-           unsigned lanes);
+  void add(std::uintptr_t address, unsigned bytes, bool write, bool shared, const Where& where, unsigned thread, unsigned lanes);
   std::vector<SiteCounts> by_site() const;
   void reset() { totals_.clear(); }
 
@@ -42,7 +41,8 @@ class SectorLog {
   };
   struct Site {
     std::uintptr_t key = 0;
-    std::uintptr_t allocation = 0;  // and the direction in bit 0
+    std::uintptr_t place = 0;  // slot of the address, and the direction in bit 0
+    Allocation* allocation = nullptr;
     Where where;
     bool touched = false, shared = false;
     unsigned lane_bytes = 0;
@@ -50,7 +50,7 @@ class SectorLog {
     std::uint32_t times[1024] = {};  // by thread
     std::vector<Chunk*> chunks[32];  // by warp
   };
-  Site& site(const Where& where, std::uintptr_t allocation);
+  Site& site(const Where& where, std::uintptr_t place);
   Chunk* take();
   void give(Site& s, Chunk* c);
 

@@ -105,25 +105,29 @@ inline unsigned Watch::distance(Stamp s, unsigned me) const {
 
 inline void Watch::note_read(Cell& c, Stamp mine, Stamp floor) const {
   const unsigned me = thread_of(mine);
-  if (c.read >= floor && distance(c.read, me) >= distance(c.other, me)) c.other = c.read;
+  if (c.read >= floor && (c.other < floor || distance(c.read, me) >= distance(c.other, me))) c.other = c.read;
   c.read = mine;
 }
 
-Watch::Shadow& Watch::shadow_at(std::uintptr_t address, unsigned shift) {
-  Shadow*& s = of_slot_[address >> 32];
-  if (s == nullptr) {
-    const Allocation& a = *find_allocation(address);
-    auto& owned = shadows_[a.begin >> 32];
-    if (owned == nullptr) {
-      owned = std::make_unique<Shadow>();
-      owned->base = a.begin & ~std::uintptr_t{15};
-      owned->bytes = ((a.begin + a.bytes + 15) & ~std::uintptr_t{15}) - owned->base;
-      owned->shift = 4;
-    }
-    s = owned.get();
+inline const Watch::Shadow& Watch::shadow_at(std::uintptr_t address, unsigned shift) {
+  const Shadow* s = of_slot_[address >> 32];
+  if (s != nullptr && s->shift <= shift) [[likely]]
+    return *s;
+  return make_shadow(address, shift);
+}
+
+const Watch::Shadow& Watch::make_shadow(std::uintptr_t address, unsigned shift) {
+  const Allocation& a = *find_allocation(address);
+  auto& owned = shadows_[a.begin >> 32];
+  if (owned == nullptr) {
+    owned = std::make_unique<Shadow>();
+    owned->base = a.begin & ~std::uintptr_t{15};
+    owned->bytes = ((a.begin + a.bytes + 15) & ~std::uintptr_t{15}) - owned->base;
+    owned->shift = 4;
   }
-  if (s->cells == nullptr || shift < s->shift) refine(*s, shift);
-  return *s;
+  of_slot_[address >> 32] = owned.get();
+  if (owned->cells == nullptr || shift < owned->shift) refine(*owned, shift);
+  return *owned;
 }
 
 // Smaller cells, each with what the larger one knew.
@@ -145,74 +149,104 @@ void Watch::forget(std::size_t slot, std::size_t count) {
 
 inline unsigned Watch::call(Where where) {
   const std::uintptr_t key = site_key(where);
-  KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
-  if (recent.key == key) return recent.number;
+  const KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
+  return recent.key == key ? recent.number : new_call(where);
+}
+
+unsigned Watch::new_call(Where where) {
   static std::unordered_map<std::uintptr_t, unsigned> all;
+  const std::uintptr_t key = site_key(where);
   const auto [at, fresh] = all.try_emplace(key, static_cast<unsigned>(calls_.size()));
   if (fresh && calls_.size() < kCalls) calls_.push_back(where);
+  KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
   recent = {key, std::min(at->second, kCalls - 1)};
   return recent.number;
 }
 
 inline Stamp Watch::stamp(unsigned thread, Where where) {
-  const std::uint64_t clock = std::max({own_[thread], warp_[thread / kLanes], barrier_});
-  return clock << kClockShift | Stamp{call(where)} << kCallShift | thread;
+  if (thread != stamped_ || clock_ != stamped_at_) [[unlikely]] {
+    stamped_ = thread, stamped_at_ = clock_;
+    stamp_clock_ = std::max({own_[thread], warp_[thread / kLanes], barrier_}) << kClockShift | thread;
+  }
+  return stamp_clock_ | Stamp{call(where)} << kCallShift;
 }
 
+namespace {
+
+// What an access asks of every cell is in registers or one load away; the rest is cold.
+struct Asking {
+  std::uintptr_t address;
+  unsigned bytes;
+  Access kind;
+  Where where;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] void race(const Asking& a, Stamp earlier, bool earlier_write) {
+  stop({.what = What::race,
+        .where = a.where,
+        .address = a.address,
+        .bytes = a.bytes,
+        .write = is_write(a.kind),
+        .earlier = earlier,
+        .earlier_write = earlier_write});
+}
+
+// initialised(), of what one instruction loads.
+inline bool quickly_initialised(std::uintptr_t address, unsigned bytes) {
+  const std::uintptr_t at = address >> 3;
+  if (bytes > 8 || (bytes & (bytes - 1)) != 0) return initialised(address, bytes);
+  const unsigned known =
+      *reinterpret_cast<const unsigned char*>(hot.written_map + at) | *reinterpret_cast<const unsigned char*>(hot.host_map + at);
+  return (~(known >> (address & 7)) & ((1u << bytes) - 1)) == 0;
+}
+
+}  // namespace
+
 void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
-  if (!is_write(kind) && !initialised(address, bytes) && uninitialised_.what == What::none) [[unlikely]] {
+  if (!is_write(kind) && !quickly_initialised(address, bytes) && uninitialised_.what == What::none) [[unlikely]] {
     uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
     uninitialised_by_ = machine.current->id;
   }
   if (kind == Access::atomic_read) return;  // its write follows at once
-  const auto shift = static_cast<unsigned>(std::countr_zero(address | bytes | 16));
-  Shadow& s = shadow_at(address, shift);
+  const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const unsigned me = machine.current->id;
   const Stamp mine = stamp(me, where);
   const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // before: no conflict
+  const Asking asking{address, bytes, kind, where};
   const auto meet = [&](Stamp earlier, bool was_write) {
     if (earlier >= floor && !ordered(earlier, me)) [[unlikely]]
-      stop({.what = What::race,
-            .where = where,
-            .address = address,
-            .bytes = bytes,
-            .write = is_write(kind),
-            .earlier = earlier,
-            .earlier_write = was_write || (earlier & kAtomic) != 0});
+      race(asking, earlier, was_write);
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   Cell* const end = c + (bytes >> s.shift);
-  switch (kind) {
-    case Access::read:
-      for (; c != end; ++c) {
-        meet(c->write, true);
-        if (((c->read | c->other) & kAtomic) != 0) [[unlikely]]
-          for (const Stamp earlier : {c->read, c->other})
-            if ((earlier & kAtomic) != 0) meet(earlier, true);
-        note_read(*c, mine, floor);
-      }
-      return;
-    case Access::write:
-      for (; c != end; ++c) {
-        meet(c->write, true);
-        meet(c->read, false);
-        meet(c->other, false);
-        *c = {mine, 0, 0};
-      }
-      return;
-    default:
-      for (; c != end; ++c) {
-        if ((c->write & kAtomic) == 0) meet(c->write, true);
+  if (kind == Access::read) {
+    for (; c != end; ++c) {
+      meet(c->write, true);
+      if (((c->read | c->other) & kAtomic) != 0) [[unlikely]]
         for (const Stamp earlier : {c->read, c->other})
-          if ((earlier & kAtomic) == 0) meet(earlier, false);
-        note_read(*c, mine | kAtomic, floor);
-        c->write = mine | kAtomic;
-      }
+          if ((earlier & kAtomic) != 0) meet(earlier, true);
+      note_read(*c, mine, floor);
+    }
+  } else if (kind == Access::write) {
+    for (; c != end; ++c) {
+      meet(c->write, true);
+      meet(c->read, (c->read & kAtomic) != 0);
+      meet(c->other, (c->other & kAtomic) != 0);
+      *c = {mine, 0, 0};
+    }
+  } else {
+    for (; c != end; ++c) {
+      if ((c->write & kAtomic) == 0) meet(c->write, true);
+      for (const Stamp earlier : {c->read, c->other})
+        if ((earlier & kAtomic) == 0) meet(earlier, false);
+      note_read(*c, mine | kAtomic, floor);
+      c->write = mine | kAtomic;
+    }
   }
 }
 
 void Watch::landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where) {
-  Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
+  const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const Stamp mine = stamp(thread, where);
   Cell* const c = s.cells.get() + ((address - s.base) >> s.shift);
   std::fill(c, c + (bytes >> s.shift), Cell{mine, 0, 0});

@@ -62,10 +62,12 @@ class Watch {
 
   static std::uint64_t clock_of(Stamp s) { return s >> kClockShift; }
   static unsigned thread_of(Stamp s) { return static_cast<unsigned>(s & kThreadMask); }
-  Shadow& shadow_at(std::uintptr_t address, unsigned shift);
+  const Shadow& shadow_at(std::uintptr_t address, unsigned shift);
+  const Shadow& make_shadow(std::uintptr_t address, unsigned shift);
   static void refine(Shadow& s, unsigned shift);
   Stamp stamp(unsigned thread, Where where);
   unsigned call(Where where);
+  unsigned new_call(Where where);
   bool ordered(Stamp s, unsigned me) const;
   unsigned distance(Stamp s, unsigned me) const;
   void note_read(Cell& c, Stamp mine, Stamp floor) const;
@@ -74,6 +76,9 @@ class Watch {
   std::uint64_t clock_ = 1;                             // one more with every synchronisation
   std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // when these began; the last barrier of the whole block
   unsigned threads_ = 0;
+  unsigned stamped_ = ~0u;  // the thread that was stamped last, when, and as what
+  std::uint64_t stamped_at_ = 0;
+  Stamp stamp_clock_ = 0;
   bool crossed_ = false;                                  // a named barrier since the last of the whole block
   std::array<std::uint64_t, kThreads> own_{};             // when a thread last synchronised with part of its warp, or by name
   std::array<std::uint64_t, kThreads / kLanes> warp_{};   // when a whole warp last did
