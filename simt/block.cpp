@@ -214,19 +214,6 @@ void tick(Where where) {
   run_others();
 }
 
-void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
-  const Thread* t = machine.current;
-  const bool write = is_write(kind);
-  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
-  if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
-  if (machine.options.count_sectors && t != nullptr) {
-    const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
-    machine.sectors.add(address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
-  }
-  if (machine.every_access() && ++machine.slow_ticks < kTicks) return;
-  tick(where);
-}
-
 void sync_block(Where where) {
   if (--hot.ticks < 0) tick(where);
   wait_as(Meet::block, 0, where);

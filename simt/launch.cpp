@@ -164,10 +164,13 @@ void run_grid(const Grid& g) {
     arena.poison();
     if (machine.options.watch) machine.watch.start_block();
     run_block();
-    if (machine.options.watch && machine.trouble.what == Trouble::What::none) {
+    if (machine.options.watch) {
+      using What = Trouble::What;
       unsigned thread = 0;
-      machine.trouble = machine.watch.uninitialised(thread);
-      if (machine.trouble.what != Trouble::What::none) machine.current = machine.thread + thread;
+      const Trouble& unread = machine.watch.uninitialised(thread);
+      // Note: an index that nobody wrote leads anywhere.
+      if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access))
+        machine.trouble = unread, machine.current = machine.thread + thread;
     }
     if (machine.trouble.what != Trouble::What::none) {
       const Finding finding = describe_trouble();

@@ -245,6 +245,19 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
   }
 }
 
+void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
+  const Thread* t = machine.current;
+  const bool write = is_write(kind);
+  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
+  if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
+  if (machine.options.count_sectors && t != nullptr) {
+    const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
+    machine.sectors.add(address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
+  }
+  if (machine.every_access() && ++machine.slow_ticks < kTicks) return;
+  tick(where);
+}
+
 void Watch::landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where) {
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const Stamp mine = stamp(thread, where);

@@ -321,6 +321,12 @@ TEST_CASE("reads of what nobody wrote", "[simt][watch]") {
   simt::release(raw);
 }
 
+TEST_CASE("where an index that nobody wrote leads, the index is the finding", "[simt][watch]") {
+  const auto kernel = +[](const float* x) { ld(x + ld(shared_memory<int>() + thread())); };
+  const Buffer<float> x(kThreads);
+  CHECK(found(kernel, 1, kThreads, x.get()) == "uninitialised");
+}
+
 TEST_CASE("what a launch left unwritten", "[simt][watch]") {
   const Buffer<float> y(kThreads);
   const auto kernel = +[](float* p, int last) { if (thread() <= last) st(p + thread(), 1.0f); };
