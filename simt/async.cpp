@@ -41,6 +41,7 @@ void Copies::finish(unsigned thread, unsigned newest, const unsigned char* arena
     if (!c.done) land(c);
     const auto offset = static_cast<std::size_t>(c.to - arena);
     words_[offset / 256] &= ~bits(offset, c.bytes);
+    if (machine.options.watch) machine.watch.landed(thread, reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.where);
     --in_flight_;
   }
   if (2 * q.first >= q.copies.size()) {
@@ -88,7 +89,7 @@ void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
   slots[id].read_bytes += valid;
   for (std::uintptr_t a = address; a < address + valid; ++a)
     *reinterpret_cast<unsigned char*>(hot.read_map + (a >> 3)) |= static_cast<unsigned char>(1u << (a & 7));
-  if (--hot.ticks < 0) slow_access(address, valid, false, where);
+  if (--hot.ticks < 0) slow_access(address, valid, Access::read, where);
 }
 
 }  // namespace
@@ -99,13 +100,13 @@ void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Whe
 }
 
 void watch_accesses() {
-  if (machine.options.count_sectors) return;
+  if (machine.every_access()) return;
   machine.slow_ticks = kTicks - static_cast<int>(std::max<std::int64_t>(hot.ticks, 0));
   hot.ticks = -1;
 }
 
 void unwatch_accesses() {
-  if (machine.options.count_sectors) return;
+  if (machine.every_access()) return;
   hot.ticks = std::max(kTicks - machine.slow_ticks, 0);
   machine.slow_ticks = 0;
 }
@@ -118,9 +119,9 @@ void copy_async(void* shared, const void* global, int valid, Where where) {
     stop({.what = What::copy_of_too_much, .where = where, .bytes = Bytes, .mask = static_cast<unsigned>(valid)});
   if (valid != 0 && from >> 32 == machine.shared_slot)
     stop({.what = What::copy_from_shared, .where = where, .address = from, .bytes = Bytes});
-  if (valid == Bytes) access<Bytes, false>(global, where);
+  if (valid == Bytes) access<Bytes, Access::read>(global, where);
   else read_part(global, Bytes, static_cast<unsigned>(valid), where);
-  access<Bytes, true>(shared, where);
+  access<Bytes, Access::write>(shared, where);
   // Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
   const Order order = machine.options.order;
   const bool at_once = order == Order::reverse || (order == Order::shuffle && machine.random.next() >> 63 != 0);
@@ -152,7 +153,7 @@ void check_matrix_row(const void* row, Where where) {
   const auto address = reinterpret_cast<std::uintptr_t>(row);
   if (address >> 32 != machine.shared_slot)
     stop({.what = What::matrix_not_shared, .where = where, .address = address, .bytes = 16});
-  access<16, false>(row, where);
+  access<16, Access::read>(row, where);
 }
 
 }  // namespace simt::detail

@@ -120,6 +120,8 @@ void finish_meeting(Warp& w, Meeting& m) {
     each_lane([&](int lane) { base[lane].handed = m.kind == Meet::ballot ? votes : yes; });
   }
   const unsigned lanes = m.arrived;
+  // Note: lanes that have ended came to sync_warp by ending.
+  if (m.kind == Meet::warp && machine.options.watch) machine.watch.warp_barrier(warp, m.mask);
   Meeting& last = w.meetings[--w.open];
   if (&last != &m) m = last;
   ready_lanes(warp, lanes);
@@ -197,9 +199,11 @@ void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   stop({.what = Trouble::What::access, .where = where, .address = address, .bytes = bytes, .write = write});
 }
 
+void move(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
 // Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
 void tick(Where where) {
-  const bool every_access = machine.options.count_sectors || machine.copies.in_flight();
+  const bool every_access = machine.every_access() || machine.copies.in_flight();
   if (every_access && ++machine.slow_ticks < kTicks) return;
   machine.slow_ticks = 0;
   hot.ticks = every_access ? -1 : kTicks;
@@ -210,17 +214,6 @@ void tick(Where where) {
   run_others();
 }
 
-void slow_access(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  const Thread* t = machine.current;
-  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
-  if (machine.options.count_sectors && t != nullptr && address >> 32 != machine.shared_slot)
-    if (Allocation* a = find_allocation(address)) {
-      const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
-      machine.sectors.add(*a, address >> 5, write, where, t->id, lanes);
-    }
-  tick(where);
-}
-
 void sync_block(Where where) {
   if (--hot.ticks < 0) tick(where);
   wait_as(Meet::block, 0, where);
@@ -229,6 +222,7 @@ void sync_block(Where where) {
   if (++machine.arrived == machine.threads) {
     if (machine.mixed) stop({.what = Trouble::What::stuck});
     machine.arrived = 0;
+    if (machine.options.watch) machine.watch.block_barrier();
     ready_threads([](Thread&) { return true; });
   }
   run_others();
@@ -258,6 +252,12 @@ void sync_named(int id, int threads, Where where) {
   }
   if (b.arrived >= b.expected) {
     b = {};
+    if (machine.options.watch) {
+      std::vector<std::uint16_t> members;
+      for (unsigned i = 0; i < machine.threads; ++i)
+        if (machine.thread[i].at_named == id) members.push_back(static_cast<std::uint16_t>(i));
+      machine.watch.named_barrier(members);
+    }
     ready_threads([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
   }
   run_others();

@@ -13,6 +13,8 @@
 #include "hooks.hpp"
 #include "machine.hpp"
 #include "sectors.hpp"
+#include "trouble.hpp"
+#include "watch.hpp"
 
 namespace simt::detail {
 
@@ -51,38 +53,6 @@ struct Warp {
 struct NamedBarrier {
   unsigned expected, arrived;  // threads; lanes that a partial warp lacks count as arrived with its first
   bool partial_came;
-};
-
-// Why the launch cannot go on: plain data, since it is filled in on a fiber and told from the launching stack.
-struct Trouble {
-  enum class What : std::uint8_t {
-    none,
-    access,
-    plain_access,
-    stack_overflow,
-    time_limit,
-    stuck,
-    mixed_barrier,
-    bad_named_barrier,
-    named_barrier_size,
-    caller_not_in_mask,
-    lane_missing,
-    lane_exited,
-    lane_left,
-    source_inactive,
-    mixed_work,
-    matrix_not_shared,
-    in_flight,
-    copy_not_to_shared,
-    copy_from_shared,
-    copy_of_too_much
-  };
-  What what = What::none;
-  Where where{};
-  std::uintptr_t address = 0;
-  unsigned bytes = 0, mask = 0, lane = 0;
-  Meet kind = Meet::block;
-  bool write = false;
 };
 
 // Threads that are ready, first come first served but for warps that go on at the front.
@@ -124,10 +94,12 @@ struct Machine {
   ReadyQueue ready;
   SectorLog sectors;
   Copies copies;
+  Watch watch;
   int slow_ticks = 0;      // slow accesses since the clock was looked at
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
   Trouble trouble;
+  bool every_access() const { return options.count_sectors || options.watch; }  // goes through slow_access
 };
 extern Machine machine;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's own check: a kernel whose bytes, requests and sectors follow from its text.
+// The machine's own check: a kernel whose bytes, requests, sectors and wavefronts follow from its text, and one with a race.
 #include <stdexcept>
 #include <string>
 
@@ -27,9 +27,16 @@ void known_counts(const float* x, float* y, float* total) {
   st(partial + threadIdx.x, v);
   sync_block();
   v = ld(partial + (threadIdx.x ^ 32));
+  ld(partial + threadIdx.x * 2 % kThreads);  // two words of every other bank
   st(y + i, v);
   for (int offset = 16; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
   if (lane_id() == 0) atomic_add(total, v);
+}
+
+// Right in every order, for all write the same.
+void known_race(float* y) {
+  st(shared_memory<float>(), 1.0f);
+  if (threadIdx.x == 0) st(y, ld(shared_memory<float>()));
 }
 
 void demand(const char* what, std::uint64_t got, std::uint64_t want) {
@@ -61,12 +68,15 @@ class SavedOptions {
 };
 
 void run_canary(Order order) {
-  configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0});
+  configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0, .watch = true});
+  detail::machine.sectors.reset();
   constexpr std::uint64_t kWarps = kFloats / 32;
   const Owner x(kFloats * 8 * sizeof(float), "canary x"), y(kFloats * sizeof(float), "canary y"),
       total(sizeof(float), "canary sum");
   for (int i = 0; i < kFloats * 8; ++i) x.get()[i] = 1.0f;
   *total.get() = 0;
+  mark_written(x.get(), kFloats * 8 * sizeof(float));
+  mark_written(total.get(), sizeof(float));
   launch(known_counts, {.grid = dim3(kBlocks), .block = dim3(kThreads), .shared_bytes = kThreads * sizeof(float)}, nullptr,
          x.get(), y.get(), total.get());
 
@@ -84,14 +94,36 @@ void run_canary(Order order) {
   demand("bytes read by an atomic", ct.read_bytes, kWarps * 4);
   demand("unique bytes written by an atomic", ct.unique_written_bytes, 4);
   demand("sectors of an atomic", ct.written_sectors, kWarps);
+  SiteCounts shared[2];
+  for (const SiteCounts& s : site_counts())
+    if (s.allocation == "shared memory")
+      shared[s.write].bytes += s.bytes, shared[s.write].requests += s.requests, shared[s.write].wavefronts += s.wavefronts;
+  demand("bytes written to shared memory", shared[true].bytes, kFloats * 4);
+  demand("wavefronts written", shared[true].wavefronts, kWarps);
+  demand("bytes read from shared memory", shared[false].bytes, 2 * kFloats * 4);
+  demand("requests to shared memory", shared[false].requests, 2 * kWarps);
+  demand("wavefronts read", shared[false].wavefronts, 3 * kWarps);
   demand("the atomic sum", static_cast<std::uint64_t>(*total.get()), kFloats * 4);
+}
+
+void run_race(Order order) {
+  configure({.order = order, .seed = 7, .watch = true});
+  const Owner y(sizeof(float), "canary y");
+  std::string found = "nothing";
+  try {
+    launch(known_race, {.grid = dim3(1), .block = dim3(kThreads), .shared_bytes = sizeof(float)}, nullptr, y.get());
+  } catch (const Fault& fault) {
+    found = fault.finding().kind;
+  }
+  if (found != "shared_race") throw std::logic_error("simt canary: " + found + " was found where there is a race");
 }
 
 }  // namespace
 
 void canary() {
   const SavedOptions saved;
-  for (Order order : {Order::forward, Order::reverse, Order::shuffle}) run_canary(order);
+  for (Order order : {Order::forward, Order::reverse, Order::shuffle}) run_canary(order), run_race(order);
+  detail::machine.sectors.reset();
 }
 
 }  // namespace simt

@@ -22,6 +22,26 @@
 
 namespace simt::detail {
 
+// The move of an access.  Note: where every access that the compiler emits is observed (observe.cpp), it is made elsewhere.
+template <class T>
+inline T get(const T* p) {
+  T v;
+#if defined(__SANITIZE_THREAD__)
+  move(&v, p, sizeof(T));
+#else
+  __builtin_memcpy(&v, p, sizeof(T));
+#endif
+  return v;
+}
+template <class T>
+inline void put(T* p, const T& v) {
+#if defined(__SANITIZE_THREAD__)
+  move(p, &v, sizeof(T));
+#else
+  __builtin_memcpy(p, &v, sizeof(T));
+#endif
+}
+
 // A source beyond the warp hands a lane its own value, as the hardware does.
 template <class T>
 inline T shuffle_from(T v, unsigned source, unsigned mask, Where where) {
@@ -66,16 +86,14 @@ inline float rsqrtf(float v) { return 1.0f / ::sqrtf(v); }
 template <class T>
 inline T ld(const T* p, Where where = Where::current()) {
   static_assert(std::is_trivially_copyable_v<T>);
-  detail::access<sizeof(T), false>(p, where);
-  T v;
-  __builtin_memcpy(&v, p, sizeof(T));
-  return v;
+  detail::access<sizeof(T), detail::Access::read>(p, where);
+  return detail::get(p);
 }
 template <class T>
 inline void st(T* p, T v, Where where = Where::current()) {
   static_assert(std::is_trivially_copyable_v<T>);
-  detail::access<sizeof(T), true>(p, where);
-  __builtin_memcpy(p, &v, sizeof(T));
+  detail::access<sizeof(T), detail::Access::write>(p, where);
+  detail::put(p, v);
 }
 
 template <class T>
@@ -124,11 +142,13 @@ template <class T>
 inline T atomic_add(T* p, T v, Where where = Where::current()) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, int> || std::is_same_v<T, unsigned> ||
                 std::is_same_v<T, unsigned long long>);
-  const T old = ld(p, where);
+  detail::access<sizeof(T), detail::Access::atomic_read>(p, where);
+  detail::access<sizeof(T), detail::Access::atomic_write>(p, where);
+  const T old = detail::get(p);
   T sum;
   if constexpr (std::is_same_v<T, int>) sum = static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(v));
   else sum = old + v;
-  st(p, sum, where);
+  detail::put(p, sum);
   return old;
 }
 

@@ -37,17 +37,24 @@ struct Hot {
   std::int64_t ticks;       // accesses until the next slow one
   std::uintptr_t read_map;  // + address / 8: the byte whose bits say which bytes were read
   std::uintptr_t written_map;
+  std::uintptr_t host_map;  // the bytes that the host vouches for
 };
 extern Hot hot;
 extern int thread_number;  // x-major within the block, of the running thread
 
-[[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
-// What is not done at every access: the clock, and, with `ticks` held below zero, the sectors and the bytes in flight.
-void slow_access(std::uintptr_t address, unsigned bytes, bool write, Where where);
-void tick(Where where);
+// An atomic operation is a read and then a write.
+enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
+constexpr bool is_write(Access kind) { return kind == Access::write || kind == Access::atomic_write; }
 
-template <std::size_t Bytes, bool Write>
+[[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
+// What is not done at every access: the clock, and, with `ticks` held below zero, races, sectors and the bytes in flight.
+void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
+void tick(Where where);
+void move(void* to, const void* from, std::size_t bytes);
+
+template <std::size_t Bytes, Access Kind>
 inline void access(const volatile void* p, Where where) {
+  constexpr bool Write = is_write(Kind);
   static_assert(std::has_single_bit(Bytes) && Bytes <= 16, "one access moves 1, 2, 4, 8 or 16 bytes");
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t id = address >> 32;
@@ -59,7 +66,7 @@ inline void access(const volatile void* p, Where where) {
   else if constexpr (Bytes == 8) map[0] = 0xff;
   else map[0] = static_cast<unsigned char>(map[0] | ((1u << Bytes) - 1u) << (address & 7));
   if (--hot.ticks < 0) [[unlikely]]
-    slow_access(address, Bytes, Write, where);
+    slow_access(address, Bytes, Kind, where);
 }
 
 // The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call); from mma on by all its lanes.

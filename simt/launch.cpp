@@ -73,10 +73,12 @@ class FaultHandler {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSEGV, &action, &old_segv_);
     sigaction(SIGBUS, &action, &old_bus_);
+    sigaction(SIGILL, &action, &old_ill_);
   }
   ~FaultHandler() {
     sigaction(SIGSEGV, &old_segv_, nullptr);
     sigaction(SIGBUS, &old_bus_, nullptr);
+    sigaction(SIGILL, &old_ill_, nullptr);
     sigaltstack(&old_stack_, nullptr);
   }
   FaultHandler(const FaultHandler&) = delete;
@@ -92,10 +94,11 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
+    if (signal_number == SIGILL) trouble.what = Trouble::What::trapped, trouble.code = address;  // a check that the compiler made
     stop(trouble);
   }
   stack_t old_stack_;
-  struct sigaction old_segv_, old_bus_;
+  struct sigaction old_segv_, old_bus_, old_ill_;
 };
 
 // The block's shared arena: an allocation of its own, whose last bytes end where the launch's request does.
@@ -112,7 +115,13 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   // Note: all bits set is a NaN in every float type, so what no thread wrote shows in the result.
-  void poison() { std::memset(machine.shared, 0xff, bytes_); }
+  // Watched, it is no thread's yet; nobody counts what shared memory is written.
+  void poison() {
+    std::memset(machine.shared, 0xff, bytes_);
+    if (machine.options.watch)
+      std::memset(reinterpret_cast<void*>(hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8), 0,
+                  (bytes_ + 7) / 8);
+  }
 
  private:
   std::size_t bytes_;
@@ -125,14 +134,13 @@ class Running {
     machine.grid = &g;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
-    hot.ticks = machine.options.count_sectors ? -1 : kTicks;
+    hot.ticks = machine.every_access() ? -1 : kTicks;
     machine.slow_ticks = 0;
-    machine.sectors.clear();
   }
   ~Running() {
     machine.grid = nullptr;
     machine.current = nullptr;
-    machine.sectors.end_block();
+    machine.sectors.end_launch();
     machine.copies.clear();
   }
   Running(const Running&) = delete;
@@ -148,6 +156,7 @@ void run_grid(const Grid& g) {
   const FaultHandler handler;
   device::gridDim = g.grid, device::blockDim = g.block;
   start_grid();
+  if (machine.options.watch) machine.watch.start_launch(machine.threads);
 
   const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
   const BlockOrder order(blocks, machine.options.order, machine.random);
@@ -156,7 +165,16 @@ void run_grid(const Grid& g) {
     device::blockIdx = {static_cast<unsigned>(b % g.grid.x), static_cast<unsigned>(yz % g.grid.y),
                         static_cast<unsigned>(yz / g.grid.y)};
     arena.poison();
+    if (machine.options.watch) machine.watch.start_block();
     run_block();
+    if (machine.options.watch) {
+      using What = Trouble::What;
+      unsigned thread = 0;
+      const Trouble& unread = machine.watch.uninitialised(thread);
+      // Note: an index that nobody wrote leads anywhere.
+      if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access))
+        machine.trouble = unread, machine.current = machine.thread + thread;
+    }
     if (machine.trouble.what != Trouble::What::none) {
       const Finding finding = describe_trouble();
       fibers().abandon_all();

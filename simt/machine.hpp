@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace simt {
 
@@ -25,6 +26,7 @@ struct Options {
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;
   const void* stream = nullptr;  // the caller's, on which alone launches are waited for; null: any is
+  bool watch = false;  // races, and reads of what nobody wrote, are findings too
 };
 // Holds for the launches that follow.
 void configure(const Options& options);
@@ -39,6 +41,9 @@ void configure(const Options& options);
 //                       sync_warp alone may name lanes that ended
 //   bad_mma             mma or ldmatrix that not all 32 lanes of a warp reach; ldmatrix outside shared memory
 //   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing
+//   plain_access        global or shared memory touched without ld or st, where plain accesses are observed (observe.cpp)
+//   shared_race global_race   two accesses that nothing orders (watch.hpp), with watch
+//   uninitialised       a read of bytes that neither a kernel wrote nor the host marked as written, with watch
 //   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`
 //   stack_overflow time_limit
 //   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
@@ -64,6 +69,12 @@ class Fault : public std::runtime_error {
 // boundary; an access one byte outside is a finding that names the allocation.  The host may read and write them freely.  Throws
 // std::bad_alloc; up to about 4000 allocations live at a time.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
+// What the host has written there: a kernel may read it.
+void mark_written(const void* p, std::size_t bytes) noexcept;
+// An allocation, of which this is the start, is what it was when it was made: nobody has written it.
+void mark_unwritten(const void* allocation) noexcept;
+// The first of these bytes that no kernel wrote since counts were reset; `bytes` where each was written.
+std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept;
 void release(void* p) noexcept;  // of anything that is not a live allocation: nothing
 
 // What kernels moved in one allocation since it was made or its counts were reset.
@@ -77,6 +88,17 @@ struct Counts {
   std::uint64_t read_sectors = 0;  // distinct 32-byte sectors of each request, added up (with count_sectors)
   std::uint64_t written_sectors = 0;
 };
+// What one call of ld, st, ... moved in one allocation (with count_sectors).
+struct SiteCounts {
+  std::string file;
+  int line = 0;
+  std::string allocation;  // its name; "shared memory"
+  bool write = false;
+  std::uint64_t bytes = 0, requests = 0;
+  std::uint64_t sectors = 0;     // of global memory
+  std::uint64_t wavefronts = 0;  // of shared memory: passes that the requests need, see sectors.hpp
+};
+std::vector<SiteCounts> site_counts();  // since the counts were reset; by file, line and allocation
 Counts counts(const void* allocation);  // any address in it; throws std::invalid_argument outside
 void reset_counts() noexcept;
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "block.hpp"
 #include "machine.hpp"
 
 namespace simt::detail {
@@ -32,6 +33,9 @@ class Memory {
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
   void release(Allocation& a) noexcept;
   void reset(Allocation& a) noexcept;
+  void clear(const Allocation& a, std::uintptr_t map) noexcept;
+  void vouch(Allocation& a, std::uintptr_t begin, std::uintptr_t end) noexcept;
+  void keep_written(Allocation& a) noexcept;
   Allocation* find(std::uintptr_t address) noexcept;
   std::uint64_t unique_bytes(const Allocation& a, std::uintptr_t map) const;
   std::vector<Allocation>& all() { return of_slot_; }
@@ -69,15 +73,16 @@ void Memory::reserve() {
     void* space = map_nothing((count + 1) * kSlotBytes);
     if (space == MAP_FAILED) continue;
     const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
-    void* maps = map_nothing(count * kSlotBytes / 4);
+    void* maps = map_nothing(count * kSlotBytes / 8 * 3);
     if (maps == MAP_FAILED || base / kSlotBytes + count > kSlots) {
       munmap(space, (count + 1) * kSlotBytes);
-      if (maps != MAP_FAILED) munmap(maps, count * kSlotBytes / 4);
+      if (maps != MAP_FAILED) munmap(maps, count * kSlotBytes / 8 * 3);
       continue;
     }
     base_ = base;
     hot.read_map = reinterpret_cast<std::uintptr_t>(maps) - base / 8;
     hot.written_map = hot.read_map + count * kSlotBytes / 8;
+    hot.host_map = hot.written_map + count * kSlotBytes / 8;
     of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
     return;
   }
@@ -107,7 +112,8 @@ void Memory::commit(std::size_t first, std::uintptr_t end) {
   if (end <= committed_[first]) return;
   const std::uintptr_t from = std::max(begin, committed_[first]);
   open_pages(from, end);
-  for (const std::uintptr_t map : {hot.read_map, hot.written_map}) open_pages(map + from / 8, map + round_up(end, 8) / 8);
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
+    open_pages(map + from / 8, map + round_up(end, 8) / 8);
   committed_[first] = round_up(end, kPage);
 }
 
@@ -121,7 +127,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
     owner_[i] = first;
   }
   const std::uintptr_t begin = base_ + first * kSlotBytes + kLead + offset;
-  Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, {}, {}};
+  Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, false, {}, {}};
   commit(first, begin + bytes + 16);
   for (std::size_t i = 0; i < count; ++i) {
     Slot& s = slots[id(a) + i];
@@ -131,7 +137,42 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
   return reinterpret_cast<void*>(begin);
 }
 
-// Clears what the maps say of an allocation, if anything.
+// Note: to the last word of 8 bytes on either side, which no other allocation shares.
+void Memory::clear(const Allocation& a, std::uintptr_t map) noexcept {
+  std::uintptr_t begin = map + a.begin / 8, end = map + (a.begin + a.bytes + 15) / 8;
+  if (end - begin > 4 * kPage) {
+    const std::uintptr_t pages = round_up(begin, kPage), pages_end = end / kPage * kPage;
+    madvise(reinterpret_cast<void*>(pages), pages_end - pages, MADV_DONTNEED);
+    std::memset(reinterpret_cast<void*>(begin), 0, pages - begin);
+    begin = pages_end;
+  }
+  std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
+}
+
+// The host answers for bytes [begin, end) of an allocation.
+void Memory::vouch(Allocation& a, std::uintptr_t begin, std::uintptr_t end) noexcept {
+  a.vouched = true;
+  const auto set = [](std::uintptr_t from, std::uintptr_t to) {
+    for (; from < to; ++from)
+      *reinterpret_cast<unsigned char*>(hot.host_map + from / 8) |= static_cast<unsigned char>(1u << from % 8);
+  };
+  const std::uintptr_t whole = std::min(end, round_up(begin, 8)), whole_end = std::max(whole, end / 8 * 8);
+  set(begin, whole);
+  std::memset(reinterpret_cast<void*>(hot.host_map + whole / 8), 0xff, (whole_end - whole) / 8);
+  set(whole_end, end);
+}
+
+// What kernels wrote is there, also when it is counted no more.
+void Memory::keep_written(Allocation& a) noexcept {
+  std::uint64_t written = 0;
+  for (std::size_t i = 0; i < a.slots; ++i) written += slots[id(a) + i].written_bytes;
+  if (written == 0) return;
+  a.vouched = true;
+  for (std::uintptr_t at = a.begin / 8; at < (a.begin + a.bytes + 7) / 8; ++at)
+    *reinterpret_cast<unsigned char*>(hot.host_map + at) |= *reinterpret_cast<const unsigned char*>(hot.written_map + at);
+}
+
+// Clears what the maps say of an allocation's traffic, if anything.
 void Memory::reset(Allocation& a) noexcept {
   std::uint64_t read = 0, written = 0;
   for (std::size_t i = 0; i < a.slots; ++i) {
@@ -139,23 +180,15 @@ void Memory::reset(Allocation& a) noexcept {
     read += s.read_bytes, written += s.written_bytes;
     s.read_bytes = s.written_bytes = 0;
   }
-  const auto clear = [&](std::uintptr_t map) {
-    std::uintptr_t begin = map + a.begin / 8, end = map + (a.begin + a.bytes + 15) / 8;
-    if (end - begin > 4 * kPage) {
-      const std::uintptr_t pages = round_up(begin, kPage), pages_end = end / kPage * kPage;
-      madvise(reinterpret_cast<void*>(pages), pages_end - pages, MADV_DONTNEED);
-      std::memset(reinterpret_cast<void*>(begin), 0, pages - begin);
-      begin = pages_end;
-    }
-    std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
-  };
-  if (read != 0) clear(hot.read_map);
-  if (written != 0) clear(hot.written_map);
+  if (read != 0) clear(a, hot.read_map);
+  if (written != 0) clear(a, hot.written_map);
   for (int k : {0, 1}) a.requests[k] = a.sectors[k] = 0;
 }
 
 void Memory::release(Allocation& a) noexcept {
   reset(a);
+  if (a.vouched) clear(a, hot.host_map);
+  machine.watch.forget(id(a), a.slots);
   for (std::size_t i = 0; i < a.slots; ++i) {
     Slot& s = slots[id(a) + i];
     std::fill(std::begin(s.limit), std::end(s.limit), 0);
@@ -218,8 +251,34 @@ Counts counts(const void* allocation) {
 }
 
 void reset_counts() noexcept {
+  detail::machine.sectors.reset();
   for (detail::Allocation& a : detail::memory().all())
-    if (a.live) detail::memory().reset(a);
+    if (a.live) {
+      detail::memory().keep_written(a);
+      detail::memory().reset(a);
+    }
+}
+
+void mark_written(const void* p, std::size_t bytes) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p);
+  if (detail::Allocation* a = detail::find_allocation(begin)) detail::memory().vouch(*a, begin, begin + bytes);
+}
+
+void mark_unwritten(const void* allocation) noexcept {
+  detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(allocation));
+  if (a == nullptr || !a->live) return;
+  detail::memory().reset(*a);
+  if (a->vouched) detail::memory().clear(*a, detail::hot.host_map);
+  a->vouched = false;
+}
+
+std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::uintptr_t at = begin + i;
+    if ((*reinterpret_cast<const unsigned char*>(detail::hot.written_map + at / 8) >> at % 8 & 1) == 0) return i;
+  }
+  return bytes;
 }
 
 }  // namespace simt

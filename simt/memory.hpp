@@ -19,6 +19,7 @@ struct Allocation {
   std::size_t first = 0;  // slot, counted from the first one reserved
   std::size_t slots = 0;  // 0: never used
   bool live = false;
+  bool vouched = false;            // the host marked some of it as written
   std::uint64_t requests[2] = {};  // read, written
   std::uint64_t sectors[2] = {};
 };

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings in words.
+#include <unistd.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -92,6 +97,37 @@ Finding describe_in_flight(const Trouble& t) {
   return f;
 }
 
+Finding describe_race(const Trouble& t) {
+  const bool shared = t.address >> 32 == machine.shared_slot;
+  Finding f{shared ? "shared_race" : "global_race", access_of(t), {}, 0};
+  if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+  f.message +=
+      std::string(", unordered after the ") + (t.earlier_write ? "write" : "read") + " by " + machine.watch.describe(t.earlier);
+  return f;
+}
+
+// The source line of an address in this program, by binutils' addr2line; where there is none, the address.
+void place_of_code(std::uintptr_t code, Finding& f) {
+  char program[4096] = {}, line[4096] = {};
+  if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) return;
+  extern const char start_of_program[] __asm__("__executable_start");
+  const std::string at = hex(code - reinterpret_cast<std::uintptr_t>(start_of_program));
+  const std::string command = "addr2line -e '" + std::string(program) + "' " + at + " 2>/dev/null";
+  if (FILE* const pipe = popen(command.c_str(), "r")) {
+    if (std::fgets(line, sizeof line, pipe) == nullptr) line[0] = 0;
+    pclose(pipe);
+  }
+  std::string text(line);
+  text.erase(std::min(text.find_first_of(" \n"), text.size()));
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || text[0] == '?') {
+    f.message += ", at " + at + " of the program";
+    return;
+  }
+  f.file = std::filesystem::path(text.substr(0, colon)).lexically_normal();
+  f.line = std::atoi(text.c_str() + colon + 1);
+}
+
 // "96 threads at sync_block (k.cu:12), 32 ended", and whether all that wait do so at the block barrier.
 std::string list_waiters(bool& all_at_block, const Where** first) {
   std::map<std::string, unsigned> groups;
@@ -169,6 +205,20 @@ Finding describe_trouble() {
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
     case What::in_flight: f = describe_in_flight(t); break;
+    case What::race: f = describe_race(t); break;
+    case What::observed:
+      f = {"plain_access", "a plain " + access_of(t), {}, 0};
+      if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+      f.message += ", made without ld or st";
+      break;
+    case What::trapped:
+      f = {"out_of_bounds", "an index outside its array, or a pointer that is not aligned to its type", {}, 0};
+      break;
+    case What::uninitialised:
+      f = {"uninitialised", access_of(t), {}, 0};
+      if (const Allocation* a = find_allocation(t.address)) f.message += position(*a, t.address, t.bytes);
+      f.message += ", which nobody wrote";
+      break;
     case What::copy_not_to_shared:
       f = {"bad_copy", "cp_async writes at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
@@ -184,6 +234,7 @@ Finding describe_trouble() {
   f.message += ", by " + who();
   f.file = t.where.file_name();
   f.line = static_cast<int>(t.where.line());
+  if (t.code != 0) place_of_code(t.code, f);
   return f;
 }
 

@@ -29,11 +29,22 @@ struct Traffic {
   std::uint64_t read_sectors = 0, written_sectors = 0;            // 32-byte sectors of each warp-wide request
 };
 
+// What one line of a kernel moved of one buffer, or of shared memory.
+struct SiteTraffic {
+  std::string place;   // "cuda/OP/KERNEL.cu:12"
+  std::string buffer;  // its label; "shared memory"
+  bool write = false;
+  std::uint64_t bytes = 0, requests = 0;  // a request: of a whole warp
+  std::uint64_t sectors = 0;              // of global memory
+  std::uint64_t wavefronts = 0;           // of shared memory: 1 for each 128 bytes of a request where no two lanes want one bank
+};
+
 // How one of several runs of the same problem differs from the others, when its result must not.
 struct Variation {
   int order = 0;           // 0 forward, 1 reverse, 2 shuffled (simt); a second stream (cuda) when not 0
   std::uint64_t seed = 0;  // of a shuffled order
   bool sectors = false;    // count sectors too
+  bool watch = false;      // races and uninitialised reads are findings (simt)
 };
 
 // A kernel to be timed: the same problem at several places in memory, taken in turn.
@@ -61,6 +72,13 @@ class Backend {
   virtual bool checks_bounds() const = 0;
   virtual void write(void* device, const void* host, std::size_t bytes) = 0;
   virtual void read(void* host, const void* device, std::size_t bytes) = 0;
+  // Garbage, which a kernel may not read before it wrote there.
+  virtual void fill(void* device, std::byte garbage, std::size_t bytes) {
+    const std::vector<std::byte> all(bytes, garbage);
+    write(device, all.data(), bytes);
+  }
+  // The first of these bytes that the last run did not write; `bytes` where each was written, or nobody knows.
+  virtual std::size_t first_unwritten(const void* /*device*/, std::size_t bytes) const { return bytes; }
 
   // Runs a launcher to its end.  Throws BackendFinding when the machine objects, std::runtime_error when it fails.
   virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
@@ -72,6 +90,7 @@ class Backend {
   virtual int arch() const = 0;  // sm_ number; simt: what it simulates
 
   virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
+  virtual std::vector<SiteTraffic> sites() const { return {}; }  // of the last run, with sectors
 
   // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
   // L2 cache is flushed before each.  About `seconds` long, at least 30 and at most 1000 launches of each.

@@ -186,7 +186,7 @@ bool is_axis(std::string_view key) {
 }
 
 Group group(const Node& n) {
-  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "long", "fixed"})};
+  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "watch", "long", "fixed"})};
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "suites") return;
     if (key == "shows") value.text();
@@ -236,7 +236,7 @@ Edges edges(const Node& n, std::string op) {
 
 Common common(const Node& n) {
   n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
-  const Names suites{"smoke", "edges", "sanitize", "fixed"};
+  const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
   n.at("fill").object(suites);
@@ -257,7 +257,8 @@ Common common(const Node& n) {
 }  // namespace
 
 const std::vector<std::string_view>& suite_names() {
-  static const std::vector<std::string_view> names{"smoke", "edges", "models", "random", "full", "sanitize", "long", "fixed"};
+  static const std::vector<std::string_view> names{"smoke",    "edges", "models", "random", "full",
+                                                   "sanitize", "watch", "long",   "fixed"};
   return names;
 }
 

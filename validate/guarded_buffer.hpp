@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "validate/backend.hpp"
@@ -38,10 +39,7 @@ class GuardedBuffer {
   const std::string& label() const { return label_; }
   void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
   void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
-  void fill(std::byte value) {
-    const std::vector<std::byte> all(bytes_, value);
-    write(all.data());
-  }
+  void fill(std::byte garbage) { backend_.fill(data(), garbage, bytes_); }
   // Throws Misdeed where something was written outside.
   void check() const {
     std::vector<std::byte> seen(guard_);

@@ -66,6 +66,12 @@ std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
 }
 
 // What the rules in practice want to know of the first run.
+// What only a machine that watches every access finds, by the kind that its findings begin with.
+bool found_by_watch(std::string_view reason) {
+  constexpr std::string_view kKinds[] = {"race:", "uninitialised:", "unwritten:", "plain_access:"};
+  return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
+}
+
 void ask_policies(const Result& result, Record& r) {
   const Prepared& p = *result.of;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
@@ -242,7 +248,8 @@ class Run {
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
                          .sectors = options_.sectors,
-                         .relations = lane.running->relations},
+                         .relations = lane.running->relations,
+                         .watch = options_.watch},
                         lane.running->inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
@@ -311,10 +318,11 @@ class Run {
     r.reason = result.reply.message;
     r.seconds = result.reply.seconds;
     r.traffic = result.reply.traffic;
+    r.sites = result.reply.sites;
     r.cost = result.of->problem->cost();
     r.rows_checked = result.of->problem->rows().sample;
     r.rows = result.of->problem->rows().total;
-    if (is_bad(r.verdict)) r.caught(Tier::T4);
+    if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
     r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
     if (options_.policies && (r.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
     if (r.verdict == Verdict::passed) judge_outputs(result, r);

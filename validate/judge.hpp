@@ -29,6 +29,7 @@ struct JudgeOptions {
   bool fail_fast = false;
   bool sectors = false;
   bool policies = false;  // figures for the rules of policy.hpp too
+  bool watch = false;     // races and uninitialised reads fail a kernel (simt)
   Relations relations = Relations::none;
   Power* power = nullptr;                       // told of every case that was prepared
   std::function<bool(const Task&)> wanted{};    // asked before a task is prepared; false: it is skipped.  none: all are

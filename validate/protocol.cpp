@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders and replies as text.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -50,7 +51,8 @@ std::string to_text(const Order& o) {
               {"layout", o.c.layout},
               {"seed", o.c.seed},
               {"sectors", o.sectors},
-              {"relations", o.relations}}
+              {"relations", o.relations},
+              {"watch", o.watch}}
       .dump();
 }
 
@@ -68,6 +70,7 @@ Order order_from(const std::string& text) {
   o.c.seed = j.at("seed");
   o.sectors = j.at("sectors");
   o.relations = j.at("relations");
+  o.watch = j.at("watch");
   return o;
 }
 
@@ -76,6 +79,12 @@ std::string to_text(const Reply& r) {
   for (const auto& [tensor, t] : r.traffic)
     traffic[tensor] = {t.read_bytes,           t.written_bytes, t.unique_read_bytes,
                        t.unique_written_bytes, t.read_sectors,  t.written_sectors};
+  constexpr std::size_t kMostSites = 150;  // what one packet has room for
+  std::vector<SiteTraffic> most = r.sites;
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (most.size() > kMostSites) most.resize(kMostSites);
+  Json sites = Json::array();
+  for (const SiteTraffic& s : most) sites.push_back({s.place, s.buffer, s.write, s.bytes, s.requests, s.sectors, s.wavefronts});
   return Json{{"id", r.id},
               {"status", static_cast<int>(r.status)},
               {"message", one_line(r.message)},
@@ -83,7 +92,8 @@ std::string to_text(const Reply& r) {
               {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic},
-              {"related", r.related}}
+              {"related", r.related},
+              {"sites", sites}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -104,6 +114,14 @@ Reply reply_from(const std::string& text) {
                          .unique_written_bytes = whole<std::uint64_t>(t.at(3)),
                          .read_sectors = whole<std::uint64_t>(t.at(4)),
                          .written_sectors = whole<std::uint64_t>(t.at(5))};
+  for (const Json& s : j.value("sites", Json::array()))
+    r.sites.push_back({.place = s.at(0),
+                       .buffer = s.at(1),
+                       .write = s.at(2),
+                       .bytes = whole<std::uint64_t>(s.at(3)),
+                       .requests = whole<std::uint64_t>(s.at(4)),
+                       .sectors = whole<std::uint64_t>(s.at(5)),
+                       .wavefronts = whole<std::uint64_t>(s.at(6))});
   return r;
 }
 

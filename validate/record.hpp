@@ -62,6 +62,7 @@ struct Record {
   std::vector<std::string> relations;      // that were tried and applied
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
+  std::vector<SiteTraffic> sites;          // by source line, likewise; shown, not recorded
   double seconds = 0;                      // of the candidate's first run, worker's clock
   std::string repro;
   bool call_failed = false;                   // an error, a crash or a hang that anyone who calls the kernel sees

@@ -210,7 +210,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
       if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end()) add_group(list, g, op);
   };
   if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
-  if (suite == "sanitize" || suite == "fixed") edges(std::string(suite));
+  if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long") edges("long");
   if (suite == "edges" || suite == "full") edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);

@@ -6,6 +6,7 @@
 //   random    seeded draws
 //   full      edges, models and random
 //   sanitize  a dozen small cases for slow, watchful machines
+//   watch     several blocks, tiles and steps of a pipeline with ragged ends, for --watch
 //   long      long sequences and large products, for a GPU; their goldens are sampled
 //   fixed     one shape, round in every extent, on plain random numbers: what many a kernel is tested on and nothing else
 #pragma once

@@ -50,12 +50,13 @@ class Session {
       const auto start = std::chrono::steady_clock::now();
       // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
       const int order = run == 0 ? 0 : 1 + static_cast<int>(order_.c.seed & 1);
-      launch_once(run, {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0});
+      launch_once(run, {.order = order, .seed = order_.c.seed, .sectors = order_.sectors && run == 0, .watch = order_.watch});
       if (run == 0) {
         reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         for (const auto& b : buffers_) reply.traffic[b->label()] = backend_.traffic(b->allocation());
         if (workspace_) reply.traffic["workspace"] = backend_.traffic(workspace_->allocation());
         std::erase_if(reply.traffic, [](const auto& t) { return !t.second.read_bytes && !t.second.written_bytes; });
+        reply.sites = backend_.sites();
       }
     }
     if (kernel_.deterministic) check_captured();
@@ -107,6 +108,19 @@ class Session {
       if (is_output(i))
         buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
     check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
+    if (v.watch) check_written();
+  }
+
+  // Every element of every output was written by this launch, whatever the buffer held.
+  void check_written() {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (!is_output(i)) continue;
+      const Tensor& t = packing_.placements[i].tensor;
+      const std::int64_t element = size_of(t.dtype);
+      for (std::int64_t e = 0; e < t.size(); ++e)
+        if (backend_.first_unwritten(buffers_[i]->data() + t.offset(e) * element, static_cast<std::size_t>(element)) == 0)
+          throw Misdeed(fmt::format("unwritten: element {} of {} of '{}' was not written", e, t.size(), op_.tensors[i].name));
+    }
   }
 
   // Guards untouched, inputs unchanged.

@@ -35,6 +35,7 @@ struct Order {
   Case c;
   bool sectors = false;  // count sectors too
   std::vector<std::string> relations{};
+  bool watch = false;  // races and uninitialised reads are findings
 };
 
 struct Reply {
@@ -45,7 +46,8 @@ struct Reply {
   bool tainted = false;  // something went wrong on the machine itself: this worker is not to be trusted again
   double seconds = 0;    // of the first run
   std::map<std::string, Traffic> traffic;
-  std::vector<bool> related{};  // whether that relation applied, and its outputs are there
+  std::vector<bool> related{};       // whether that relation applied, and its outputs are there
+  std::vector<SiteTraffic> sites{};  // with sectors, those that moved most
 };
 
 std::string to_text(const Order&);

@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
 
     // V is there, and nobody reads this K any more.
     cp_async_wait<0>();
-    if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV))) st(shared_memory<int>(S::kSpecial), 1);
+    if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV)))
+      atomic_add(shared_memory<int>(S::kSpecial), 1);
     sync_block();
     load_keys(tile + 1);
     if (!active) continue;

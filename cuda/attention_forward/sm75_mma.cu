@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads)
     if (active) flash.multiply_keys(s, q + warp_row * S::kRow, kv);
     sync_block();  // nobody reads K any more
     next.put(kv);
-    if (masked && next.special()) st(special, 1);
+    if (masked && next.special()) atomic_add(special, 1);
     sync_block();  // V is there
     next.fetch(keys, p.k.seq, (tile + 1) * kKeys, tile + 1 < tiles ? p.keys : 0, p.dim, wide_loads);
     if (active) {

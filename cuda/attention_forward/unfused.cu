@@ -42,7 +42,8 @@ KERNEL(attention_forward){
     .workspace_bytes = workspace_bytes,
 };
 
-// Scores, then probabilities: [batch, heads, seq_q, seq_k], rows `pitch` apart.
+// Scores, then probabilities: [batch, heads, seq_q, seq_k], rows `pitch` apart; what lies between rows is written too, for it
+// is read in the same accesses.
 template <class T>
 struct Scores {
   T* data;
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(mma_gemm::kThreads, mma_gemm::kBlocksAnSm)
   if (!tile.seen) return;
   const Operand<T> q{p.q.of(tile.batch, tile.head), p.q.seq, p.queries};
   const Operand<T> k{p.k.of(tile.batch, tile.head / p.group), p.k.seq, p.keys};
-  const Result<T> s{scores.row(p, tile.batch, tile.head, 0), scores.pitch, p.queries, p.keys, true};
+  const Result<T> s{scores.row(p, tile.batch, tile.head, 0), scores.pitch, p.queries, scores.pitch, true};
   const int mine = linear_thread() / kChunks;
   Accumulators acc;
   multiply<T, kWide>(mma_gemm::Loader<T, kM>(q, tile.query + mine, kRowsAtOnce),
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
   fma_gemm::Accumulators acc;
   multiply(q, k, tile.query, tile.key, p.dim, acc);
   for_each(acc, [&](int r, int c, float v) {
-    if (tile.query + r < p.queries && tile.key + c < p.keys)
+    if (tile.query + r < p.queries && tile.key + c < scores.pitch)
       st(scores.row(p, tile.batch, tile.head, tile.query + r) + tile.key + c, v * p.scale);
   });
 }
@@ -148,6 +149,7 @@ __global__ void __launch_bounds__(kThreads)
   const int last_query = first_query + kQueries < p.queries ? first_query + kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
   const T* const values = p.v.of(work.batch, work.head / p.group);
+  // Of even and of odd tiles: one is read while the next is looked at.
   int* const special = shared_memory<int>(2 * kBuffer);
 
   const Loader<T, kDim, kThreads> loader{p.dim, wide_loads};
@@ -157,7 +159,7 @@ __global__ void __launch_bounds__(kThreads)
   };
   if (p.dim < kDim) loader.clear(shared_memory<T>(), 2 * kKeys);
   load(0);
-  if (linear_thread() == 0) st(special, 0);
+  if (linear_thread() < 2) st(special + linear_thread(), 0);
   sync_block();
 
   Flash<T, Mma16, kDim, kTilesM, kKeys> flash;
@@ -165,7 +167,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int tile = 0; tile < tiles; ++tile) {
     const T* const v = shared_memory<T>(tile % 2 * kBuffer);
     cp_async_wait<0>();
-    if (tile >= whole && loader.template special<kKeys>(v)) st(special, 1);
+    if (tile >= whole && loader.template special<kKeys>(v)) atomic_add(special + tile % 2, 1);
     sync_block();
     load(tile + 1);
     typename decltype(flash)::Scores weights;
@@ -182,7 +184,7 @@ __global__ void __launch_bounds__(kThreads)
           weights[i][n][2 * h] = pair[0], weights[i][n][2 * h + 1] = pair[1];
         }
       }
-    if (tile >= whole && ld(special)) flash.add_visible_values(weights, v, p, warp_query, tile * kKeys);
+    if (tile >= whole && ld(special + tile % 2)) flash.add_visible_values(weights, v, p, warp_query, tile * kKeys);
     else flash.add_values(weights, v);
   }
   cp_async_wait<0>();
@@ -267,7 +269,7 @@ void run_mma(const attention_forward::Args& a, const Launch& l) {
     launch(attention_forward_unfused_values_mma<T, kDim>,
            {.grid = dim3(heads * order.tiles),
             .block = dim3(kThreads),
-            .shared_bytes = 2 * kKeys * Rows128<kDim>::kPitch * sizeof(T) + sizeof(int)},
+            .shared_bytes = 2 * kKeys * Rows128<kDim>::kPitch * sizeof(T) + 2 * sizeof(int)},
            l.stream, p, s, order, a.v.rows_aligned(kAccess), a.o.rows_aligned(kAccess));
   });
 }

@@ -19,6 +19,7 @@ class Buffer {
   explicit Buffer(std::size_t n, std::string_view name = "buffer", std::size_t offset = 0)
       : p_(static_cast<T*>(allocate(n * sizeof(T), offset, name))), n_(n) {
     for (std::size_t i = 0; i < n; ++i) p_[i] = T{};
+    mark_written(p_, n * sizeof(T));
   }
   ~Buffer() { release(p_); }
   Buffer(const Buffer&) = delete;

@@ -22,15 +22,23 @@ class SimtBackend final : public Backend {
   bool checks_bounds() const override { return true; }
   void write(void* device, const void* host, std::size_t bytes) override {
     if (bytes) std::memcpy(device, host, bytes);  // Note: an empty image may have no address
+    simt::mark_written(device, bytes);
   }
   void read(void* host, const void* device, std::size_t bytes) override {
     if (bytes) std::memcpy(host, device, bytes);
+  }
+  void fill(void* device, std::byte garbage, std::size_t bytes) override {
+    std::memset(device, static_cast<int>(garbage), bytes);
+    simt::mark_unwritten(device);
+  }
+  std::size_t first_unwritten(const void* device, std::size_t bytes) const override {
+    return simt::first_unwritten(device, bytes);
   }
 
   void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
     constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};
     static constexpr char stream = 0;  // only its address counts
-    simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream});
+    simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
     simt::reset_counts();
     try {
       launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace});
@@ -49,6 +57,18 @@ class SimtBackend final : public Backend {
             .unique_written_bytes = c.unique_written_bytes,
             .read_sectors = c.read_sectors,
             .written_sectors = c.written_sectors};
+  }
+  std::vector<SiteTraffic> sites() const override {
+    std::vector<SiteTraffic> all;
+    for (const simt::SiteCounts& s : simt::site_counts())
+      all.push_back({.place = fmt::format("{}:{}", s.file, s.line),
+                     .buffer = s.allocation,
+                     .write = s.write,
+                     .bytes = s.bytes,
+                     .requests = s.requests,
+                     .sectors = s.sectors,
+                     .wavefronts = s.wavefronts});
+    return all;
   }
 };
 

@@ -146,6 +146,7 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
               reduced.op->name, r.kernel, name(reduced.c.dtype), summary_of(reduced.c), r.cost.bytes(), unique,
               unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes(),
               is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
+          if (flags.sites) print_sites(r.sites);
           Json j = Json::parse(to_json(r));
           j["record"] = "traffic";
           out.write(j);
@@ -196,6 +197,8 @@ int bench_command(const BenchFlags& flags) {
   int code = 0;
   if (!backend_ready(flags.run, backend_name, code)) return code;
   if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
+  if (flags.run.watch) throw BadInput("--watch is for run, selfcheck and replay");
+  if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.run.json.empty()))

@@ -41,7 +41,7 @@ struct RunFlags {
   int jobs = 0;
   double shrink_s = 0;  // spent on each failure that is shrunk; 0: none is
   int skip_exit = -1;   // exit code when the backend is missing; -1: kBadInput
-  bool require_gpu = false, fail_fast = false, sectors = false, quiet = false;
+  bool require_gpu = false, fail_fast = false, sectors = false, watch = false, quiet = false;
 };
 
 struct SelfcheckFlags {
@@ -58,6 +58,7 @@ struct BenchFlags {
   std::string baseline = "unfused";
   double seconds = 0.3;  // of timing for each row, all processes together
   bool times_only = false;
+  bool sites = false;       // bytes by source line too
   int processes = 6;        // that each row is timed in
   std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
 };
@@ -104,6 +105,10 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken 
 std::string chosen_backend(const std::string& flag, std::string& why_not);
 // Whether a run can go on with the backend of its flags; if not, `code` is what to exit with, or it throws BadInput.
 bool backend_ready(const RunFlags& flags, std::string& backend, int& code);
+// Throws BadInput where only the simulated machine can do what a flag asks.
+void check_watch(const RunFlags& flags, const std::string& backend);
+// The lines of a kernel that moved most first.
+void print_sites(const std::vector<SiteTraffic>& sites);
 RunHead head_of(const RunFlags& flags, const std::string& backend);
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
 int exit_code(const Tally& tally);

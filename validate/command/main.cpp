@@ -67,7 +67,7 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, long, fixed")->capture_default_str();
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed")->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
@@ -94,6 +94,7 @@ void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_option("--skip-exit", f.skip_exit, "exit code when the backend is missing here")->check(CLI::Range(0, 255));
   app.add_flag("--require-gpu", f.require_gpu, "fail where auto finds no GPU");
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
+  app.add_flag("--watch", f.watch, "races, uninitialised reads and unwritten outputs fail a kernel (simt; slower)");
   app.add_flag("--sectors", f.sectors, "count 32-byte sectors too (simt; slower)");
   app.add_flag("--quiet", f.quiet, "the last line only");
 }
@@ -175,6 +176,7 @@ int dispatch(int argc, char** argv) {
   auto* replay = app.add_subcommand("replay", "one case, everything printed");
   replay->add_option("line", words, "a repro line")->required();
   replay->add_option("--backend", replay_flags.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
+  replay->add_flag("--watch", replay_flags.watch, "races, uninitialised reads and unwritten outputs fail it (simt)");
   replay->add_option("--timeout", replay_flags.timeout_s, "seconds")->check(seconds());
   add_shrink_flags(*replay, replay_flags);
   replay->callback([&] { code = replay_command(fmt::format("{}", fmt::join(words, " ")), replay_flags); });
@@ -195,6 +197,7 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   bench->add_option("--ab", bench_flags.ab, "another build's validate: its processes take turns with this one's");
   bench->add_option("--ab-json", bench_flags.ab_json, "write the other build's records here");
+  bench->add_flag("--sites", bench_flags.sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 

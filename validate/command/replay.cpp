@@ -15,6 +15,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
+  check_watch(flags, backend);
   const std::vector<OpShape> shapes = op_shapes();
   const Repro repro_line = parse_repro(line, shapes);
   const Op& op = op_named(repro_line.what.op);
@@ -56,6 +57,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     for (const auto& [tensor, t] : r.traffic)
       fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
                  t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
+    print_sites(r.sites);
     fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
     std::fflush(stdout);
     if (flags.shrink_s > 0 && can_shrink(r)) failed.push_back(r);

@@ -121,6 +121,7 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
           .jobs = flags.jobs,
           .fail_fast = flags.fail_fast,
           .sectors = flags.sectors,
+          .watch = flags.watch,
           .relations = Relations::share,
           .stop = &stop_requested};
 }
@@ -134,6 +135,19 @@ bool whole_suite(const RunFlags& flags) {
 }
 
 }  // namespace
+
+void check_watch(const RunFlags& flags, const std::string& backend) {
+  if (flags.watch && backend != "simt") throw BadInput("--watch: only the simulated machine sees every access  (--backend simt)");
+}
+
+void print_sites(const std::vector<SiteTraffic>& sites) {
+  if (!sites.empty())
+    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", "by source line", "", "", "bytes", "requests", "sectors",
+               "wavefronts");
+  for (const SiteTraffic& s : sites)
+    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", s.place, s.buffer, s.write ? "write" : "read", s.bytes,
+               s.requests, s.sectors, s.wavefronts);
+}
 
 RunHead head_of(const RunFlags& flags, const std::string& backend) {
   RunHead h;
@@ -163,6 +177,7 @@ int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags, backend, code)) return code;
+  check_watch(flags, backend);
   const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
   std::int64_t same = 0, unknown_there = 0;

@@ -160,6 +160,7 @@ int selfcheck_command(const SelfcheckFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags.run, backend, code)) return code;
+  check_watch(flags.run, backend);
   return Selfcheck(flags, backend).run();
 }
 

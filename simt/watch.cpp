@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+#include <unordered_map>
+
+#include "block.hpp"
+#include "memory.hpp"
+
+namespace simt::detail {
+
+using What = Trouble::What;
+
+void Watch::Release::operator()(Cell* cells) const { std::free(cells); }
+
+// --- What orders ------------------------------------------------------------------------------------------------------
+
+void Watch::start_launch(unsigned threads) {
+  launch_ = ++clock_;
+  threads_ = threads;
+  blocks_.clear();
+  if (of_slot_.empty()) of_slot_.resize(kSlots), shadows_.resize(kSlots);
+}
+
+void Watch::start_block() {
+  block_ = barrier_ = ++clock_;
+  crossed_ = false;
+  blocks_.push_back({clock_, device::blockIdx});
+  uninitialised_.what = What::none;
+}
+
+// Note: what a thread knows of another is a time up to which all of that one's accesses come before.  At a synchronisation
+// that is the time just before, for all that take part, and the latest that any of them knew, for all others.
+void Watch::warp_barrier(unsigned warp, unsigned lanes) {
+  ++clock_;
+  std::uint16_t members[kLanes];
+  unsigned count = 0;
+  for (unsigned left = lanes; left != 0; left &= left - 1)
+    members[count++] = static_cast<std::uint16_t>(warp * kLanes + static_cast<unsigned>(std::countr_zero(left)));
+  if (crossed_) join_across(members, count);
+  if (lanes == machine.warp[warp].exists) {
+    warp_[warp] = clock_;
+    return;
+  }
+  std::uint64_t joined[kLanes] = {};
+  for (unsigned i = 0; i < count; ++i)
+    for (unsigned l = 0; l < kLanes; ++l) joined[l] = std::max(joined[l], known_[members[i] * kLanes + l]);
+  for (unsigned i = 0; i < count; ++i) joined[members[i] % kLanes] = clock_ - 1;
+  for (unsigned i = 0; i < count; ++i) {
+    std::copy(joined, joined + kLanes, known_.begin() + members[i] * kLanes);
+    own_[members[i]] = clock_;
+  }
+}
+
+void Watch::named_barrier(const std::vector<std::uint16_t>& threads) {
+  if (!crossed_) {
+    crossed_ = true;
+    across_.assign(std::size_t{threads_} * threads_, 0);
+    for (unsigned t = 0; t < threads_; ++t)
+      for (unsigned u = t / kLanes * kLanes, l = 0; l < kLanes && u + l < threads_; ++l)
+        across_[std::size_t{t} * threads_ + u + l] =
+            std::max(known_[t * kLanes + l], warp_[t / kLanes] - (warp_[t / kLanes] != 0));
+  }
+  ++clock_;
+  join_across(threads.data(), threads.size());
+  for (const std::uint16_t t : threads) own_[t] = clock_;
+}
+
+void Watch::join_across(const std::uint16_t* threads, std::size_t count) {
+  joined_.assign(threads_, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t* row = across_.data() + std::size_t{threads[i]} * threads_;
+    for (unsigned u = 0; u < threads_; ++u) joined_[u] = std::max(joined_[u], row[u]);
+  }
+  for (std::size_t i = 0; i < count; ++i) joined_[threads[i]] = clock_ - 1;
+  for (std::size_t i = 0; i < count; ++i)
+    std::copy(joined_.begin(), joined_.end(), across_.begin() + static_cast<std::ptrdiff_t>(std::size_t{threads[i]} * threads_));
+}
+
+inline bool Watch::ordered(Stamp s, unsigned me) const {
+  const std::uint64_t clock = clock_of(s);
+  if (clock < launch_) return true;
+  if (clock < block_) return false;
+  if (clock < barrier_) return true;
+  const unsigned other = thread_of(s);
+  if (other == me) return true;
+  if (other / kLanes == me / kLanes && (clock < warp_[me / kLanes] || clock <= known_[me * kLanes + other % kLanes])) return true;
+  return crossed_ && clock <= across_[std::size_t{me} * threads_ + other];
+}
+
+// --- What is remembered -----------------------------------------------------------------------------------------------
+
+// Another block, another warp, another lane; what is ordered does not matter any more.
+inline unsigned Watch::distance(Stamp s, unsigned me) const {
+  const std::uint64_t clock = clock_of(s);
+  if (clock < launch_) return 0;
+  if (clock < block_) return 3;
+  if (clock < barrier_ || thread_of(s) == me) return 0;
+  if (thread_of(s) / kLanes != me / kLanes) return crossed_ && ordered(s, me) ? 0 : 2;
+  return 1;
+}
+
+inline void Watch::note_read(Cell& c, Stamp mine, Stamp floor) const {
+  const unsigned me = thread_of(mine);
+  if (c.read >= floor && (c.other < floor || distance(c.read, me) >= distance(c.other, me))) c.other = c.read;
+  c.read = mine;
+}
+
+inline const Watch::Shadow& Watch::shadow_at(std::uintptr_t address, unsigned shift) {
+  const Shadow* s = of_slot_[address >> 32];
+  if (s != nullptr && s->shift <= shift) [[likely]]
+    return *s;
+  return make_shadow(address, shift);
+}
+
+const Watch::Shadow& Watch::make_shadow(std::uintptr_t address, unsigned shift) {
+  const Allocation& a = *find_allocation(address);
+  auto& owned = shadows_[a.begin >> 32];
+  if (owned == nullptr) {
+    owned = std::make_unique<Shadow>();
+    owned->base = a.begin & ~std::uintptr_t{15};
+    owned->bytes = ((a.begin + a.bytes + 15) & ~std::uintptr_t{15}) - owned->base;
+    owned->shift = 4;
+  }
+  of_slot_[address >> 32] = owned.get();
+  if (owned->cells == nullptr || shift < owned->shift) refine(*owned, shift);
+  return *owned;
+}
+
+// Smaller cells, each with what the larger one knew.
+void Watch::refine(Shadow& s, unsigned shift) {
+  const std::size_t count = s.bytes >> shift;
+  std::unique_ptr<Cell[], Release> cells(static_cast<Cell*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(Cell))));
+  if (cells == nullptr) throw std::bad_alloc();
+  if (s.cells != nullptr)
+    for (std::size_t i = 0; i < count; ++i) cells[i] = s.cells[i >> (s.shift - shift)];
+  s.cells = std::move(cells);
+  s.shift = shift;
+}
+
+void Watch::forget(std::size_t slot, std::size_t count) {
+  if (shadows_.empty()) return;
+  std::fill_n(of_slot_.begin() + static_cast<std::ptrdiff_t>(slot), count, nullptr);
+  shadows_[slot].reset();
+}
+
+inline unsigned Watch::call(Where where) {
+  const std::uintptr_t key = site_key(where);
+  const KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
+  return recent.key == key ? recent.number : new_call(where);
+}
+
+unsigned Watch::new_call(Where where) {
+  static std::unordered_map<std::uintptr_t, unsigned> all;
+  const std::uintptr_t key = site_key(where);
+  const auto [at, fresh] = all.try_emplace(key, static_cast<unsigned>(calls_.size()));
+  if (fresh && calls_.size() < kCalls) calls_.push_back(where);
+  KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
+  recent = {key, std::min(at->second, kCalls - 1)};
+  return recent.number;
+}
+
+inline Stamp Watch::stamp(unsigned thread, Where where) {
+  if (thread != stamped_ || clock_ != stamped_at_) [[unlikely]] {
+    stamped_ = thread, stamped_at_ = clock_;
+    stamp_clock_ = std::max({own_[thread], warp_[thread / kLanes], barrier_}) << kClockShift | thread;
+  }
+  return stamp_clock_ | Stamp{call(where)} << kCallShift;
+}
+
+namespace {
+
+// What an access asks of every cell is in registers or one load away; the rest is cold.
+struct Asking {
+  std::uintptr_t address;
+  unsigned bytes;
+  Access kind;
+  Where where;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] void race(const Asking& a, Stamp earlier, bool earlier_write) {
+  stop({.what = What::race,
+        .where = a.where,
+        .address = a.address,
+        .bytes = a.bytes,
+        .write = is_write(a.kind),
+        .earlier = earlier,
+        .earlier_write = earlier_write});
+}
+
+// initialised(), of what one instruction loads.
+inline bool quickly_initialised(std::uintptr_t address, unsigned bytes) {
+  const std::uintptr_t at = address >> 3;
+  if (bytes > 8 || (bytes & (bytes - 1)) != 0) return initialised(address, bytes);
+  const unsigned known =
+      *reinterpret_cast<const unsigned char*>(hot.written_map + at) | *reinterpret_cast<const unsigned char*>(hot.host_map + at);
+  return (~(known >> (address & 7)) & ((1u << bytes) - 1)) == 0;
+}
+
+}  // namespace
+
+void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
+  if (!is_write(kind) && !quickly_initialised(address, bytes) && uninitialised_.what == What::none) [[unlikely]] {
+    uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
+    uninitialised_by_ = machine.current->id;
+  }
+  if (kind == Access::atomic_read) return;  // its write follows at once
+  const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
+  const unsigned me = machine.current->id;
+  const Stamp mine = stamp(me, where);
+  const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // before: no conflict
+  const Asking asking{address, bytes, kind, where};
+  const auto meet = [&](Stamp earlier, bool was_write) {
+    if (earlier >= floor && !ordered(earlier, me)) [[unlikely]]
+      race(asking, earlier, was_write);
+  };
+  Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
+  Cell* const end = c + (bytes >> s.shift);
+  if (kind == Access::read) {
+    for (; c != end; ++c) {
+      meet(c->write, true);
+      if (((c->read | c->other) & kAtomic) != 0) [[unlikely]]
+        for (const Stamp earlier : {c->read, c->other})
+          if ((earlier & kAtomic) != 0) meet(earlier, true);
+      note_read(*c, mine, floor);
+    }
+  } else if (kind == Access::write) {
+    for (; c != end; ++c) {
+      meet(c->write, true);
+      meet(c->read, (c->read & kAtomic) != 0);
+      meet(c->other, (c->other & kAtomic) != 0);
+      *c = {mine, 0, 0};
+    }
+  } else {
+    for (; c != end; ++c) {
+      if ((c->write & kAtomic) == 0) meet(c->write, true);
+      for (const Stamp earlier : {c->read, c->other})
+        if ((earlier & kAtomic) == 0) meet(earlier, false);
+      note_read(*c, mine | kAtomic, floor);
+      c->write = mine | kAtomic;
+    }
+  }
+}
+
+void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
+  const Thread* t = machine.current;
+  const bool write = is_write(kind);
+  if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
+  if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
+  if (machine.options.count_sectors && t != nullptr) {
+    const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
+    machine.sectors.add(address, bytes, write, address >> 32 == machine.shared_slot, where, t->id, lanes);
+  }
+  if (machine.every_access() && ++machine.slow_ticks < kTicks) return;
+  tick(where);
+}
+
+void Watch::landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where) {
+  const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
+  const Stamp mine = stamp(thread, where);
+  Cell* const c = s.cells.get() + ((address - s.base) >> s.shift);
+  std::fill(c, c + (bytes >> s.shift), Cell{mine, 0, 0});
+}
+
+std::string Watch::describe(Stamp s) const {
+  const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), clock_of(s),
+                                      [](std::uint64_t clock, const BlockStart& b) { return clock < b.clock; });
+  const Where& where = calls_[static_cast<unsigned>(s >> kCallShift) % kCalls];
+  return "thread " + detail::describe(machine.thread[thread_of(s)].index) + " of block " +
+         (after == blocks_.begin() ? "?" : detail::describe((after - 1)->index)) + " (" + where.file_name() + ":" +
+         std::to_string(where.line()) + ")";
+}
+
+bool initialised(std::uintptr_t address, unsigned bytes) {
+  const auto known = [](std::uintptr_t at) {
+    return *reinterpret_cast<const unsigned char*>(hot.written_map + at) |
+           *reinterpret_cast<const unsigned char*>(hot.host_map + at);
+  };
+  const std::uintptr_t at = address >> 3;
+  if (bytes == 16) return (known(at) & known(at + 1)) == 0xff;
+  for (unsigned done = 0; done < bytes;) {
+    const unsigned first = (address + done) & 7, n = std::min(bytes - done, 8 - first), mask = ((1u << n) - 1) << first;
+    if ((static_cast<unsigned>(known((address + done) >> 3)) & mask) != mask) return false;
+    done += n;
+  }
+  return true;
+}
+
+}  // namespace simt::detail
