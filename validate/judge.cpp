@@ -65,13 +65,13 @@ std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
   return index;
 }
 
-// What the rules in practice want to know of the first run.
 // What only a machine that watches every access finds, by the kind that its findings begin with.
 bool found_by_watch(std::string_view reason) {
   constexpr std::string_view kKinds[] = {"race:", "uninitialised:", "unwritten:", "plain_access:"};
   return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
 }
 
+// What the rules in practice want to know of the first run.
 void ask_policies(const Result& result, Record& r) {
   const Prepared& p = *result.of;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
