@@ -71,6 +71,10 @@ class Selfcheck {
     once.markdown = "";  // the matrix goes there
     if (machine != backend_) once.json = once.junit = "";
     if (policies_) add_plain(tasks);
+    // Small cases first: a kernel that one of them fails need not see the dear ones.
+    std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
+      return a.op == b.op ? elements(a.c, a.op->shape()) < elements(b.c, b.op->shape()) : a.op < b.op;
+    });
     JudgeOptions options = judge_options(once, machine);
     options.policies = policies_;
     options.enough = [this](const Kernel& k) { return k.broken && enough(trial(k)); };
