@@ -84,6 +84,8 @@ struct Numerics {
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
   bool flushes_subnormals = false;    // results of such a function below the normal range are zero
   bool flushes_storage = false;       // so are inputs and outputs below f32's normal range, 2^-126
+  double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its whole turns are taken off
+  double turn_error = 0;              // rope: its error after that, in units of 2^-24 radians
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
 };
 
@@ -118,6 +120,8 @@ struct TensorOptions {
   std::optional<DType> dtype{};    // this one, whatever the case's
   std::string_view when{};         // the choice that must not be its first word; else the tensor is absent: no data, rank 0
   std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
+  std::string_view over{};         // an output that lies where this input of its shape lies, if the choice `over_when` is not
+  std::string_view over_when{};    // its first word; then it starts as the input, which the kernel may destroy
 };
 
 // The words of a choice, the default first.
