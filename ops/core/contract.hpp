@@ -78,7 +78,7 @@ struct Numerics {
   Chain chain{};                      // of the sums
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: none
-  bool narrow_probabilities = false;  // attention: p is rounded to the storage dtype before it meets V
+  bool narrow_probabilities = false;  // attention's p, ffn_gelu's h are rounded to the storage dtype before they meet V, w2
   bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
