@@ -14,7 +14,8 @@ inline constexpr int kWarps = 16, kRows = 4;
 inline constexpr std::int64_t kMostFloats = 24 * 1024;  // 96 KiB of x and h: sm_80 gives a block 163
 
 Legality supports(const ffn_gelu::Args& a) {
-  if (a.x.shape[1] + a.w1.shape[0] > kMostFloats) return Legality::no("hidden and ffn exceed 24576 together, what a block keeps");
+  if (a.x.shape[1] + a.w1.shape[0] > kMostFloats)
+    return Legality::no("hidden and ffn exceed 24576 together, what a block keeps");
   return Legality::yes();
 }
 
@@ -30,8 +31,8 @@ KERNEL(ffn_gelu){
 
 // The products of rows [first, first + kRows) of w with a vector in shared memory: use(row, sum), in every lane.
 template <int N, class T, class Use>
-__device__ inline void multiply_rows(const T* w, std::int64_t w_stride, const float* vector, std::int64_t rows, std::int64_t inner,
-                                     Use&& use) {
+__device__ inline void multiply_rows(const T* w, std::int64_t w_stride, const float* vector, std::int64_t rows,
+                                     std::int64_t inner, Use&& use) {
   const std::int64_t packs = inner / N, tail = tail_column<N>(inner, lane_id());
   for (std::int64_t first = static_cast<std::int64_t>(warp_id()) * kRows; first < rows; first += kWarps * kRows) {
     const T* const from = w + first * w_stride;
@@ -61,8 +62,9 @@ __device__ inline void multiply_rows(const T* w, std::int64_t w_stride, const fl
 
 template <class T, int N, Activation kForm>
 __global__ void __launch_bounds__(kWarps* kWarp)
-    ffn_gelu_one_launch(const T* x, const T* w1, const T* b1, const T* w2, const T* b2, T* y, std::int64_t hidden, std::int64_t ffn,
-                        std::int64_t x_stride, std::int64_t w1_stride, std::int64_t w2_stride, std::int64_t y_stride) {
+    ffn_gelu_one_launch(const T* x, const T* w1, const T* b1, const T* w2, const T* b2, T* y, std::int64_t hidden,
+                        std::int64_t ffn, std::int64_t x_stride, std::int64_t w1_stride, std::int64_t w2_stride,
+                        std::int64_t y_stride) {
   float* const row = shared_memory<float>();
   float* const h = row + hidden;
   const std::int64_t token = blockIdx.x;
@@ -90,8 +92,8 @@ void run(const ffn_gelu::Args& a, const Launch& l) {
              {.grid = dim3(tokens),
               .block = dim3(kWarps * kWarp),
               .shared_bytes = static_cast<std::size_t>(hidden + ffn) * sizeof(float)},
-             l.stream, a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(), a.w2.as<T>(), a.b2.as<T>(), a.y.as<T>(), hidden, ffn, a.x.stride[0],
-             a.w1.stride[0], a.w2.stride[0], a.y.stride[0]);
+             l.stream, a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(), a.w2.as<T>(), a.b2.as<T>(), a.y.as<T>(), hidden, ffn,
+             a.x.stride[0], a.w1.stride[0], a.w2.stride[0], a.y.stride[0]);
     });
   };
   with_type(a.x.dtype, [&]<class T>(Type<T> t) {

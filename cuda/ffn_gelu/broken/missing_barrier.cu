@@ -45,8 +45,8 @@ void run(const ffn_gelu::Args& a, const Launch& l) {
   if (tokens == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(missing_barrier<T>,
-           {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = static_cast<std::size_t>(ffn) * sizeof(float)}, l.stream,
-           a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(), a.w2.as<T>(), a.b2.as<T>(), a.y.as<T>(), a.x.shape[1], ffn, a.x.stride[0],
+           {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = static_cast<std::size_t>(ffn) * sizeof(float)},
+           l.stream, a.x.as<T>(), a.w1.as<T>(), a.b1.as<T>(), a.w2.as<T>(), a.b2.as<T>(), a.y.as<T>(), a.x.shape[1], ffn, a.x.stride[0],
            a.w1.stride[0], a.w2.stride[0], a.y.stride[0], a.form);
   });
 }
