@@ -117,8 +117,7 @@ struct ffn_gelu {
     else if (a.form == Activation::gelu_erf) t += u * ((2 + 2 * e) * g.sum_abs[i] + 2 * g.function_abs[i]);
     else t += u * ((3 + e) * g.sum_abs[i] + 4 * g.function_abs[i]);
     t += (g.argument_abs[i] * e + 2 * weights) * floor;
-    if (numerics.stores_intermediate || numerics.narrow_probabilities)
-      t += rounded(u_o, g.sum_abs[i], g.sum_sq[i]) + subnormal;
+    if (numerics.stores_intermediate || numerics.narrow_probabilities) t += rounded(u_o, g.sum_abs[i], g.sum_sq[i]) + subnormal;
     t *= 1 + kNear;
 
     t += product_error(numerics, errors, ffn, a.b2.data ? y - a.b2.at(i % hidden) : y, g.sum_abs[i], g.sum_sq[i]);

@@ -80,8 +80,8 @@ struct layernorm_linear {
   //             r dmean (1 + rho) |sum gamma w|, rho |sum xhat gamma w|.
   //   terms     x - mean, its product with r, that with gamma, beta added: 4 of u.
   //   stored n  1 of u_o; below the normal range half a subnormal, of each |w|.
-  // Where gamma w is rounded, the product is of x less a pivot, the mean in the dtype; d = mean - pivot, at most u_o |mean| + dmean:
-  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w
+  // Where gamma w is rounded, the product is of x less a pivot, the mean in the dtype, d = mean - pivot:
+  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w, |d| <= u_o |mean| + dmean
   //   terms     x - pivot: u_o |x - mean| + u_o |d|; gamma w: u_o, in both sums alike, so of (x - mean) gamma w: 2 of u_o on A, 1
   //             on |d| r G; half subnormals: of gamma w, on sum |xhat| <= hidden; of x - pivot, scaled to deviation 1 ... 2 by a
   //             power of two, 2 on G.  The mean's error meets gamma w as rounded: u_o G more.

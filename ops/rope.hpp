@@ -4,7 +4,8 @@
 //
 // Su et al. 2021, arXiv 2104.09864, eq. 34.  half: pair i is channels i and i + rotary_dim/2 (GPT-NeoX, Llama in Hugging Face
 // form); interleaved: 2i and 2i + 1 (GPT-J).  Channels from rotary_dim on are copied.  position = offset + positions[b,s], or
-// offset + s.  rotary_dim 0 means head_dim, or one less where that is odd; base 0 means 10,000.  A NaN or inf spoils its own pair.
+// offset + s.  rotary_dim 0 means head_dim, or one less where that is odd; base 0 means 10,000.  A NaN or inf spoils its own
+// pair.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -57,7 +58,8 @@ struct rope {
     v.input("k", a.k, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
     v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .when = "positions"});
     v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.over = "q", .over_when = "in_place"});
-    v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim}, {.over = "k", .over_when = "in_place"});
+    v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim},
+             {.over = "k", .over_when = "in_place"});
     v.choice("positions", a.explicit_positions, {"consecutive", "explicit"});
     v.choice("layout_of_pairs", a.layout, {"half", "interleaved"});
     v.choice("in_place", a.in_place, {"no", "yes"});

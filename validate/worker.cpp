@@ -231,8 +231,8 @@ class Session {
   const SharedMemory& inputs_;
   const SharedMemory& outputs_;
   Launcher launcher_ = nullptr;
-  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;   // of an output that lies over an input, that one's
-  std::vector<std::optional<std::size_t>> over_;          // of every tensor, the input that it lies over
+  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // of an output that lies over an input, that one's
+  std::vector<std::optional<std::size_t>> over_;         // of every tensor, the input that it lies over
   std::unique_ptr<GuardedBuffer> workspace_;
   std::unique_ptr<Problem> problem_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor cores (cuda/core/mma_gemm.cuh), the row's statistics in the epilogue: y = r (sum (x - p) gw - (mean - p) sum gw) +
 // sum bw, gw = gamma w as rounded.  p is the mean in the dtype, so that what is multiplied has no mean to lose its digits to:
-// x - p is exact where the mean is large.  It is scaled by a power of two, to deviation 1 ... 2, which no dtype overflows at.  Two
-// small kernels take mean and r of every row, sum gw and sum bw of every feature.
+// x - p is exact where the mean is large.  It is scaled by a power of two, to deviation 1 ... 2, where no dtype overflows.
+// Two small kernels take mean and r of every row, sum gw and sum bw of every feature.
 #include "cuda/core/mma_epilogue.cuh"
 #include "cuda/core/mma_gamma.cuh"
 #include "cuda/layernorm_linear/row.cuh"
@@ -67,9 +67,9 @@ struct Centre {
   }
 };
 
-// Multiplies fragments of B by gamma, and centres and scales those of A: word w of tile i has row g + 8 (w % 2), g = lane / 4, and
-// channels 2t + 8 (w / 2) and the one after, t = lane % 4.  Note: beyond the last channel -pivot scale may be an infinity, and B's
-// zeros would make a NaN of it.
+// Multiplies fragments of B by gamma, and centres and scales those of A: word w of tile i has row g + 8 (w % 2), g = lane / 4,
+// and channels 2t + 8 (w / 2) and the one after, t = lane % 4.  Note: beyond the last channel -pivot scale may be an infinity,
+// and B's zeros would make a NaN of it.
 template <class T, bool kWide>
 struct CentreAndScale {
   TimesGamma<T, kWide> gamma;

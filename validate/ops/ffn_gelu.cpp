@@ -101,20 +101,19 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }  // namespace
 
 Hooks hooks_of_ffn_gelu() {
-  return {.fills = {{.name = "probe_units",
-                     .shows = "an index, a unit or a channel that is not its own; exact",
-                     .value = probe_units,
-                     .exact = gemm_fills::always},
-                    {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
-                    {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
-                    {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},
-                    {.name = "cancelling",
-                     .shows = "z or h rounded to 16 bits on the way",
-                     .value = cancelling,
-                     .applies = several_units},
-                    {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
-                    {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
-          .oracle = oracle};
+  return {
+      .fills =
+          {{.name = "probe_units",
+            .shows = "an index, a unit or a channel that is not its own; exact",
+            .value = probe_units,
+            .exact = gemm_fills::always},
+           {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
+           {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
+           {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},
+           {.name = "cancelling", .shows = "z or h rounded to 16 bits on the way", .value = cancelling, .applies = several_units},
+           {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
+           {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
+      .oracle = oracle};
 }
 
 }  // namespace assay

@@ -63,8 +63,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
       for (std::int64_t i = 0; i < pairs; ++i) {
         const std::int64_t first = row + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + pairs;
         const long double exponent = static_cast<long double>(-2 * i) / static_cast<long double>(rotary);
-        const long double angle =
-            std::fmod(static_cast<long double>(a.position(token)) * std::exp(exponent * log_base), kTurn);
+        const long double angle = std::fmod(static_cast<long double>(a.position(token)) * std::exp(exponent * log_base), kTurn);
         const std::complex<long double> turned = std::polar<long double>(1, angle);
         const double c = r(static_cast<double>(turned.real())), s = r(static_cast<double>(turned.imag()));
         const double x0 = a.q.at(first), x1 = a.q.at(second);
@@ -77,18 +76,19 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }  // namespace
 
 Hooks hooks_of_rope() {
-  return {.fills = {{.name = "probe_start",
-                     .shows = "a channel, a head or a token that is not its own; exact with explicit positions, which are zeros",
-                     .value = small_integers,
-                     .integer = start,
-                     .exact = always},
-                    {.name = "one_channel", .shows = "the partner of the other layout, another pair's angle", .value = one_channel},
-                    {.name = "far_positions",
-                     .shows = "an angle, or its frequency, with too few digits; positions of too few bits",
-                     .value = normal,
-                     .integer = far}},
-          .integer = gaps,
-          .oracle = oracle};
+  return {
+      .fills = {{.name = "probe_start",
+                 .shows = "a channel, a head or a token that is not its own; exact with explicit positions, which are zeros",
+                 .value = small_integers,
+                 .integer = start,
+                 .exact = always},
+                {.name = "one_channel", .shows = "the partner of the other layout, another pair's angle", .value = one_channel},
+                {.name = "far_positions",
+                 .shows = "an angle, or its frequency, with too few digits; positions of too few bits",
+                 .value = normal,
+                 .integer = far}},
+      .integer = gaps,
+      .oracle = oracle};
 }
 
 }  // namespace assay

@@ -17,7 +17,8 @@ struct Wrong {
     const float mean = p.mean(token);
     float squares = 0;
     for (std::int64_t h = 0; h < p.hidden; ++h) squares = fmaf(p.at(token, h), p.at(token, h), squares);
-    const float variance = fmaxf(squares / static_cast<float>(p.hidden) - mean * mean, 0.0f), r = 1.0f / sqrtf(variance + p.epsilon);
+    const float variance = fmaxf(squares / static_cast<float>(p.hidden) - mean * mean, 0.0f);
+    const float r = 1.0f / sqrtf(variance + p.epsilon);
     float sum = 0;
     for (std::int64_t h = 0; h < p.hidden; ++h)
       sum = fmaf(fmaf((p.at(token, h) - mean) * r, p.scale(h), p.offset(h)), p.factor(o, h), sum);
