@@ -33,11 +33,13 @@ struct ffn_gelu {
     Array product_bias;  // |sum w2 f'(z) p|
     Array stored_abs;    // sum |w2| g m
     Array stored_sq;     // sum (w2 g m)^2
-    Array function_abs;  // sum |w2| (|h| + g tau) q, q: what GELU's argument adds to its relative error (activation.hpp)
+    Array function_abs;  // sum |w2| min((|h| + g tau) q, 0.33 (|z| + tau)), q: of GELU's argument (activation.hpp)
     Array argument_abs;  // sum |w2| (|z| + tau)
     Array weight_abs;    // [hidden], sum |w2|
   };
   static constexpr double kNear = 0x1p-7;
+  // max s(v)(1 - s(v))|v| = 0.224 and max Phi(-m)(m^2 + m) = 0.318: what the argument's relative error makes of |z|, at most.
+  static constexpr double kMostArgument = 0.33;
   // g and q of a unit.
   static double slope_near(Activation f, double z, double tau) {
     const double g = std::min(std::fabs(activation_slope(f, z)) + detail::kBend * tau, detail::kSlope);

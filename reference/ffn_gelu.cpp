@@ -28,8 +28,9 @@ void solve_hidden(const ffn_gelu::Args& a, const Matrix& x, std::int64_t first, 
       to.gain_walk(r, f) = g * (std::sqrt(p.sum_sq(r, k)) + std::fabs(product));
       to.biased(r, f) = activation_slope(a.form, z) * product;
       to.stored(r, f) = g * std::max(std::fabs(z), std::fabs(product));
-      to.argument(r, f) = (std::fabs(to.h(r, f)) + g * tau) * ffn_gelu::argument_near(a.form, z, tau);
       to.far(r, f) = std::fabs(z) + tau;
+      const double most = ffn_gelu::kMostArgument * to.far(r, f);
+      to.argument(r, f) = std::min(most, (std::fabs(to.h(r, f)) + g * tau) * ffn_gelu::argument_near(a.form, z, tau));
     }
 }
 
