@@ -34,12 +34,13 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// Whether the case's choices ask for this tensor.
-bool present(const TensorSpec& spec, const Case& c) {
-  if (spec.options.when.empty()) return true;
-  const auto at = c.attributes.find(std::string(spec.options.when));
+// Whether a choice of the case is not its first word.
+bool chosen(std::string_view choice, const Case& c) {
+  const auto at = c.attributes.find(std::string(choice));
   return at != c.attributes.end() && at->second != 0;
 }
+// Whether the case's choices ask for this tensor.
+bool present(const TensorSpec& spec, const Case& c) { return spec.options.when.empty() || chosen(spec.options.when, c); }
 
 // What makes the values of a tensor of integers.
 auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
@@ -74,6 +75,14 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * element);
   }
   return placements;
+}
+
+std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index) {
+  const TensorOptions& options = op.tensors[index].options;
+  if (options.over.empty() || !chosen(options.over_when, c)) return std::nullopt;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (op.tensors[i].name == options.over) return i;
+  throw std::logic_error(fmt::format("{}: no tensor '{}' for an output to lie over", op.name, options.over));
 }
 
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {

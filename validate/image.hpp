@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ struct Placement {
 
 // Where every tensor of a case lies; in the order of the op's tensors.  `layout` as in Case.
 std::vector<Placement> place(const Op& op, const Case& c);
+
+// The input, as a place among the op's tensors, that output `index` lies over in this case; none: it has memory of its own.
+std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index);
 
 // Fills the image of an input with the case's values, gaps with NaN (0xff); of an output, all bytes with `garbage`.
 void fill_image(const Op& op, const Case& c, int tensor, const Placement& p, std::byte* image, std::byte garbage);

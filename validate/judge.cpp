@@ -134,8 +134,9 @@ void judge_outputs(const Result& result, Record& r) {
            fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec.name));
     if (!same && compare(*p.problem, result.kernel->numerics, output, runs[1], p.exact).wrong)
       fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec.name));
+    const bool in_place = lies_over(*p.task->op, p.task->c, i).has_value();
     for (int k = 0; k < kRuns; ++k)
-      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, kGarbage[k]))
+      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, in_place ? kInputGap : kGarbage[k]))
         fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec.name));
     ++output;
   }

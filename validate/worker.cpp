@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -82,7 +83,9 @@ class Session {
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       const Placement& p = packing_.placements[i];
-      buffers_.push_back(std::make_unique<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
+      over_.push_back(is_output(i) ? lies_over(op_, order_.c, i) : std::nullopt);
+      if (over_[i]) buffers_.push_back(buffers_[*over_[i]]);
+      else buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
       if (!is_output(i)) buffers_[i]->write(inputs_.data() + packing_.at[i]);
       pointers.push_back(buffers_[i]->data());
     }
@@ -99,15 +102,27 @@ class Session {
 
   void* workspace() const { return workspace_ ? workspace_->data() : nullptr; }
 
-  void launch_once(int run, const Variation& v) {
+  // Outputs to garbage; those that lie over an input to what it holds: image(i) has the bytes of input i.
+  template <class Image>
+  void reset_outputs(std::byte garbage, Image&& image) {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
-      if (is_output(i)) buffers_[i]->fill(kGarbage[run]);
+      if (over_[i]) buffers_[i]->write(image(*over_[i]));
+      else if (is_output(i)) buffers_[i]->fill(garbage);
+  }
+  // Whether an output lies over input i.
+  bool may_change(std::size_t i) const {
+    return std::any_of(over_.begin(), over_.end(), [&](const auto& over) { return over == i; });
+  }
+
+  void launch_once(int run, const Variation& v) {
+    const auto image = [&](std::size_t i) { return inputs_.data() + packing_.at[i]; };
+    reset_outputs(kGarbage[run], image);
     if (workspace_) workspace_->fill(std::byte{0xff});
     backend_.run(launcher_, problem_->args(), workspace(), v);
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (is_output(i))
         buffers_[i]->read(outputs_.data() + static_cast<std::size_t>(run) * packing_.output_bytes + packing_.at[i]);
-    check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
+    check_surroundings(image);
     if (v.watch) check_written();
   }
 
@@ -129,7 +144,7 @@ class Session {
     std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       buffers_[i]->check();
-      if (is_output(i)) continue;
+      if (is_output(i) || may_change(i)) continue;
       seen.resize(packing_.placements[i].bytes);
       buffers_[i]->read(seen.data());
       if (!seen.empty() && std::memcmp(seen.data(), image(i), seen.size()) != 0)
@@ -148,6 +163,7 @@ class Session {
       for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Placement& p = packing_.placements[i];
         images[i].resize(p.bytes);
+        if (over_[i]) continue;
         if (is_large(p.tensor) && !is_output(i)) reverse_elements(inputs_.data() + packing_.at[i], images[i].data(), p.tensor);
         else fill_image(op_, changed, static_cast<int>(i), p, images[i].data(), kGarbage[1]);
         buffers_[i]->write(images[i].data());
@@ -158,8 +174,8 @@ class Session {
       if (!is_output(i)) continue;
       replayed[i].resize(packing_.placements[i].bytes);
       buffers_[i]->read(replayed[i].data());
-      buffers_[i]->fill(kGarbage[0]);
     }
+    reset_outputs(kGarbage[0], [&](std::size_t i) { return images[i].data(); });
     backend_.run(launcher_, problem_->args(), workspace(), {});
     check_surroundings([&](std::size_t i) { return images[i].data(); });
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -178,13 +194,15 @@ class Session {
     if (!related) return false;
     const Packing packing = pack(op_, related->c);
     if (packing.output_bytes > packing_.output_bytes) return false;
-    std::vector<std::unique_ptr<GuardedBuffer>> buffers;
+    std::vector<std::shared_ptr<GuardedBuffer>> buffers;
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       const Placement& p = packing.placements[i];
-      buffers.push_back(std::make_unique<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
-      if (is_output(i)) buffers[i]->fill(kGarbage[0]);
-      else buffers[i]->write(related->inputs.data() + packing.at[i]);
+      const std::optional<std::size_t> over = is_output(i) ? lies_over(op_, related->c, i) : std::nullopt;
+      if (over) buffers.push_back(buffers[*over]);
+      else buffers.push_back(std::make_shared<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
+      if (is_output(i) && !over) buffers[i]->fill(kGarbage[0]);
+      else if (!is_output(i)) buffers[i]->write(related->inputs.data() + packing.at[i]);
       pointers.push_back(buffers[i]->data());
     }
     const std::unique_ptr<Problem> problem = op_.make();
@@ -210,7 +228,8 @@ class Session {
   const SharedMemory& inputs_;
   const SharedMemory& outputs_;
   Launcher launcher_ = nullptr;
-  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // of an output that lies over an input, that one's
+  std::vector<std::optional<std::size_t>> over_;         // of every tensor, the input that it lies over
   std::unique_ptr<GuardedBuffer> workspace_;
   std::unique_ptr<Problem> problem_;
 };

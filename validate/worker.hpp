@@ -19,6 +19,7 @@ inline constexpr int kWorkerSocket = 3;
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not answer (EX_PROTOCOL)
 inline constexpr int kRuns = 2;         // each with another garbage in the outputs, another order or another stream
 inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
+inline constexpr std::byte kInputGap{0xff};  // between the rows of inputs (fill_image)
 
 // Where the images of a case lie in the two shared memories.
 struct Packing {

@@ -78,12 +78,14 @@ struct Numerics {
   Chain chain{};                      // of the sums
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: none
-  bool narrow_probabilities = false;  // attention: p is rounded to the storage dtype before it meets V
+  bool narrow_probabilities = false;  // attention's p, ffn_gelu's h are rounded to the storage dtype before they meet V, w2
   bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)
   bool flushes_subnormals = false;    // results of such a function below the normal range are zero
   bool flushes_storage = false;       // so are inputs and outputs below f32's normal range, 2^-126
+  double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its whole turns are taken off
+  double turn_error = 0;              // rope: its error after that, in units of 2^-24 radians
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
 };
 
@@ -118,6 +120,8 @@ struct TensorOptions {
   std::optional<DType> dtype{};    // this one, whatever the case's
   std::string_view when{};         // the choice that must not be its first word; else the tensor is absent: no data, rank 0
   std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
+  std::string_view over{};         // an output that lies where this input of its shape lies, if the choice `over_when` is not
+  std::string_view over_when{};    // its first word; then it starts as the input, which the kernel may destroy
 };
 
 // The words of a choice, the default first.

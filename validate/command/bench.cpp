@@ -68,6 +68,10 @@ std::vector<BenchShape> rows_of(const BenchFlags& flags, bool on_gpu) {
         BenchShape row{op, {}, entry.kernels};
         const std::string line = fmt::format("{} {} {} seed={}", op->name, dtype, entry.shape, flags.run.selection.seed);
         row.c = parse_repro(line, shapes).what;
+        for (std::size_t i = 0; i < op->tensors.size(); ++i)
+          if (lies_over(*op, row.c, i))
+            throw BadInput(fmt::format("{}: bench launches again and again, so '{}' cannot lie over '{}'", entry.shape,
+                                       op->tensors[i].name, op->tensors[i].options.over));
         const std::string why_not = on_gpu ? too_large(*op, row.c, available_memory()) : "";
         if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
         rows.push_back(std::move(row));

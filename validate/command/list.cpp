@@ -40,9 +40,11 @@ std::string numerics_text(const Numerics& n) {
                      n.chain.extra ? fmt::format(" + {}", n.chain.extra) : "",
                      n.stores_intermediate ? ", rounds an intermediate to the dtype" : "") +
          (n.mma_terms ? ", on tensor cores, which truncate" : "") +
-         (n.narrow_probabilities ? ", rounds probabilities to the dtype" : "") +
+         (n.narrow_probabilities ? ", rounds what a second product takes to the dtype" : "") +
          (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
          (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
+         (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
+         (n.turn_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.turn_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "");
 }
 

@@ -93,6 +93,28 @@ TEST_CASE("image: nothing is placed where an extent is 0, and a layout that is n
   CHECK_THROWS_AS(place(matrix(), the_case(1, 1, f32, "paded")), BadInput);
 }
 
+TEST_CASE("image: an output lies over the input that its contract names where the choice is taken, and only there") {
+  Op op{.name = "either",
+        .tensors = {{"w", Role::weight, {Axis::cols}},
+                    {"x", Role::input, {Axis::rows, Axis::cols}},
+                    {"y", Role::output, {Axis::rows, Axis::cols}, {.over = "x", .over_when = "in_place"}},
+                    {"z", Role::output, {Axis::rows, Axis::cols}}}};
+  Case c = the_case(3, 8, f16, "padded");
+  const auto over = [&] {
+    std::vector<std::optional<std::size_t>> all;
+    for (std::size_t i = 0; i < op.tensors.size(); ++i) all.push_back(lies_over(op, c, i));
+    return all;
+  };
+  const std::optional<std::size_t> none;
+  CHECK(over() == std::vector{none, none, none, none});
+  c.attributes["in_place"] = 0;
+  CHECK(over() == std::vector{none, none, none, none});
+  c.attributes["in_place"] = 1;
+  CHECK(over() == std::vector{none, none, std::optional<std::size_t>{1}, none});
+  op.tensors[2].options.over = "gone";
+  CHECK_THROWS_AS(over(), std::logic_error);
+}
+
 TEST_CASE("image: images of one case do not touch, and each starts at its offset") {
   for (const Layout& layout : kLayouts) {
     const Case c = the_case(7, 31, f16, layout.name);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs by packs: N first channels and their N partners, or, interleaved, 2N neighbours, by two accesses of up to 16 bytes.
+#pragma once
+
+#include "cuda/rope/problem.cuh"
+
+namespace assay::ASSAY_FLAVOUR::rope_room {
+
+// Pack number `at` of a row: `half / N` of them make the channels that turn.
+template <class T, int N>
+struct PairPacks {
+  Vec<T, N> low, high;
+  __device__ static int low_channel(const Problem<T>& p, int at) { return p.interleaved ? 2 * N * at : N * at; }
+  __device__ static int high_channel(const Problem<T>& p, int at) { return low_channel(p, at) + (p.interleaved ? N : p.half); }
+  __device__ void load(const Problem<T>& p, const T* x, int at) {
+    low = ld(reinterpret_cast<const Vec<T, N>*>(x + low_channel(p, at)));
+    high = ld(reinterpret_cast<const Vec<T, N>*>(x + high_channel(p, at)));
+  }
+  // turn(j) is that of pair N at + j.
+  template <class TurnOf>
+  __device__ void turn_and_store(const Problem<T>& p, T* y, int at, TurnOf&& turn) const {
+    float a[N], b[N];
+    if (p.interleaved) {
+      interleave(a, b, turn);
+    } else {
+#pragma unroll
+      for (int j = 0; j < N; ++j) {
+        const Pair v = turned(turn(j), to_float(low[j]), to_float(high[j]));
+        a[j] = v.a, b[j] = v.b;
+      }
+    }
+    st(reinterpret_cast<Vec<T, N>*>(y + low_channel(p, at)), from_floats<T>(a));
+    st(reinterpret_cast<Vec<T, N>*>(y + high_channel(p, at)), from_floats<T>(b));
+  }
+
+ private:
+  // Neighbours are a pair; of one channel each, the packs are.
+  template <class TurnOf>
+  __device__ void interleave(float (&a)[N], float (&b)[N], TurnOf&& turn) const {
+    if constexpr (N == 1) {
+      const Pair v = turned(turn(0), to_float(low[0]), to_float(high[0]));
+      a[0] = v.a, b[0] = v.b;
+    } else {
+#pragma unroll
+      for (int j = 0; j < N; j += 2) {
+        const Pair v = turned(turn(j / 2), to_float(low[j]), to_float(low[j + 1]));
+        const Pair w = turned(turn(N / 2 + j / 2), to_float(high[j]), to_float(high[j + 1]));
+        a[j] = v.a, a[j + 1] = v.b, b[j] = w.a, b[j + 1] = w.b;
+      }
+    }
+  }
+};
+
+// Calls f(integral_constant N): the widest packs that divide the pairs and the head, of rows that all start at multiples of them.
+template <class T, class F>
+void with_pack_width(const rope::Args& a, F&& f) {
+  const std::int64_t half = a.rotary() / 2, dim = a.q.shape[3];
+  const auto fits = [&](int n) {
+    const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
+    return half % n == 0 && dim % n == 0 && a.q.rows_aligned(bytes) && a.k.rows_aligned(bytes) && a.q_out.rows_aligned(bytes) &&
+           a.k_out.rows_aligned(bytes);
+  };
+  if constexpr (sizeof(T) == 2)
+    if (fits(8)) return f(std::integral_constant<int, 8>{});
+  if (fits(4)) return f(std::integral_constant<int, 4>{});
+  if (fits(2)) return f(std::integral_constant<int, 2>{});
+  f(std::integral_constant<int, 1>{});
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::rope_room

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of this room share: the tensors with their strides, which channels make a pair, angles in f64.
+#pragma once
+
+#include "cuda/core/kernel.cuh"
+#include "ops/rope.hpp"
+
+namespace assay::ASSAY_FLAVOUR::rope_room {
+
+// A tensor [batch, seq, heads, head_dim] and what becomes of it, perhaps in the same memory.
+template <class T>
+struct Side {
+  const T* x;
+  T* y;
+  std::int64_t x_batch, x_token, x_head, y_batch, y_token, y_head;  // strides
+  int heads;
+};
+
+template <class T>
+struct Problem {
+  Side<T> q, k;
+  const std::int32_t* positions;  // [batch, seq], or null
+  std::int64_t positions_batch, offset;
+  std::int64_t tokens, seq;
+  int dim, rotary, half;  // half: the pairs
+  bool interleaved;
+  double step;  // the frequency of pair i is 2^(-i step)
+
+  // A row of q or, from q.heads on, of k.
+  struct Row {
+    const T* x;
+    T* y;
+  };
+  __device__ Row row(std::int64_t token, int head) const {
+    const std::int64_t b = token / seq, s = token - b * seq;
+    const Side<T>& side = head < q.heads ? q : k;
+    const int h = head < q.heads ? head : head - q.heads;
+    return {side.x + b * side.x_batch + s * side.x_token + h * side.x_head,
+            side.y + b * side.y_batch + s * side.y_token + h * side.y_head};
+  }
+  __device__ int heads() const { return q.heads + k.heads; }
+  __device__ std::int64_t position(std::int64_t token) const {
+    const std::int64_t b = token / seq, s = token - b * seq;
+    return offset + (positions != nullptr ? ld(positions + b * positions_batch + s) : s);
+  }
+  // The channels of pair i.
+  __device__ int first(int i) const { return interleaved ? 2 * i : i; }
+  __device__ int second(int i) const { return interleaved ? 2 * i + 1 : i + half; }
+};
+
+template <class T>
+Side<T> side_of(const Tensor& x, const Tensor& y) {
+  return {x.as<T>(),   y.as<T>(),   x.stride[0], x.stride[1],
+          x.stride[2], y.stride[0], y.stride[1], y.stride[2], static_cast<int>(x.shape[2])};
+}
+
+template <class T>
+Problem<T> problem_of(const rope::Args& a) {
+  const int rotary = static_cast<int>(a.rotary());
+  return {.q = side_of<T>(a.q, a.q_out),
+          .k = side_of<T>(a.k, a.k_out),
+          .positions = a.positions.as<std::int32_t>(),
+          .positions_batch = a.positions.stride[0],
+          .offset = static_cast<std::int64_t>(a.offset),
+          .tokens = a.q.shape[0] * a.q.shape[1],
+          .seq = a.q.shape[1],
+          .dim = static_cast<int>(a.q.shape[3]),
+          .rotary = rotary,
+          .half = rotary / 2,
+          .interleaved = a.layout == rope::Layout::interleaved,
+          .step = rotary ? 2 * std::log2(a.base_used()) / rotary : 0};
+}
+
+// t = position 2^(-i step) in f64.  The exponent, 60 in size at most, has the roundings of log2 (2 units of 2^-53), the division
+// and the product: 4 * 60 ln 2 < 167 units of t; exp2 has 4, the product 1, 2 pi below 1: less than 2^-45 = 2^-21 of f32's unit.
+inline constexpr double kAngleError = 0x1p-21;
+__device__ inline double angle_of(double step, int i, std::int64_t position) {
+  return static_cast<double>(position) * exp2(-step * i);
+}
+
+struct alignas(8) Turn {
+  float cosine, sine;
+};
+// The angle less its whole turns, in f32: off by half an ulp of pi where it is rounded, 2^-23 = 2 2^-24; the functions themselves
+// round as Numerics::function_error has it.
+inline constexpr double kTurnError = 2;
+__device__ inline Turn turn_by(double angle) {
+  constexpr double kTurn = 6.283185307179586, kTurns = 0.15915494309189535;
+  const float rest = static_cast<float>(fma(-kTurn, rint(angle * kTurns), angle));
+  return {cosf(rest), sinf(rest)};
+}
+
+// Pair (a, b) turned.
+struct Pair {
+  float a, b;
+};
+__device__ inline Pair turned(const Turn& t, float a, float b) {
+  return {fmaf(a, t.cosine, -(b * t.sine)), fmaf(a, t.sine, b * t.cosine)};
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::rope_room

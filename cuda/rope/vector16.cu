@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block a token: its angles are made once, in shared memory, for all heads, while packs of 16 bytes of q and k are on their
+// way.  Narrower packs where the pairs, the head or an alignment ask for them.  Angles in f64, less their whole turns in f32.
+#include "cuda/rope/packs.cuh"
+
+namespace assay::ROOM(rope, vector16) {
+
+inline constexpr int kThreads = 256, kBatch = 2;
+
+// What a thread takes at once: two packs of 16 bytes.
+KERNEL(rope){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile_bytes(Axis::head_dim, 32)},
+    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
+  const std::int64_t token = blockIdx.x;
+  Turn* const turns = shared_memory<Turn>();
+  const int thread = static_cast<int>(threadIdx.x), packs = p.half / N, all = p.heads() * packs;
+
+  // The first batch on its way.
+  PairPacks<T, N> v[kBatch];
+  const auto load = [&](int base) {
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b)
+      if (const int item = base + b * kThreads; item < all) v[b].load(p, p.row(token, item / packs).x, item % packs);
+  };
+  load(thread);
+
+  // The angles of the token.
+  const std::int64_t position = p.position(token);
+  for (int i = thread; i < p.half; i += kThreads) st(turns + i, turn_by(angle_of(p.step, i, position)));
+  sync_block();
+
+  for (int base = thread; base < all; base += kBatch * kThreads) {
+    if (base != thread) load(base);
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b)
+      if (const int item = base + b * kThreads; item < all) {
+        const Turn* const mine = turns + item % packs * N;
+        v[b].turn_and_store(p, p.row(token, item / packs).y, item % packs, [&](int j) { return ld(mine + j); });
+      }
+  }
+
+  // Channels that do not turn; in place they are where they belong.
+  const int rest = (p.dim - p.rotary) / N;
+  for (int item = thread; item < p.heads() * rest; item += kThreads) {
+    const auto row = p.row(token, item / rest);
+    const int d = p.rotary + item % rest * N;
+    if (row.x == row.y) continue;
+    st(reinterpret_cast<Vec<T, N>*>(row.y + d), ld(reinterpret_cast<const Vec<T, N>*>(row.x + d)));
+  }
+}
+
+void run(const rope::Args& a, const Launch& l) {
+  const std::int64_t tokens = a.q.shape[0] * a.q.shape[1];
+  if (tokens == 0) return;
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const Problem<T> p = problem_of<T>(a);
+    with_pack_width<T>(a, [&]<int N>(std::integral_constant<int, N>) {
+      launch(rope_vector16<T, N>,
+             {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = std::max<std::size_t>(p.half, 1) * sizeof(Turn)},
+             l.stream, p);
+    });
+  });
+}
+
+}  // namespace assay::ROOM(rope, vector16)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feed-forward block:  y[t,o] = sum_f h[t,f] w2[o,f]  (+ b2[o])
+//                      h[t,f] = gelu(z[t,f]),  z[t,f] = sum_c x[t,c] w1[f,c]  (+ b1[f])
+//
+// Vaswani et al. 2017, arXiv 1706.03762, eq. 2, with GELU for ReLU; its forms are those of gelu_linear.  A NaN or inf in x spoils
+// its own token, in w1 or b1 every output, in w2 or b2 its own feature.  The unfused pipeline stores z and h, a fused pair h.
+#pragma once
+
+#include "ops/core/activation.hpp"
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+struct ffn_gelu {
+  struct Args {
+    Tensor x;   // [tokens, hidden]
+    Tensor w1;  // [ffn, hidden]
+    Tensor b1;  // [ffn]; absent: none
+    Tensor w2;  // [hidden, ffn]
+    Tensor b2;  // [hidden]; absent: none
+    Tensor y;   // [tokens, hidden], written
+    bool has_bias = false;
+    Activation form = Activation::gelu_tanh;
+  };
+  // All but weight_abs [tokens, hidden].  Of a unit f: A, S = sum |x w1|, root of sum (x w1)^2; p = z - b1;
+  // tau = kNear (A + |z|); g, which |f'| does not exceed within tau of z; m = max(|z|, |p|).
+  struct Golden {
+    Array y;
+    Array sum_abs;       // sum |w2 h|
+    Array sum_sq;        // sum (w2 h)^2
+    Array product_abs;   // sum |w2| g A
+    Array product_sq;    // sum (w2 g (S + |p|))^2
+    Array product_bias;  // |sum w2 f'(z) p|
+    Array stored_abs;    // sum |w2| g m
+    Array stored_sq;     // sum (w2 g m)^2
+    Array function_abs;  // sum |w2| min((|h| + g tau) q, 0.33 (|z| + tau)), q: of GELU's argument (activation.hpp)
+    Array argument_abs;  // sum |w2| (|z| + tau)
+    Array weight_abs;    // [hidden], sum |w2|
+  };
+  static constexpr double kNear = 0x1p-7;
+  // max s(v)(1 - s(v))|v| = 0.224 and max Phi(-m)(m^2 + m) = 0.318: what the argument's relative error makes of |z|, at most.
+  static constexpr double kMostArgument = 0.33;
+  // g and q of a unit.
+  static double slope_near(Activation f, double z, double tau) {
+    const double g = std::min(std::fabs(activation_slope(f, z)) + detail::kBend * tau, detail::kSlope);
+    return z + tau < detail::kTurn ? std::min(g, std::fabs(activation_slope(f, z + tau))) : g;
+  }
+  static double argument_near(Activation f, double z, double tau) {
+    const double m = std::max(0.0, tau - z);
+    if (f == Activation::gelu_erf) return m * m + m;
+    const double rest = detail::sigmoid(-detail::sigmoid_argument(f, z - tau));
+    return rest > 0 ? rest * detail::sigmoid_argument(f, std::fabs(z) + tau) : 0;
+  }
+
+  static constexpr AxisUse axes[] = {{Axis::tokens, 0}, {Axis::hidden, 1}, {Axis::ffn, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("x", a.x, {Axis::tokens, Axis::hidden});
+    v.weight("w1", a.w1, {Axis::ffn, Axis::hidden});
+    v.weight("b1", a.b1, {Axis::ffn}, {.when = "bias"});
+    v.weight("w2", a.w2, {Axis::hidden, Axis::ffn});
+    v.weight("b2", a.b2, {Axis::hidden}, {.when = "bias"});
+    v.output("y", a.y, {Axis::tokens, Axis::hidden});
+    v.choice("bias", a.has_bias, {"no", "yes"});
+    v.choice("form", a.form, {"tanh", "erf"});
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    const AxisList of_y = {Axis::tokens, Axis::hidden};
+    v.array("y", g.y, of_y);
+    v.array("sum_abs", g.sum_abs, of_y);
+    v.array("sum_sq", g.sum_sq, of_y);
+    v.array("product_abs", g.product_abs, of_y);
+    v.array("product_sq", g.product_sq, of_y);
+    v.array("product_bias", g.product_bias, of_y);
+    v.array("stored_abs", g.stored_abs, of_y);
+    v.array("stored_sq", g.stored_sq, of_y);
+    v.array("function_abs", g.function_abs, of_y);
+    v.array("argument_abs", g.argument_abs, of_y);
+    v.array("weight_abs", g.weight_abs, {Axis::hidden});
+  }
+
+  static Legality legal(const Args&) { return Legality::yes(); }
+
+  // What errors of h become behind w2.  u, u_o: unit roundoffs of the accumulator and of the dtype.  Errors of one unit's z pass
+  // GELU with a slope of at most g, so long as they are below tau, which 2^-7 and more units would exceed (then: infinite).
+  // Independent errors of several units add up as a random walk: the root of the sum of squares; else they all add up.
+  //   product   gemm_bound.hpp, in the form kappa A or kappa (S + |p|): chain lambda sqrt(n) u; truncating tensor cores 4u a
+  //             step, of which 2u |p| a step shrinks every z alike and so adds up in w2's own signs: product_bias.
+  //   roundings of b1's addition, u m; of a stored z, u_o m; of a stored h, u_o |h|: uniform within that, 0.58 lambda of the root
+  //             of the sum of squares; of what is below the normal range half a subnormal.
+  //   GELU      activation.hpp, always added up, for a function may err one way: u (3 + e) |h| and 4u |h| q; in the erf form
+  //             u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).  Underflow: (|z| e + 2) halves.
+  //   second order  what later steps make of these errors is less than 2^-7 of them.
+  // Then the second product, its bias, and the rounding to the dtype.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
+    const std::int64_t hidden = a.x.shape[1], ffn = a.w1.shape[0];
+    const DType chip = numerics.accumulate, storage = a.y.dtype;
+    const double u = unit_roundoff(chip), u_o = unit_roundoff(storage), floor = rounding_floor(chip), y = g.y[i];
+    const double weights = g.weight_abs[i % hidden], e = numerics.function_error, terms = static_cast<double>(hidden);
+    const bool independent = errors == Errors::independent;
+
+    const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
+    const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
+    const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
+    if (worst + u + (numerics.stores_intermediate ? u_o : 0) > kNear) return std::numeric_limits<double>::infinity();
+
+    double t = worst * g.product_abs[i];
+    if (independent) t = std::min(t, walk * std::sqrt(g.product_sq[i]) + 2 * steps * u * g.product_bias[i]);
+    t += detail::kSlope * (terms + 2) * 2 * floor * weights;
+    const auto rounded = [&](double unit, double sum, double squares) {
+      return unit * (independent ? std::min(sum, 0.58 * kLambda * std::sqrt(squares)) : sum);
+    };
+    const double subnormal = rounding_floor(storage) * detail::kSlope * weights;
+    if (a.b1.data) t += rounded(u, g.stored_abs[i], g.stored_sq[i]);
+    if (numerics.stores_intermediate) t += rounded(u_o, g.stored_abs[i], g.stored_sq[i]) + subnormal;
+    if (numerics.cancelling_gelu) t += u * (g.argument_abs[i] * (e + 2) / 2 + 2 * g.sum_abs[i]);
+    else if (a.form == Activation::gelu_erf) t += u * ((2 + 2 * e) * g.sum_abs[i] + 2 * g.function_abs[i]);
+    else t += u * ((3 + e) * g.sum_abs[i] + 4 * g.function_abs[i]);
+    t += (g.argument_abs[i] * e + 2 * weights) * floor;
+    if (numerics.stores_intermediate || numerics.narrow_probabilities) t += rounded(u_o, g.sum_abs[i], g.sum_sq[i]) + subnormal;
+    t *= 1 + kNear;
+
+    t += product_error(numerics, errors, ffn, a.b2.data ? y - a.b2.at(i % hidden) : y, g.sum_abs[i], g.sum_sq[i]);
+    if (a.b2.data) t += rounding_error(chip, y, t);
+    return t + rounding_error(storage, y, t);
+  }
+
+  // x, the weights and biases read, y written; a multiplication and an addition a term, 10 operations a GELU.  The unfused
+  // pipeline writes z and h and reads each once more.
+  static Cost cost(const Args& a) {
+    const double biases = a.has_bias ? static_cast<double>(a.b1.bytes() + a.b2.bytes()) : 0;
+    const double read = static_cast<double>(a.x.bytes() + a.w1.bytes() + a.w2.bytes()) + biases;
+    const double units = static_cast<double>(a.x.shape[0]) * static_cast<double>(a.w1.shape[0]);
+    return {.flops = units * (4.0 * static_cast<double>(a.x.shape[1]) + 10),
+            .bytes_read = read,
+            .bytes_written = static_cast<double>(a.y.bytes()),
+            .unfused_bytes = read + static_cast<double>(a.y.bytes()) + 4 * units * size_of(a.y.dtype)};
+  }
+};
+
+}  // namespace assay

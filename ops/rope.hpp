@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary position embedding:  pairs (a, b) of channels of q and k become (a cos t - b sin t, a sin t + b cos t),
+//                             t = position * base^(-2i/rotary_dim) for pair i
+//
+// Su et al. 2021, arXiv 2104.09864, eq. 34.  half: pair i is channels i and i + rotary_dim/2 (GPT-NeoX, Llama in Hugging Face
+// form); interleaved: 2i and 2i + 1 (GPT-J).  Channels from rotary_dim on are copied.  position = offset + positions[b,s], or
+// offset + s.  rotary_dim 0 means head_dim, or one less where that is odd; base 0 means 10,000.  A NaN or inf spoils its own
+// pair.
+#pragma once
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+struct rope {
+  enum class Layout { half, interleaved };
+
+  struct Args {
+    Tensor q;          // [batch, seq_q, heads, head_dim]
+    Tensor k;          // [batch, seq_q, kv_heads, head_dim]
+    Tensor positions;  // [batch, seq_q], i32; absent: 0, 1, 2, ...
+    Tensor q_out;      // as q, written; in place: the same memory
+    Tensor k_out;      // as k, written; in place: the same memory
+    bool explicit_positions = false;
+    Layout layout = Layout::half;
+    bool in_place = false;
+    double rotary_dim = 0, base = 10000, offset = 0;
+
+    std::int64_t rotary() const { return rotary_dim == 0 ? q.shape[3] / 2 * 2 : static_cast<std::int64_t>(rotary_dim); }
+    double base_used() const { return base == 0 ? 10000 : base; }
+    // Of channel d < rotary(): its pair, and the other channel of it.
+    std::int64_t pair(std::int64_t d) const { return layout == Layout::interleaved ? d / 2 : d % (rotary() / 2); }
+    std::int64_t partner(std::int64_t d) const {
+      const std::int64_t half = rotary() / 2;
+      return layout == Layout::interleaved ? d ^ 1 : d < half ? d + half : d - half;
+    }
+    bool first_of_pair(std::int64_t d) const { return partner(d) > d; }
+    // Of token b * seq_q + s; reads memory of the host.
+    double position(std::int64_t token) const {
+      return offset + (positions.data ? positions.at(token) : static_cast<double>(token % q.shape[1]));
+    }
+  };
+  struct Golden {
+    Array q_out;   // as q
+    Array k_out;   // as k
+    Array angle;   // [batch, seq_q, head_dim], of the pair that the channel belongs to; not of channels that are copied
+    Array cosine;  // the same, of the exact angle
+    Array sine;
+  };
+
+  static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // f32 holds every position
+  static constexpr AxisUse axes[] = {
+      {Axis::batch, 0}, {Axis::seq_q, 0}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.input("k", a.k, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
+    v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .when = "positions"});
+    v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.over = "q", .over_when = "in_place"});
+    v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim},
+             {.over = "k", .over_when = "in_place"});
+    v.choice("positions", a.explicit_positions, {"consecutive", "explicit"});
+    v.choice("layout_of_pairs", a.layout, {"half", "interleaved"});
+    v.choice("in_place", a.in_place, {"no", "yes"});
+    v.attribute("rotary_dim", a.rotary_dim, 0);
+    v.attribute("base", a.base, 10000);
+    v.attribute("offset", a.offset, 0);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    v.array("q_out", g.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.array("k_out", g.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
+    v.array("angle", g.angle, {Axis::batch, Axis::seq_q, Axis::head_dim});
+    v.array("cosine", g.cosine, {Axis::batch, Axis::seq_q, Axis::head_dim});
+    v.array("sine", g.sine, {Axis::batch, Axis::seq_q, Axis::head_dim});
+  }
+
+  // Reads the positions: of a tensor in host memory.
+  static Legality legal(const Args& a) {
+    const double dim = static_cast<double>(a.q.shape[3]);
+    if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
+    if (!(a.rotary_dim >= 0 && a.rotary_dim <= dim) || std::fmod(a.rotary_dim, 2) != 0)
+      return Legality::no("rotary_dim must be even and no more than head_dim");
+    if (a.base != 0 && !(a.base >= 1 && a.base <= kMostBase)) return Legality::no("base must be 0 or one of 1 ... 2^60");
+    if (std::floor(a.offset) != a.offset) return Legality::no("offset must be a whole number");
+    for (std::int64_t token = 0; token < a.q.shape[0] * a.q.shape[1]; ++token)
+      if (const double p = a.position(token); !(p >= 0 && p <= kMostPosition))
+        return Legality::no("the position of token " + std::to_string(token) + " is not one of 0 ... 2^24");
+    return Legality::yes();
+  }
+
+  // The row of q_out that an element belongs to: of k, the first query head of its group.
+  static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
+    const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], row = i / a.q.shape[3];
+    return output == 0 ? row : row / kv_heads * heads + row % kv_heads * (heads / kv_heads);
+  }
+
+  // y = x c + x' s', c and s' the cosine and plus or minus the sine, x' the partner; u: unit roundoff of the accumulator.
+  //   angle     e = angle_error u |t| + turn_error u
+  //   c, s      a wrong angle: |cos(t + e) - cos t| <= |s| e + e^2/2, and no more than e or 2; the function: function_error u of
+  //             the value, and as many half subnormals where it is subnormal.
+  //   products  u each, of the factors as computed; the sum u; fused, one of the products does not round.  A product that
+  //             underflows loses half a subnormal.
+  //   y         the rounding to the dtype.  A channel that is copied is exact.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one sum of two*/, int output,
+                      std::int64_t i) {
+    const Tensor& x = output == 0 ? a.q : a.k;
+    const std::int64_t dim = x.shape[3], d = i % dim, at = i / (dim * x.shape[2]) * dim + d;
+    if (d >= a.rotary()) return 0;
+    const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate);
+    const double own = std::fabs(x.at(i)), other = std::fabs(x.at(i - d + a.partner(d)));
+    const double e = (numerics.angle_error * std::fabs(g.angle[at]) + numerics.turn_error) * u;
+    const double c = std::fabs(g.cosine[at]), s = std::fabs(g.sine[at]), y = output == 0 ? g.q_out[i] : g.k_out[i];
+    const auto error = [&](double value, double slope) {
+      const double moved = std::min({slope * e + e * e / 2, e, 2.0});
+      return moved + numerics.function_error * (u * (value + moved) + floor);
+    };
+    const double c_error = error(c, s), s_error = error(s, c);
+    double t = own * c_error + other * s_error + u * (own * (c + c_error) + other * (s + s_error)) + 2 * floor;
+    t += rounding_error(numerics.accumulate, y, t);
+    return t + rounding_error(a.q.dtype, y, t);
+  }
+
+  // q, k and positions read, both outputs written; two products and a sum an element.  Unfused, as x cos + rotate(x) sin is
+  // written down: x cos, rotate(x) and its product with sin, each read and written, and their sum, of two read and one written.
+  static Cost cost(const Args& a) {
+    const double matrices = static_cast<double>(a.q.bytes() + a.k.bytes());
+    const double ids = a.explicit_positions ? static_cast<double>(a.positions.bytes()) : 0;
+    return {.flops = 3.0 * static_cast<double>(a.q.size() + a.k.size()),
+            .bytes_read = matrices + ids,
+            .bytes_written = matrices,
+            .unfused_bytes = 9 * matrices + ids};
+  }
+};
+
+}  // namespace assay

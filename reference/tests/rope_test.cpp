@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+#include "ops/rope.hpp"
+
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "catch_shim.hpp"
+#include "reference/tests/golden_testing.hpp"
+
+namespace assay::reference {
+void golden(const rope::Args&, rope::Golden&, const Rows&);
+}
+
+namespace assay {
+namespace {
+
+Tensor cube(std::vector<double>& v, std::int64_t batch, std::int64_t seq, std::int64_t heads) {
+  const std::int64_t dim = static_cast<std::int64_t>(v.size()) / (batch * seq * heads);
+  return {.data = v.data(),
+          .dtype = f64,
+          .rank = 4,
+          .shape = {batch, seq, heads, dim},
+          .stride = {seq * heads * dim, heads * dim, dim, 1}};
+}
+Tensor ids(std::vector<std::int32_t>& v, std::int64_t batch) {
+  const std::int64_t seq = static_cast<std::int64_t>(v.size()) / batch;
+  return {.data = v.data(), .dtype = i32, .rank = 2, .shape = {batch, seq}, .stride = {seq, 1}};
+}
+
+struct Solved {
+  std::vector<double> q, k, angle;
+};
+Solved solve(const rope::Args& a, std::vector<std::int64_t> sample = {}) {
+  Solved s{std::vector<double>(static_cast<std::size_t>(a.q.size()), -7),
+           std::vector<double>(static_cast<std::size_t>(a.k.size()), -7),
+           std::vector<double>(static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[3]))};
+  std::vector<double> cosine(s.angle.size()), sine(s.angle.size());
+  rope::Golden g{s.q, s.k, s.angle, cosine, sine};
+  reference::golden(a, g, {.total = a.q.size() / a.q.shape[3], .sample = std::move(sample)});
+  return s;
+}
+bool close(const std::vector<double>& got, const std::vector<double>& want) {
+  if (got.size() != want.size()) return false;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (!(std::fabs(got[i] - want[i]) < 1e-14 * (1 + std::fabs(want[i])))) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("rope: both layouts, worked out by hand", "[golden]") {
+  // head_dim 4, base 10^4: frequencies 1 and 1/100.  At position 1 the pair (1, 0) becomes (cos, sin) of 1 and of 0.01.
+  std::vector<double> q{0, 0, 0, 0, 1, 2, 0, 0}, k{5, 6, 7, 8, 0, 0, 1, 2};
+  rope::Args a{.q = cube(q, 1, 2, 1), .k = cube(k, 1, 2, 1), .q_out = cube(q, 1, 2, 1), .k_out = cube(k, 1, 2, 1)};
+  const double c1 = std::cos(1.0), s1 = std::sin(1.0), c2 = std::cos(0.01), s2 = std::sin(0.01);
+  const Solved half = solve(a);
+  CHECK(close(half.q, {0, 0, 0, 0, c1, 2 * c2, s1, 2 * s2}));
+  CHECK(close(half.k, {5, 6, 7, 8, -s1, -2 * s2, c1, 2 * c2}));
+  CHECK(close(half.angle, {0, 0, 0, 0, 1, 0.01, 1, 0.01}));
+  a.layout = rope::Layout::interleaved;
+  const Solved neighbours = solve(a);
+  CHECK(close(neighbours.q, {0, 0, 0, 0, c1 - 2 * s1, s1 + 2 * c1, 0, 0}));
+  CHECK(close(neighbours.k, {5, 6, 7, 8, 0, 0, c2 - 2 * s2, s2 + 2 * c2}));
+}
+
+TEST_CASE("rope: part of the head turns by frequencies of that part; the rest and an odd channel are copied", "[golden]") {
+  std::vector<double> q{1, 0, 9, 8}, k{1, 0, 3};
+  rope::Args a{.q = cube(q, 1, 1, 1),
+               .k = cube(q, 1, 1, 1),
+               .q_out = cube(q, 1, 1, 1),
+               .k_out = cube(q, 1, 1, 1),
+               .rotary_dim = 2,
+               .offset = 3};
+  CHECK(close(solve(a).q, {std::cos(3.0), std::sin(3.0), 9, 8}));
+  a.q = a.k = a.q_out = a.k_out = cube(k, 1, 1, 1), a.rotary_dim = 0;
+  CHECK(close(solve(a).q, {std::cos(3.0), std::sin(3.0), 3}));
+}
+
+TEST_CASE("rope: position ids, the offset on top of them, a base of its own, large positions", "[golden]") {
+  std::vector<double> q{1, 0, 1, 0, 1, 0, 1, 0};
+  std::vector<std::int32_t> at{7, 0, 131071, 2};
+  rope::Args a{.q = cube(q, 2, 2, 1),
+               .k = cube(q, 2, 2, 1),
+               .positions = ids(at, 2),
+               .q_out = cube(q, 2, 2, 1),
+               .k_out = cube(q, 2, 2, 1),
+               .explicit_positions = true};
+  // cos and sin of 131071, to 16 digits (131071 = 20860 turns and 3.413...): by the addition theorem from cos 1 and sin 1.
+  double c = 1, s = 0, c2 = std::cos(1.0), s2 = std::sin(1.0);
+  for (int n = 131071; n; n >>= 1) {
+    if (n & 1) std::tie(c, s) = std::pair(c * c2 - s * s2, s * c2 + c * s2);
+    std::tie(c2, s2) = std::pair(c2 * c2 - s2 * s2, 2 * c2 * s2);
+  }
+  const std::vector<double> out = solve(a).q;
+  CHECK(std::fabs(out[0] - std::cos(7.0)) < 1e-15);
+  CHECK(out[2] == 1);
+  CHECK(out[3] == 0);
+  CHECK((std::fabs(out[4] - c) < 1e-10 && std::fabs(out[5] - s) < 1e-10));
+  a.offset = 5;
+  CHECK(std::fabs(solve(a).q[2] - std::cos(5.0)) < 1e-15);
+  a.offset = 0, a.positions = {}, a.base = 16;
+  std::vector<double> wide{0, 1, 0, 0};
+  a.q = a.k = a.q_out = a.k_out = cube(wide, 1, 1, 1), a.offset = 4;  // the second pair's frequency is 1/4
+  CHECK(close(solve(a).q, {0, std::cos(1.0), 0, std::sin(1.0)}));
+}
+
+TEST_CASE("rope: k has its heads, and a sample of rows is answered with the keys of its groups", "[golden]") {
+  std::vector<double> q{1, 0, 2, 0, 3, 0, 4, 0}, k{5, 0, 6, 0};
+  const rope::Args a{.q = cube(q, 1, 1, 4), .k = cube(k, 1, 1, 2), .q_out = cube(q, 1, 1, 4), .k_out = cube(k, 1, 1, 2)};
+  CHECK(solve(a).q == q);
+  CHECK(solve(a).k == k);
+  CHECK(solve(a, {2, 3}).q == std::vector<double>{-7, -7, -7, -7, 3, 0, 4, 0});
+  CHECK(solve(a, {2, 3}).k == std::vector<double>{-7, -7, 6, 0});
+  CHECK(rope::row_of(a, 1, 2) == 2);
+  CHECK(rope::row_of(a, 0, 6) == 3);
+}
+
+TEST_CASE("rope: NaN and infinities spoil their own pair", "[golden]") {
+  const double inf = std::numeric_limits<double>::infinity();
+  std::vector<double> q{inf, 1, 2, 3};
+  const rope::Args a{
+      .q = cube(q, 1, 1, 1), .k = cube(q, 1, 1, 1), .q_out = cube(q, 1, 1, 1), .k_out = cube(q, 1, 1, 1), .offset = 1};
+  const std::vector<double> out = solve(a).q;
+  CHECK((out[0] == inf && out[2] == inf));
+  CHECK((std::isfinite(out[1]) && std::isfinite(out[3])));
+}
+
+TEST_CASE("rope: what is no case of it is illegal", "[golden]") {
+  std::vector<double> q(16), k(8);
+  std::vector<std::int32_t> at{0, -1};
+  rope::Args a{.q = cube(q, 1, 2, 2), .k = cube(k, 1, 2, 1), .q_out = cube(q, 1, 2, 2), .k_out = cube(k, 1, 2, 1)};
+  const auto with = [&](auto change) {
+    rope::Args b = a;
+    change(b);
+    return rope::legal(b).why;
+  };
+  CHECK(rope::legal(a));
+  CHECK(with([](rope::Args& b) { b.rotary_dim = 3; }) == "rotary_dim must be even and no more than head_dim");
+  CHECK(with([](rope::Args& b) { b.rotary_dim = 6; }) == "rotary_dim must be even and no more than head_dim");
+  CHECK(with([](rope::Args& b) { b.base = 0.5; }) == "base must be 0 or one of 1 ... 2^60");
+  CHECK(with([](rope::Args& b) { b.offset = 0.5; }) == "offset must be a whole number");
+  CHECK(with([](rope::Args& b) { b.offset = -1; }) == "the position of token 0 is not one of 0 ... 2^24");
+  CHECK(with([](rope::Args& b) { b.offset = 0x1p24; }) == "the position of token 1 is not one of 0 ... 2^24");
+  CHECK(with([&](rope::Args& b) { b.positions = ids(at, 1); }) == "the position of token 1 is not one of 0 ... 2^24");
+  CHECK(with([&](rope::Args& b) { b.q = cube(k, 1, 2, 1), b.k = cube(q, 1, 2, 2); }) == "heads must be a multiple of kv_heads");
+}
+
+}  // namespace assay

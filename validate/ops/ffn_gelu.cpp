@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for ffn_gelu: exact probes, the fills of its own edges, the second oracle.
+#include "ops/ffn_gelu.hpp"
+
+#include <vector>
+
+#include "validate/op.hpp"
+#include "validate/ops/activation_oracle.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+using gemm_fills::normal;
+
+bool is_matrix(const FillSite& s) { return s.shape.size() == 2; }
+bool is_w2(const FillSite& s) { return s.tensor == "w2"; }
+std::int64_t inner_of(const FillSite& s) { return s.shape.back(); }
+
+// Both products of order one: weights are as small as the root of what they sum over.
+double unit(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::weight || !is_matrix(s)) return normal(s, i);
+  const int bits = std::bit_width(static_cast<std::uint64_t>(inner_of(s))) - 1;
+  return normal(s, i) * random::power_of_two(-bits / 2);
+}
+double unit_outlier(const FillSite& s, std::int64_t i) {
+  const bool here = s.role == Role::input && i % inner_of(s) == i / inner_of(s) * 37 % inner_of(s);
+  return unit(s, i) * (here ? 100 : 1);
+}
+
+// A feature of y is one unit of h, or minus one.
+double one_unit(const FillSite& s, std::int64_t i) {
+  const std::int64_t feature = i / inner_of(s);
+  return i % inner_of(s) == feature * 37 % inner_of(s) ? (feature % 3 ? 1 : -1) : 0;
+}
+// z is a multiple of 64, where GELU is the identity or zero; b2 has two more bits than h, which 8 bits hold together.
+double probe_units(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "b2") return static_cast<double>(i % 9 - 4) * 64;
+  return is_w2(s) ? one_unit(s, i) : gemm_fills::probe_saturated(s, i);
+}
+// gelu_linear's `chosen`, seen through one unit a feature.
+double chosen(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "b2") return 0;
+  return is_w2(s) ? one_unit(s, i) : gemm_fills::chosen(s, i);
+}
+
+// The second half of the units are almost those of the first half, and w2 takes them away again: what is left shows whether h was
+// rounded on the way.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const std::int64_t half = s.dims[Axis::ffn] / 2, inner = inner_of(s);
+  const double part = s.dtype == bf16 ? 0x1p-2 : 0x1p-5;
+  const std::uint64_t kind = random::key(s.seed, 9, random::Purpose::kind);
+  if (is_w2(s)) {
+    const std::int64_t f = i % inner;
+    if (f >= 2 * half) return unit(s, i) / 64;
+    return f < half ? unit(s, i) : -unit(s, i - half);
+  }
+  if (s.role != Role::weight) return normal(s, i);
+  const std::int64_t f = i / inner;
+  if (f < half || f >= 2 * half) return unit(s, i);
+  return unit(s, i - half * inner) * (1 - part * random::uniform(kind, static_cast<std::uint64_t>(f)));
+}
+bool several_units(const Dims& d, DType) { return d[Axis::ffn] >= 16 && d[Axis::hidden] >= 8; }
+
+// Tokens about and below the least normal value, w1 as large as that is small.
+double subnormal_tokens(const FillSite& s, std::int64_t i) {
+  const int least = info(s.dtype).format.min_exponent;
+  if (s.role == Role::input) return normal(s, i) * random::power_of_two(least);
+  return unit(s, i) * (s.tensor == "w1" ? random::power_of_two(-least - 2) : 1);
+}
+// Units up to 8,000, whose sums an f16 accumulator would not hold.
+double large_units(const FillSite& s, std::int64_t i) {
+  if (is_w2(s)) return unit(s, i) / 16;
+  return unit(s, i) * (s.tensor == "w1" ? 2000 : 1);
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const ffn_gelu::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], ffn = a.w1.shape[0];
+  const bool narrow = !r.exact && (numerics.narrow_probabilities || numerics.stores_intermediate);
+  std::vector<double> h(static_cast<std::size_t>(ffn));
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    for (std::int64_t f = 0; f < ffn; ++f) {
+      double z = gemm_oracle::dot(r, a.x, t, a.w1, f);
+      if (a.b1.data) z = r.add(z, a.b1.at(f));
+      const double v = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.stored(z));
+      h[static_cast<std::size_t>(f)] = narrow ? round_to(a.x.dtype, v) : v;
+    }
+    for (std::int64_t o = 0; o < hidden; ++o) {
+      double sum = 0;
+      for (std::int64_t f = 0; f < ffn; ++f)
+        sum = r(sum + r.factor(h[static_cast<std::size_t>(f)]) * r.factor(a.w2.at(o * ffn + f)));
+      y[static_cast<std::size_t>(t * hidden + o)] = a.b2.data ? r.add(sum, a.b2.at(o)) : sum;
+    }
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_ffn_gelu() {
+  return {
+      .fills =
+          {{.name = "probe_units",
+            .shows = "an index, a unit or a channel that is not its own; exact",
+            .value = probe_units,
+            .exact = gemm_fills::always},
+           {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
+           {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
+           {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},
+           {.name = "cancelling", .shows = "z or h rounded to 16 bits on the way", .value = cancelling, .applies = several_units},
+           {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
+           {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
+      .oracle = oracle};
+}
+
+}  // namespace assay

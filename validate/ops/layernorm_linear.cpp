@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for layernorm_linear: exact probes, the fills of its own edges, the second oracle.
+#include "ops/layernorm_linear.hpp"
+
+#include <cmath>
+
+#include "validate/op.hpp"
+#include "validate/ops/gemm_fills.hpp"
+#include "validate/ops/gemm_oracle.hpp"
+
+namespace assay {
+
+namespace {
+
+using gemm_fills::hidden_of;
+using gemm_fills::normal;
+
+// Rows m +- s with as many of either sign, s a power of two: with epsilon = 0, xhat = +-1 exactly, whatever the order of the
+// sums.  At most eight weights a feature are not zero, their places shifting from feature to feature: y is an integer below 192.
+double probe_signs(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "gamma") return static_cast<double>(i % 11 - 5);
+  if (s.tensor == "beta") return static_cast<double>(i % 5 - 2);
+  if (s.tensor == "bias") return static_cast<double>(i % 15 - 7);
+  const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
+  if (s.role == Role::input) {
+    const std::int64_t half = hidden / 2;
+    const double sign =
+        random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + h % half));
+    return static_cast<double>(row % 5 - 2) + (h < half ? sign : -sign) * static_cast<double>(1 << row % 3);
+  }
+  const std::int64_t step = (hidden + 7) / 8, place = (h + hidden - row * 5 % hidden) % hidden;
+  return place % step == 0 ? static_cast<double>((place / step + row) % 7 - 3) : 0;
+}
+bool even_hidden(const Dims& d, DType) { return d[Axis::hidden] % 2 == 0; }
+
+double large_rows(const FillSite& s, std::int64_t i) {
+  return s.role == Role::input ? (normal(s, i) < 0 ? -8000 : 8000) + 500 * normal(s, i) : normal(s, i);
+}
+double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
+
+// The second half of the channels takes away the first half's terms but for a part; beta is out of it.
+double cancelling(const FillSite& s, std::int64_t i) {
+  const std::int64_t half = hidden_of(s) / 2;
+  if (s.tensor == "gamma") return normal(s, i < 2 * half ? i % half : i);
+  if (s.tensor == "beta") return i < 2 * half ? 0 : normal(s, i);
+  return gemm_fills::cancelling_but(s.dtype == bf16 ? 0x1p-2 : 0x1p-7, s, i);
+}
+// Weights that sum to something for every feature, so that a mean left in the product stands out.
+double one_sided(const FillSite& s, std::int64_t i) {
+  const double v = normal(s, i);
+  if (s.role == Role::input) return v + 1000;
+  return s.tensor == "weight" || s.tensor == "gamma" ? std::fabs(v) : v;
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const layernorm_linear::Args*>(args);
+  const gemm_oracle::Rounding r(numerics, roundings, a.x.dtype);
+  const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], out = a.y.shape[1];
+  const bool pivots = numerics.rounds_weights && !r.exact;
+  const auto storage = [&](double v) { return round_to(a.x.dtype, v); };
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    const auto x = [&](std::int64_t h) { return a.x.at(t * hidden + h); };
+    double sum = 0, squares = 0;
+    for (std::int64_t h = 0; h < hidden; ++h) sum = r.add(sum, x(h));
+    const double mean = r(sum / static_cast<double>(hidden));
+    for (std::int64_t h = 0; h < hidden; ++h) {
+      const double d = r.add(x(h), -mean);
+      squares = r.add(squares, r.multiply(d, d));
+    }
+    const double inverse = r(1 / r(std::sqrt(r.add(r(squares / static_cast<double>(hidden)), r(a.epsilon)))));
+    const double pivot = storage(mean);
+    const double scale = std::isfinite(inverse) && inverse > 0 ? std::exp2(std::floor(std::log2(inverse))) : 1;
+    for (std::int64_t o = 0; o < out; ++o) {
+      double product = 0, gain = 0, shift = 0;
+      for (std::int64_t h = 0; h < hidden; ++h) {
+        const double gamma = a.gamma.at(h), beta = a.beta.at(h), w = a.weight.at(o * hidden + h);
+        if (pivots) {
+          product = r(product + storage(r.multiply(r.add(x(h), -pivot), scale)) * storage(gamma * w));
+          gain = r.add(gain, storage(gamma * w));
+          shift = r(shift + beta * w);
+        } else {
+          const double xhat = r.multiply(r.add(x(h), -mean), inverse);
+          product = r(product + r.factor(r.stored(r.add(r.multiply(xhat, gamma), beta))) * r.factor(w));
+        }
+      }
+      if (pivots) {
+        const double rest = r.multiply(r.add(mean, -pivot), scale);
+        product = r.add(r.multiply(r(inverse / scale), r.add(product, -r.multiply(rest, gain))), shift);
+      }
+      y[static_cast<std::size_t>(t * out + o)] = a.bias.data ? r.add(product, a.bias.at(o)) : product;
+    }
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_layernorm_linear() {
+  return {.fills = {{.name = "probe_signs",
+                     .shows = "an index, a gamma, a beta or a channel that is not its own; exact with epsilon = 0",
+                     .value = probe_signs,
+                     .exact = even_hidden,
+                     .applies = even_hidden},
+                    {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
+                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that vanish", .value = tiny_rows},
+                    {.name = "one_sided",
+                     .shows = "a mean that is taken off after the product, where f32 has lost what it is taken off from",
+                     .coherent = true,
+                     .value = one_sided},
+                    {.name = "cancelling",
+                     .shows = "sums or products rounded to 16 bits on the way",
+                     .value = cancelling,
+                     .applies = gemm_fills::several_channels}},
+          .oracle = oracle};
+}
+
+}  // namespace assay

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for rope: positions, exact probes, the fills of its own edges, the second oracle.
+#include "ops/rope.hpp"
+
+#include <cmath>
+#include <complex>
+#include <iterator>
+#include <numbers>
+
+#include "validate/op.hpp"
+#include "validate/ops/elementwise_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace elementwise_fills;
+
+// In no order and with gaps; of four, one where angles are exact, of 1, or large.
+std::int64_t gaps(const FillSite& s, std::int64_t i) {
+  static constexpr std::int64_t kPlaces[] = {0, 1, 4095, 131071, 1 << 20};
+  if (draw(s, random::Purpose::kind, i, 4)) return draw(s, random::Purpose::value, i, 8192);
+  return kPlaces[draw(s, random::Purpose::exponent, i, std::size(kPlaces))];
+}
+std::int64_t start(const FillSite&, std::int64_t) { return 0; }
+std::int64_t far(const FillSite& s, std::int64_t i) {
+  static constexpr std::int64_t kPlaces[] = {131071, 131072, 1 << 20, (1 << 20) + 1, (1 << 24) - 1, 999983};
+  return kPlaces[draw(s, random::Purpose::value, i, std::size(kPlaces))];
+}
+
+// One channel of a head is not zero, another one from head to head: the others' zeros show where it went.
+double one_channel(const FillSite& s, std::int64_t i) {
+  const std::int64_t dim = s.shape.back(), row = i / dim;
+  return i % dim == row * 5 % dim ? 1 + static_cast<double>(row % 7) / 8 : 0;
+}
+
+// A rounding on chip: f32 of the declared numerics; one precision lower the storage dtype, of f32 TF32's 11 bits.
+struct Rounding {
+  Rounding(const Numerics& n, Roundings policy, DType storage) : exact(policy == Roundings::exact) {
+    constexpr FloatFormat kTf32{11, 127, -126};
+    format = policy != Roundings::one_lower ? info(n.accumulate).format : storage == f32 ? kTf32 : info(storage).format;
+  }
+  double operator()(double v) const { return exact ? v : round_to(format, v); }
+  bool exact;
+  FloatFormat format{};
+};
+
+// A pair as a complex number, turned by e^(it): the frequency from a logarithm, whole turns taken off before the functions.
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const rope::Args*>(args);
+  const Rounding r(numerics, roundings, a.q.dtype);
+  const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3], rotary = a.rotary(), pairs = rotary / 2;
+  const bool interleaved = a.layout == rope::Layout::interleaved;
+  constexpr long double kTurn = 2 * std::numbers::pi_v<long double>;
+  const long double log_base = std::log(static_cast<long double>(a.base_used()));
+  for (std::int64_t token = 0; token < a.q.shape[0] * a.q.shape[1]; ++token)
+    for (std::int64_t head = 0; head < heads; ++head) {
+      const std::int64_t row = (token * heads + head) * dim;
+      for (std::int64_t d = rotary; d < dim; ++d) {
+        const double v = a.q.at(row + d);
+        y[static_cast<std::size_t>(row + d)] = roundings == Roundings::one_lower ? r(v) : v;
+      }
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        const std::int64_t first = row + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + pairs;
+        const long double exponent = static_cast<long double>(-2 * i) / static_cast<long double>(rotary);
+        const long double angle = std::fmod(static_cast<long double>(a.position(token)) * std::exp(exponent * log_base), kTurn);
+        const std::complex<long double> turned = std::polar<long double>(1, angle);
+        const double c = r(static_cast<double>(turned.real())), s = r(static_cast<double>(turned.imag()));
+        const double x0 = a.q.at(first), x1 = a.q.at(second);
+        y[static_cast<std::size_t>(first)] = r(r(x0 * c) - r(x1 * s));
+        y[static_cast<std::size_t>(second)] = r(r(x1 * c) + r(x0 * s));
+      }
+    }
+}
+
+}  // namespace
+
+Hooks hooks_of_rope() {
+  return {
+      .fills = {{.name = "probe_start",
+                 .shows = "a channel, a head or a token that is not its own; exact with explicit positions, which are zeros",
+                 .value = small_integers,
+                 .integer = start,
+                 .exact = always},
+                {.name = "one_channel", .shows = "the partner of the other layout, another pair's angle", .value = one_channel},
+                {.name = "far_positions",
+                 .shows = "an angle, or its frequency, with too few digits; positions of too few bits",
+                 .value = normal,
+                 .integer = far}},
+      .integer = gaps,
+      .oracle = oracle};
+}
+
+}  // namespace assay
