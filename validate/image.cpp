@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "validate/error.hpp"
@@ -94,7 +95,11 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
   if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
   if (is_float(p.tensor.dtype)) {
-    write_elements(p.tensor, image, [&](std::int64_t i) { return fill.value(site, i); });
+    const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
+    const auto is_unread = [&](std::int64_t i) { return !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())]; };
+    write_elements(p.tensor, image, [&](std::int64_t i) {
+      return is_unread(i) ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
+    });
   } else {
     const auto integer = integers_of(op, spec, fill);
     write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(integer(site, i)); });
