@@ -118,6 +118,7 @@ struct TensorOptions {
   std::optional<DType> dtype{};    // this one, whatever the case's
   std::string_view when{};         // the choice that must not be its first word; else the tensor is absent: no data, rank 0
   std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
+  bool updated = false;            // an output that is read too: the fill's values until the kernel writes others
 };
 
 // The words of a choice, the default first.
