@@ -80,7 +80,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
   const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
   if (p.bytes == 0) return;  // Note: an empty image may have no address
-  if (spec.role == Role::output) {
+  if (!is_given(spec)) {
     std::memset(image, std::to_integer<int>(garbage), p.bytes);
     return;
   }
@@ -89,11 +89,11 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .dtype = p.tensor.dtype,
                       .tensor = spec.name,
                       .tensor_index = index,
-                      .role = spec.role,
+                      .role = spec.role == Role::output ? Role::input : spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
                       .seed = c.seed,
                       .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
-  if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
+  if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
   if (is_float(p.tensor.dtype)) {
     const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
     const auto is_unread = [&](std::int64_t i) { return !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())]; };

@@ -23,6 +23,9 @@ struct TensorSpec {
   TensorOptions options{};
 };
 
+// Whether the fill makes its values: those of an input, and those that an updated output has to begin with.
+inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
+
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:

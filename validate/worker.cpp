@@ -122,10 +122,12 @@ class Session {
     return {.id = order_.id, .status = status, .message = std::move(why)};
   }
   bool is_output(std::size_t i) const { return op_.tensors[i].role == Role::output; }
+  bool given(std::size_t i) const { return is_given(op_.tensors[i]); }
+  const std::byte* values(std::size_t i) const { return inputs_.data() + packing_.given[i]; }
 
   bool inputs_finite() const {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i)
-      if (!is_output(i) && !all_finite(packing_.placements[i].tensor, inputs_.data() + packing_.at[i])) return false;
+      if (given(i) && !all_finite(packing_.placements[i].tensor, values(i))) return false;
     return true;
   }
   void make_buffers() {
@@ -133,7 +135,7 @@ class Session {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       const Placement& p = packing_.placements[i];
       buffers_.push_back(std::make_unique<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
-      if (!is_output(i)) buffers_[i]->write(inputs_.data() + packing_.at[i]);
+      if (given(i)) buffers_[i]->write(values(i));
       pointers.push_back(buffers_[i]->data());
     }
     problem_ = op_.make();
@@ -151,10 +153,10 @@ class Session {
 
   void launch_once(std::byte garbage, const Variation& v) {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
-      if (is_output(i)) buffers_[i]->fill(garbage);
+      if (is_output(i)) given(i) ? buffers_[i]->write(values(i)) : buffers_[i]->fill(garbage);
     if (workspace_) workspace_->fill(std::byte{0xff});
     backend_.run(launcher_, problem_->args(), workspace(), v);
-    check_surroundings([&](std::size_t i) { return inputs_.data() + packing_.at[i]; });
+    check_surroundings([&](std::size_t i) { return values(i); });
   }
 
   // Guards untouched, inputs unchanged.
@@ -183,7 +185,7 @@ class Session {
       for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Placement& p = packing_.placements[i];
         images[i].resize(p.bytes);
-        if (is_large(p.tensor) && !is_output(i)) reverse_elements(inputs_.data() + packing_.at[i], images[i].data(), p.tensor);
+        if (is_large(p.tensor) && given(i)) reverse_elements(values(i), images[i].data(), p.tensor);
         else fill_image(op_, changed, static_cast<int>(i), p, images[i].data(), kGarbage[1]);
         buffers_[i]->write(images[i].data());
       }
@@ -193,7 +195,7 @@ class Session {
       if (!is_output(i)) continue;
       replayed[i].resize(packing_.placements[i].bytes);
       buffers_[i]->read(replayed[i].data());
-      buffers_[i]->fill(kGarbage[0]);
+      given(i) ? buffers_[i]->write(images[i].data()) : buffers_[i]->fill(kGarbage[0]);
     }
     backend_.run(launcher_, problem_->args(), workspace(), {});
     check_surroundings([&](std::size_t i) { return images[i].data(); });

@@ -24,6 +24,7 @@ inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
 struct Packing {
   std::vector<Placement> placements;  // of every tensor
   std::vector<std::size_t> at;        // an input's image in the inputs, an output's first image in the outputs
+  std::vector<std::size_t> given;     // what the fill makes of a tensor, in the inputs: an input's image, an updated output's
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;  // of one run; run k's images start at k * output_bytes
 };

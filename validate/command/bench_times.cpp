@@ -33,8 +33,8 @@ class DeviceProblem {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < op.tensors.size(); ++i) {
       bytes += packing_.placements[i].bytes;
-      if (op.tensors[i].role != Role::output)
-        fill_image(op, c, static_cast<int>(i), packing_.placements[i], inputs_.data() + packing_.at[i], {});
+      if (is_given(op.tensors[i]))
+        fill_image(op, c, static_cast<int>(i), packing_.placements[i], inputs_.data() + packing_.given[i], {});
     }
     // Rotated places: at least three times the largest L2 cache between two uses of one.
     const int sets = static_cast<int>(std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes, 1), 2, 16));
@@ -44,7 +44,7 @@ class DeviceProblem {
         const Placement& p = packing_.placements[i];
         memory_.push_back(backend.allocate(p.bytes, p.offset, op.tensors[i].name));
         pointers.push_back(static_cast<std::byte*>(memory_.back()));
-        if (op.tensors[i].role != Role::output) backend.write(memory_.back(), inputs_.data() + packing_.at[i], p.bytes);
+        if (is_given(op.tensors[i])) backend.write(memory_.back(), inputs_.data() + packing_.given[i], p.bytes);
       }
       problems_.push_back(op.make());
       attach(*problems_.back(), c, packing_.placements, pointers);
@@ -53,7 +53,7 @@ class DeviceProblem {
     golden_ = op.make();
     std::vector<std::byte*> host;
     for (std::size_t i = 0; i < op.tensors.size(); ++i)
-      host.push_back(op.tensors[i].role == Role::output ? nullptr : inputs_.data() + packing_.at[i]);
+      host.push_back(is_given(op.tensors[i]) ? inputs_.data() + packing_.given[i] : nullptr);
     attach(*golden_, c, packing_.placements, host);
     const Fill& fill = find_fill(op, c.fill);
     golden_->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
@@ -109,6 +109,7 @@ class DeviceProblem {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
       images[i].assign(packing_.placements[i].bytes, kGarbage[0]);
+      if (is_given(op_.tensors[i])) std::copy_n(inputs_.data() + packing_.given[i], images[i].size(), images[i].data());
       backend_.write(memory_[first + i], images[i].data(), images[i].size());
     }
     backend_.run(backend_.launcher(k), problems_.back()->args(), workspace_, {});
