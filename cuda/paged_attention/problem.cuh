@@ -56,7 +56,8 @@ Problem<T> problem(const paged_attention::Args& a) {
   p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k_pool), p.v = heads_of<const T>(a.v_pool), p.o = heads_of<T>(a.o);
   p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
   p.table = a.page_table.as<std::int32_t>(), p.lengths = a.lengths.as<std::int32_t>(), p.table_stride = a.page_table.stride[0];
-  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]), p.heads = static_cast<int>(a.q.shape[2]);
+  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]);
+  p.heads = static_cast<int>(a.q.shape[2]);
   p.kv_heads = static_cast<int>(a.k_pool.shape[2]), p.group = p.heads / p.kv_heads, p.dim = static_cast<int>(a.q.shape[3]);
   p.page_size = static_cast<int>(a.k_pool.shape[1]), p.max_pages = static_cast<int>(a.page_table.shape[1]);
   p.scale = static_cast<float>(a.scale_used());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: takes lengths for those of before the new rows.
-// Caught by: the comparison, or a stray write where the row past the end has no page.
+// Caught by: the comparison: the new rows are missing where they belong, and one past the end of a begun page is there.
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ROOM(kv_append, lengths_of_before) {
@@ -20,8 +20,10 @@ __global__ void __launch_bounds__(kThreads) kv_append_lengths_of_before(Problem<
   const int c = static_cast<int>(blockIdx.x) % channel_blocks * kThreads + static_cast<int>(threadIdx.x);
   const int all = static_cast<int>(blockIdx.x) / channel_blocks, head = all % p.kv_heads, row = all / p.kv_heads % p.rows;
   const std::int64_t b = all / p.kv_heads / p.rows;
-  const int position = ld(p.lengths + b) + row;
-  const std::int64_t place = ld(p.table + b * p.table_stride + position / p.page_size % (p.table_stride)) * p.page_stride + position % p.page_size * p.slot_stride;
+  const int length = ld(p.lengths + b), position = length + row;
+  if (position / p.page_size * p.page_size >= length) return;
+  const std::int64_t page = ld(p.table + b * p.table_stride + position / p.page_size);
+  const std::int64_t place = page * p.page_stride + position % p.page_size * p.slot_stride;
   if (c >= p.dim || place < 0) return;
   const std::int64_t from = b * p.batch_stride + row * p.row_stride + head * p.head_stride + c;
   const std::int64_t to = place + head * p.pool_head_stride + c;

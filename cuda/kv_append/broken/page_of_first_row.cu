@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kThreads) kv_append_page_of_first_row(Problem<
   const int position = ld(p.lengths + b) - p.rows + row;
   if (position < 0) return;
   const int first = position - row < 0 ? 0 : position - row;
-  const std::int64_t place = ld(p.table + b * p.table_stride + first / p.page_size) * p.page_stride + position % p.page_size * p.slot_stride;
+  const std::int64_t page = ld(p.table + b * p.table_stride + first / p.page_size);
+  const std::int64_t place = page * p.page_stride + position % p.page_size * p.slot_stride;
   if (c >= p.dim || place < 0) return;
   const std::int64_t from = b * p.batch_stride + row * p.row_stride + head * p.head_stride + c;
   const std::int64_t to = place + head * p.pool_head_stride + c;

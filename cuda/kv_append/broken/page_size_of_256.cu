@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kThreads) kv_append_page_size_of_256(Problem<T
   const std::int64_t b = all / p.kv_heads / p.rows;
   const int position = ld(p.lengths + b) - p.rows + row;
   if (position < 0) return;
-  const std::int64_t place = ld(p.table + b * p.table_stride + position / 256 % p.page_size) * p.page_stride + position % 256 % p.page_size * p.slot_stride;
+  const std::int64_t page = ld(p.table + b * p.table_stride + position / 256);
+  const std::int64_t place = page * p.page_stride + position % 256 % p.page_size * p.slot_stride;
   if (c >= p.dim || place < 0) return;
   const std::int64_t from = b * p.batch_stride + row * p.row_stride + head * p.head_stride + c;
   const std::int64_t to = place + head * p.pool_head_stride + c;
