@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // New keys and values of each sequence written into the pages of a cache.
 //
-// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size].  lengths[b] counts the new positions: row i
-// of seq_q new ones goes to position lengths[b] - seq_q + i, and nowhere where that is below 0 (a sequence with fewer new rows
-// has them last).  A copy: every element of a pool is the new row's or stays what it was, NaN and inf included.  No two rows go
-// to the same slot, so a page that is written to belongs to one sequence; others may be shared.  Table entries that no position
-// needs may hold anything.
+// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size].  lengths[b] counts the new positions:
+// row i of seq_q new ones goes to position lengths[b] - seq_q + i, and nowhere where that is below 0 (a sequence with fewer new
+// rows has them last).  A copy: every element of a pool is the new row's or stays what it was, NaN and inf included.  No two rows
+// go to the same slot, so a page that is written to belongs to one sequence; others may be shared.  Table entries that no
+// position needs may hold anything.
 #pragma once
 
 #include <algorithm>

@@ -145,7 +145,8 @@ std::int64_t elements(const Case& c, const OpShape& op) {
     if (extent > 1) beyond |= extent > kMostElements / n, n = beyond ? kMostElements : n * extent;
   }
   if (const std::int64_t pages = c.dims[Axis::pages]; pages > 0 && !beyond) {
-    const std::int64_t entries = std::max<std::int64_t>(1, c.dims[Axis::batch]) * std::max<std::int64_t>(1, c.dims[Axis::max_pages]);
+    std::int64_t entries = 1;
+    for (const Axis axis : {Axis::batch, Axis::max_pages}) entries *= std::max<std::int64_t>(1, c.dims[axis]);
     const std::int64_t times = (pages + entries - 1) / entries;
     beyond = times > kMostElements / n, n *= beyond ? 1 : times;
   }

@@ -96,9 +96,9 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
   if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
   if (is_float(p.tensor.dtype)) {
     const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
-    const auto is_unread = [&](std::int64_t i) { return !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())]; };
     write_elements(p.tensor, image, [&](std::int64_t i) {
-      return is_unread(i) ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
+      const bool nobody = !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())];
+      return nobody ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
     });
   } else {
     const auto integer = integers_of(op, spec, fill);

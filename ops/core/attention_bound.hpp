@@ -65,15 +65,15 @@ inline double attention_epsilon(const Numerics& numerics, Errors errors, const A
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
   const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;
   const double expected = 1 + std::log(static_cast<double>(m.keys));
-  const double records =
-      errors == Errors::independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
+  const double records = errors == Errors::independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
   return score + (9 + records) * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
 }
 
 // Of l.
 inline double attention_sum_error(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
   const double chain = static_cast<double>(numerics.chain.roundings(m.keys));
-  return (errors == Errors::independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) * unit_roundoff(numerics.accumulate);
+  return (errors == Errors::independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) *
+         unit_roundoff(numerics.accumulate);
 }
 
 // Of L, which is f32.

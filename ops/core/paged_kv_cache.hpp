@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of a key/value cache: which page of a pool holds which positions of which sequence.  It owns no tensor and moves no
-// data: it says where a row is, and which rows the caller must copy.  Position p of a sequence is slot p % page_size of page
-// table[p / page_size].  Pages are shared by sequences with a common prefix and counted; before a shared page is written to,
-// its rows are copied to a page of the sequence's own (Kwon et al. 2023, arXiv 2309.06180, section 4).
+// Pages of a key/value cache: which page of a pool holds which positions of which sequence.  It owns no tensor and moves no data:
+// it says where a row is, and which rows the caller must copy.  Position p of a sequence is slot p % page_size of page
+// table[p / page_size].  Pages of a common prefix are shared and counted; before a shared page is written to, its rows are copied
+// to a page of the sequence's own (Kwon et al. 2023, arXiv 2309.06180, section 4).
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace assay {
 
 // Too few pages are free for what was asked; nothing has changed.
 struct PagesExhausted : std::runtime_error {
-  PagesExhausted(std::int64_t needed_pages, std::int64_t free_pages)
-      : std::runtime_error("the page pool is exhausted: " + std::to_string(needed_pages) + " pages are needed and " +
-                           std::to_string(free_pages) + " are free"),
-        needed(needed_pages),
-        free(free_pages) {}
+  PagesExhausted(std::int64_t n, std::int64_t f)
+      : std::runtime_error("the page pool is exhausted: " + std::to_string(n) + " pages are needed, " + std::to_string(f) +
+                           " free"),
+        needed(n),
+        free(f) {}
   std::int64_t needed, free;
 };
 
@@ -50,8 +50,8 @@ class PagedKvCache {
   }
 
   std::int64_t page_size() const { return page_size_; }
-  std::int64_t pages() const { return static_cast<std::int64_t>(references_.size()); }
-  std::int64_t free_pages() const { return static_cast<std::int64_t>(free_.size()); }
+  std::int64_t pages() const { return std::ssize(references_); }
+  std::int64_t free_pages() const { return std::ssize(free_); }
   // How many sequences have the page in their table.
   std::int64_t references(std::int32_t page) const { return references_.at(static_cast<std::size_t>(page)); }
 
@@ -117,12 +117,12 @@ class PagedKvCache {
   // position needs are -1.  Throws std::length_error where a table has no room.
   void write_tables(std::span<const Sequence> batch, std::int64_t max_pages, std::span<std::int32_t> page_table,
                     std::span<std::int32_t> lengths) const {
-    bool fits = max_pages >= 0 && lengths.size() >= batch.size() &&
-                page_table.size() >= batch.size() * static_cast<std::size_t>(max_pages);
+    const std::size_t n = batch.size();
+    bool fits = max_pages >= 0 && lengths.size() >= n && page_table.size() >= n * static_cast<std::size_t>(max_pages);
     for (const Sequence s : batch) fits = pages_of(length(s)) <= max_pages && fits;
-    if (!fits) throw std::length_error("no room for " + std::to_string(batch.size()) + " tables of " + std::to_string(max_pages));
+    if (!fits) throw std::length_error("no room for " + std::to_string(n) + " tables of " + std::to_string(max_pages));
     std::fill(page_table.begin(), page_table.end(), -1);
-    for (std::size_t b = 0; b < batch.size(); ++b) {
+    for (std::size_t b = 0; b < n; ++b) {
       const Entry& e = at(batch[b]);
       std::copy(e.table.begin(), e.table.end(), page_table.begin() + static_cast<std::ptrdiff_t>(b) * max_pages);
       lengths[b] = static_cast<std::int32_t>(e.length);
@@ -137,12 +137,11 @@ class PagedKvCache {
   };
 
   std::int64_t pages_of(std::int64_t length) const { return (length + page_size_ - 1) / page_size_; }
-  Entry& at(Sequence s) { return const_cast<Entry&>(std::as_const(*this).at(s)); }
   const Entry& at(Sequence s) const {
-    const auto found = of_.find(s);
-    if (found == of_.end()) throw std::out_of_range("no sequence " + std::to_string(s));
-    return found->second;
+    if (const auto found = of_.find(s); found != of_.end()) return found->second;
+    throw std::out_of_range("no sequence " + std::to_string(s));
   }
+  Entry& at(Sequence s) { return const_cast<Entry&>(std::as_const(*this).at(s)); }
   std::int32_t take() {
     const std::int32_t page = free_.back();
     free_.pop_back();

@@ -157,7 +157,7 @@ TEST_CASE("paged_kv_cache: exhaustion is told and loses nothing") {
     FAIL("nothing was thrown");
   } catch (const PagesExhausted& e) {
     CHECK((e.needed == 2 && e.free == 0));
-    CHECK(std::string(e.what()) == "the page pool is exhausted: 2 pages are needed and 0 are free");
+    CHECK(std::string(e.what()) == "the page pool is exhausted: 2 pages are needed, 0 free");
   }
   CHECK((cache.length(b) == 40 && cache.references(2) == 2 && cache.table(b).size() == 3));
   cache.release(a);

@@ -21,10 +21,12 @@ struct Appended {
   std::string why;
 };
 // Pools of pages of two slots, one head of one channel; K = 1, 2, ... and V = -1, -2, ..., row by row.
-Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<std::int32_t> table, std::vector<std::int32_t> lengths) {
+Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<std::int32_t> table,
+                std::vector<std::int32_t> lengths) {
   std::vector<double> k, v, copy = pool;
   for (std::int64_t i = 1; i <= batch * rows; ++i) k.push_back(static_cast<double>(i)), v.push_back(-static_cast<double>(i));
-  const std::int64_t pages = static_cast<std::int64_t>(pool.size()) / 2, entries = static_cast<std::int64_t>(table.size()) / batch;
+  const std::int64_t pages = static_cast<std::int64_t>(pool.size()) / 2,
+                     entries = static_cast<std::int64_t>(table.size()) / batch;
   const auto of = [&](Pool& p, std::int64_t a, std::int64_t b) {
     return Tensor{.data = p.data(), .dtype = f64, .rank = 4, .shape = {a, b, 1, 1}, .stride = {b, 1, 1, 1}};
   };

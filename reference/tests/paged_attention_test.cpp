@@ -32,8 +32,8 @@ struct Shape {
 
 // Owns the arrays of one problem in f64.
 struct Solved {
-  Solved(Shape s, std::vector<double> queries, std::vector<double> keys, std::vector<double> values, std::vector<std::int32_t> pages,
-         std::vector<std::int32_t> positions, std::vector<std::int64_t> sample = {})
+  Solved(Shape s, std::vector<double> queries, std::vector<double> keys, std::vector<double> values,
+         std::vector<std::int32_t> pages, std::vector<std::int32_t> positions, std::vector<std::int64_t> sample = {})
       : q(std::move(queries)), k(std::move(keys)), v(std::move(values)), table(std::move(pages)), lengths(std::move(positions)) {
     const std::int64_t rows = s.batch * s.queries * s.heads, slots = static_cast<std::int64_t>(k.size()) / s.kv_heads / s.dim;
     for (std::vector<double>* m : {&o, &pv_abs, &pv_sq, &spread, &v_abs}) m->assign(static_cast<std::size_t>(rows * s.dim), -7);

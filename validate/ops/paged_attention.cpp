@@ -16,7 +16,9 @@ using namespace paged_fills;
 
 std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
 double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
-double uniform(const FillSite& s, std::int64_t i) { return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
+double uniform(const FillSite& s, std::int64_t i) {
+  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
+}
 double any_sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), static_cast<std::uint64_t>(i)); }
 
 bool is_q(const FillSite& s) { return s.tensor == "q"; }
@@ -72,7 +74,8 @@ double hot_last_key(const FillSite& s, std::int64_t i) {
   const Fill defaults{};
   bool last = false;
   for (std::int64_t b = 0; is_k(s) && !last && b < s.dims[Axis::batch]; ++b)
-    if (const std::int64_t length = length_of(s, defaults, b); length > 0) last = row_of(s, defaults, b, length - 1) == slot(s, i);
+    if (const std::int64_t length = length_of(s, defaults, b); length > 0)
+      last = row_of(s, defaults, b, length - 1) == slot(s, i);
   return hot(s, i, last);
 }
 double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (is_q(s) ? 8 : 1); }
@@ -127,8 +130,9 @@ void oracle_with(const paged_attention::Args& a, const Numerics& numerics, Round
         const double w = p[static_cast<std::size_t>(key)];
         o = round(o + (numerics.narrow_probabilities ? round_to(a.q.dtype, w) : w) * a.v_pool.at(kv_row(key) + c));
       }
-      out[static_cast<std::size_t>(row * dim + c)] =
-          nan ? std::numeric_limits<double>::quiet_NaN() : max == -inf ? 0 : round(o / sum);
+      out[static_cast<std::size_t>(row * dim + c)] = nan           ? std::numeric_limits<double>::quiet_NaN()
+                                                     : max == -inf ? 0
+                                                                   : round(o / sum);
     }
   }
 }
@@ -139,55 +143,59 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   constexpr FloatFormat kTf32{11, 127, -126};
   const FloatFormat accumulator = info(numerics.accumulate).format;
   const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
-  if (roundings == Roundings::exact) return oracle_with(a, {}, [](double v) { return v; }, out);
-  oracle_with(a, numerics, [&](double v) { return round_to(roundings == Roundings::declared ? accumulator : lower, v); }, out);
+  if (roundings == Roundings::exact)
+    return oracle_with(
+        a, {}, [](double v) { return v; }, out);
+  oracle_with(
+      a, numerics, [&](double v) { return round_to(roundings == Roundings::declared ? accumulator : lower, v); }, out);
 }
 
 }  // namespace
 
 Hooks hooks_of_paged_attention() {
-  return {.fills = {{.name = "probe_one_key",
-                     .shows = "a wrong page, slot, sequence, head or channel: O is one key's V, which names it; exact",
-                     .value = probe_one_key,
-                     .exact = power_of_four,
-                     .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
-                    {.name = "probe_equal_weights",
-                     .shows = "a slot read that should not be, or missed: the output's zeros name it",
-                     .coherent = true,
-                     .value = probe_equal_weights},
-                    {.name = "lengths_boundary",
-                     .shows = "a page that is one short or one too many: lengths at a page's end and beside it",
-                     .value = normal,
-                     .integer = tables<boundary_length, shuffled_page>},
-                    {.name = "lengths_full",
-                     .shows = "a table's last entry that is not taken",
-                     .value = normal,
-                     .integer = tables<full_length, shuffled_page>},
-                    {.name = "lengths_few",
-                     .shows = "sequences of one position and of none",
-                     .value = normal,
-                     .integer = tables<few_length, shuffled_page>},
-                    {.name = "shared_prefix",
-                     .shows = "pages taken to belong to one sequence only",
-                     .value = normal,
-                     .integer = tables<ragged_length, shuffled_page, true>},
-                    {.name = "pages_backwards",
-                     .shows = "pages taken in the order of the pool",
-                     .value = normal,
-                     .integer = tables<ragged_length, last_page_first>},
-                    {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
-                    {.name = "negative_scores",
-                     .shows = "a slot past the end, of score zero, that is counted",
-                     .coherent = true,
-                     .value = negative_scores},
-                    {.name = "hot_last_key", .shows = "the newest position missed: a stale length", .value = hot_last_key},
-                    {.name = "hot_keys", .shows = "sums that are not rescaled, splits that are joined as equals", .value = hot_keys},
-                    {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
-                    {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
-                    {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
-                    {.name = "special_values",
-                     .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
-                     .value = special_values}},
+  return {.fills =
+              {{.name = "probe_one_key",
+                .shows = "a wrong page, slot, sequence, head or channel: O is one key's V, which names it; exact",
+                .value = probe_one_key,
+                .exact = power_of_four,
+                .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+               {.name = "probe_equal_weights",
+                .shows = "a slot read that should not be, or missed: the output's zeros name it",
+                .coherent = true,
+                .value = probe_equal_weights},
+               {.name = "lengths_boundary",
+                .shows = "a page that is one short or one too many: lengths at a page's end and beside it",
+                .value = normal,
+                .integer = tables<boundary_length, shuffled_page>},
+               {.name = "lengths_full",
+                .shows = "a table's last entry that is not taken",
+                .value = normal,
+                .integer = tables<full_length, shuffled_page>},
+               {.name = "lengths_few",
+                .shows = "sequences of one position and of none",
+                .value = normal,
+                .integer = tables<few_length, shuffled_page>},
+               {.name = "shared_prefix",
+                .shows = "pages taken to belong to one sequence only",
+                .value = normal,
+                .integer = tables<ragged_length, shuffled_page, true>},
+               {.name = "pages_backwards",
+                .shows = "pages taken in the order of the pool",
+                .value = normal,
+                .integer = tables<ragged_length, last_page_first>},
+               {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
+               {.name = "negative_scores",
+                .shows = "a slot past the end, of score zero, that is counted",
+                .coherent = true,
+                .value = negative_scores},
+               {.name = "hot_last_key", .shows = "the newest position missed: a stale length", .value = hot_last_key},
+               {.name = "hot_keys", .shows = "sums that are not rescaled, splits that are joined as equals", .value = hot_keys},
+               {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
+               {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+               {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
+               {.name = "special_values",
+                .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
+                .value = special_values}},
           .integer = ragged,
           .unread = unread,
           .oracle = oracle};

@@ -46,7 +46,8 @@ inline std::int64_t full_length(const FillSite& s, std::int64_t) { return capaci
 inline std::int64_t few_length(const FillSite& s, std::int64_t b) { return std::min(capacity(s.dims), (b + 1) % 4); }
 // k pages and one position less, exactly, one more.
 inline std::int64_t boundary_length(const FillSite& s, std::int64_t b) {
-  const std::int64_t k = 1 + static_cast<std::int64_t>(draw(s, Purpose::size, b) % static_cast<std::uint64_t>(std::max<std::int64_t>(1, owned(s.dims))));
+  const auto pages = static_cast<std::uint64_t>(std::max<std::int64_t>(1, owned(s.dims)));
+  const auto k = 1 + static_cast<std::int64_t>(draw(s, Purpose::size, b) % pages);
   return std::clamp<std::int64_t>(k * s.dims[Axis::page_size] + b % 3 - 1, 0, capacity(s.dims));
 }
 
@@ -73,7 +74,8 @@ inline std::int64_t garbage_page(const FillSite& s, std::int64_t i) {
 }
 
 // Element i of page_table or of lengths.  With `shared`, the first half of the first sequence's pages begins every table.
-template <std::int64_t (*length)(const FillSite&, std::int64_t), std::int64_t (*page)(const FillSite&, std::int64_t), bool shared = false>
+using Integer = std::int64_t(const FillSite&, std::int64_t);
+template <Integer* length, Integer* page, bool shared = false>
 std::int64_t tables(const FillSite& s, std::int64_t i) {
   if (s.tensor == "lengths") return length(s, i);
   const std::int64_t b = i / s.dims[Axis::max_pages], entry = i % s.dims[Axis::max_pages];

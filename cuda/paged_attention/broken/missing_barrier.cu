@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one warp reads what the other hands over through shared memory, with no barrier between.
-// Caught by: the watch, which sees the race in any order of threads; the comparison where the reader comes first.
+// Caught by: the comparison: where the reader comes first it gets what nobody has written, on simt NaN.
 #include "cuda/paged_attention/problem.cuh"
 
 namespace assay::ROOM(paged_attention, missing_barrier) {
