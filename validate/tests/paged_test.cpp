@@ -91,7 +91,7 @@ TEST_CASE("paged ops: pages beyond 2^31 elements", "[far]") {
 
 TEST_CASE("paged_attention: batch_invariant gives a sequence the same bits alone and among others", "[paged]") {
   // Sequence 1 of three, 1500 positions on 94 pages of a pool of 200.
-  constexpr std::int64_t kSome = 200, kRoom = 100;
+  constexpr std::int64_t kSome = 200, kRoom = 200;
   Device k_pool(f16, {kSome, kPageSize, 2, kDim}), v_pool(f16, {kSome, kPageSize, 2, kDim});
   k_pool.fill(0, k_pool.t.size(), 1), v_pool.fill(0, v_pool.t.size(), 2);
   std::vector<std::int32_t> pages(3 * kRoom);
@@ -115,10 +115,10 @@ TEST_CASE("paged_attention: batch_invariant gives a sequence the same bits alone
     return std::string(bytes, 8 * kDim * 2) + std::string(sums, 8 * 4);
   };
   const Kernel& invariant = *find_kernel("paged_attention", "batch_invariant");
-  CHECK(answer(invariant, true) == answer(invariant, false));
+  CHECK((answer(invariant, true) == answer(invariant, false)));
   // Which is not so of any kernel.
   const Kernel& split_keys = *find_kernel("paged_attention", "split_keys");
-  CHECK(answer(split_keys, true) != answer(split_keys, false));
+  CHECK((answer(split_keys, true) != answer(split_keys, false)));
 }
 
 TEST_CASE("rows that nobody reads hold NaN, and an updated output begins with the fill's values", "[paged]") {
