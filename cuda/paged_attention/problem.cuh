@@ -2,6 +2,8 @@
 // What every kernel of paged attention is handed: where the tensors are, and where in the pools a position is.
 #pragma once
 
+#include <bit>
+
 #include "cuda/core/kernel.cuh"
 #include "ops/paged_attention.hpp"
 
@@ -26,6 +28,7 @@ struct Problem {
   const std::int32_t* lengths;
   std::int64_t table_stride;
   int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads of a key/value head
+  int page_bits;  // page_size is a power of two of so many bits; -1: it is none
   float scale;
 
   // Query i of a sequence of so many positions sees keys [0, visible).
@@ -33,6 +36,8 @@ struct Problem {
     const int end = length - queries + query + 1;
     return end < 0 ? 0 : end;
   }
+  // The place in its table of the page that a position is on.
+  __device__ int entry(int position) const { return page_bits < 0 ? position / page_size : position >> page_bits; }
   __device__ const std::int32_t* table_of(int b) const { return table + b * table_stride; }
 };
 
@@ -60,6 +65,8 @@ Problem<T> problem(const paged_attention::Args& a) {
   p.heads = static_cast<int>(a.q.shape[2]);
   p.kv_heads = static_cast<int>(a.k_pool.shape[2]), p.group = p.heads / p.kv_heads, p.dim = static_cast<int>(a.q.shape[3]);
   p.page_size = static_cast<int>(a.k_pool.shape[1]), p.max_pages = static_cast<int>(a.page_table.shape[1]);
+  const auto size = static_cast<unsigned>(p.page_size);
+  p.page_bits = std::has_single_bit(size) ? std::countr_zero(size) : -1;
   p.scale = static_cast<float>(a.scale_used());
   return p;
 }

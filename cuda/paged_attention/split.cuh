@@ -95,11 +95,11 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
     Vec<T, S::kPack> k[kAhead][S::kPacks], v[kAhead][S::kPacks];
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
-      const int key = base + u * S::kStreams + stream;
+      const int key = base + u * S::kStreams + stream, entry = p.entry(key), slot = key - entry * p.page_size;
       const bool there = key < end;
-      const std::int64_t page = there ? ld(table + key / p.page_size) : 0;
-      S::load(p.k.of(page, key % p.page_size, kv), there, p.dim, k[u]);
-      S::load(p.v.of(page, key % p.page_size, kv), there, p.dim, v[u]);
+      const std::int64_t page = there ? ld(table + entry) : 0;
+      S::load(p.k.of(page, slot, kv), there, p.dim, k[u]);
+      S::load(p.v.of(page, slot, kv), there, p.dim, v[u]);
     }
     // Some rows do not see all of them: what a hidden value holds must not meet its weight of zero.
     const bool hidden = base + S::kStep > least;

@@ -11,10 +11,14 @@ inline Legality split_supports(const paged_attention::Args& a) {
   return extents_fit(a);
 }
 
-// Queries of a block: those that share a key/value head, up to eight.
+// Whether rows of the pools are whole packs of 16 bytes.
+inline bool packed(const paged_attention::Args& a) {
+  return a.k_pool.rows_aligned(16) && a.v_pool.rows_aligned(16) && a.q.shape[3] * size_of(a.q.dtype) % 16 == 0;
+}
+// Queries of a block: those that share a key/value head, up to eight; four where rows are not packed, which nobody is fast with.
 inline int split_rows(const paged_attention::Args& a) {
   const std::int64_t rows = a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]);
-  return rows == 1 ? 1 : rows <= 4 ? 4 : 8;
+  return !packed(a) ? 4 : rows == 1 ? 1 : rows <= 4 ? 4 : 8;
 }
 inline std::int64_t split_chunks(const paged_attention::Args& a) {
   return ceil_div(a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]), split_rows(a));
@@ -43,11 +47,11 @@ void launch_split(const paged_attention::Args& a, const Launch& l, const Splits&
 
 template <class T, int kDim>
 void choose_rows(const paged_attention::Args& a, const Launch& l, const Splits& splits) {
-  const bool packed = a.k_pool.rows_aligned(16) && a.v_pool.rows_aligned(16) && a.q.shape[3] * sizeof(T) % 16 == 0;
+  if (!packed(a)) return launch_split<T, kDim, 4, false>(a, l, splits);
   switch (split_rows(a)) {
-    case 1: return packed ? launch_split<T, kDim, 1, true>(a, l, splits) : launch_split<T, kDim, 1, false>(a, l, splits);
-    case 4: return packed ? launch_split<T, kDim, 4, true>(a, l, splits) : launch_split<T, kDim, 4, false>(a, l, splits);
-    default: return packed ? launch_split<T, kDim, 8, true>(a, l, splits) : launch_split<T, kDim, 8, false>(a, l, splits);
+    case 1: return launch_split<T, kDim, 1, true>(a, l, splits);
+    case 4: return launch_split<T, kDim, 4, true>(a, l, splits);
+    default: return launch_split<T, kDim, 8, true>(a, l, splits);
   }
 }
 
