@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over pages in splits of a sequence's positions.  A block takes one split of one key/value head and up to kRows of the
-// queries that share it, so that a key is read once for all of them.  Some lanes of a warp take a key together, a pack of 16 bytes
-// each; every such stream of keys keeps an online softmax of its own.  Streams join in the warp, then in the block, then, where a
-// sequence has several splits, in a second kernel: always in the same order.
+// Attention over pages in splits of a sequence's positions.  A block takes one split of one key/value head and up to kRows of
+// the queries that share it, so that a key is read once for all of them.  Some lanes of a warp take a key together, a pack of 16
+// bytes each; every such stream of keys keeps an online softmax of its own.  Streams join in the warp, then in the block, then,
+// where a sequence has several splits, in a second kernel: always in the same order.
 #pragma once
 
 #include "cuda/paged_attention/problem.cuh"
@@ -201,7 +201,10 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_join(Problem<T>
   for (int s = 0; s < used; ++s) total = fmaf(ld(sum_of + s), shrunk(ld(max_of + s), all), total);
   for (int c = static_cast<int>(threadIdx.x); c < p.dim; c += kSplitThreads) {
     float out = 0;
-    for (int s = 0; s < used; ++s) out = fmaf(ld(o_of + static_cast<std::int64_t>(s) * p.dim + c), shrunk(ld(max_of + s), all), out);
+    for (int s = 0; s < used; ++s) {
+      const float* const part = o_of + static_cast<std::int64_t>(s) * p.dim;
+      out = fmaf(ld(part + c), shrunk(ld(max_of + s), all), out);
+    }
     st(p.o.of(batch, query, head) + c, from_float<T>(total == 0 ? 0.0f : out / total));
   }
   if (threadIdx.x == 0) st(p.lse.of(batch, query, head), total == 0 ? -INFINITY : fmaf(all, kLn2, logf(total)));

@@ -64,7 +64,9 @@ inline void run_splits(const paged_attention::Args& a, const Launch& l, std::int
                       .parts = count > 1 ? static_cast<float*>(l.workspace) : nullptr};
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const std::int64_t dim = a.q.shape[3];
-    dim <= 64 ? choose_rows<T, 64>(a, l, splits) : dim <= 128 ? choose_rows<T, 128>(a, l, splits) : choose_rows<T, 256>(a, l, splits);
+    if (dim <= 64) choose_rows<T, 64>(a, l, splits);
+    else if (dim <= 128) choose_rows<T, 128>(a, l, splits);
+    else choose_rows<T, 256>(a, l, splits);
   });
 }
 
