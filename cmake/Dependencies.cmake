@@ -21,6 +21,7 @@ assay_need(nlohmann_json_FOUND nlohmann-json3-dev)
 if(ASSAY_TESTS)
   find_package(Catch2 CONFIG QUIET)
   assay_need(Catch2_FOUND catch2)
+  find_package(rapidcheck CONFIG QUIET)  # optional: it shortens the histories that fail
 endif()
 if(ASSAY_APT_PACKAGES)
   list(JOIN ASSAY_APT_PACKAGES " " packages)

@@ -7,7 +7,7 @@
 // nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).
 #pragma once
 
-#include "ops/core/gemm_bound.hpp"
+#include "ops/core/attention_bound.hpp"
 
 namespace assay {
 
@@ -88,70 +88,26 @@ struct attention_forward {
     return (batch * queries + i % queries) * heads + i / queries % heads;
   }
 
-  // First the relative error of each weight w_k = exp(s_k - reference); u: unit roundoff of the accumulator, n: visible keys.
-  //
-  //   score   s = scale (q.k): scale * product_error (gemm_bound.hpp) of head_dim terms with the query's largest magnitudes.
-  //           Where scores are stored, one rounding to the storage dtype more.
-  //   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
-  //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
-  //   exp     function_error u.
-  //   rescale whenever the running maximum grows, what was summed is multiplied by exp(m_old - m_new): function_error u, and u
-  //           for the product in either sum, once a record.  The exponents' own errors add up to u|m_old - m_new| each, together
-  //           at most 2u max|s|, and u|m_old| where the weights were made with m c as rounded and this with m_old itself.
-  //           Records: at most rescales.roundings(n); among n scores in random order their number has mean and variance
-  //           below 1 + ln n (Renyi 1962): lambda deviations above it.
-  // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
-  //   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
-  //   L       epsilon.
-  // The sums and what is stored:
-  //   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
-  //           eta is uniform within u_p at most, deviation u_p/sqrt(3) = 0.58 u_p: independent 0.58 lambda u_p (sqrt(sum (pv)^2)
-  //           + |o| sqrt(sum p^2)), coherent u_p (sum p|v| + |o|).  Below the least normal of the dtype half its least subnormal
-  //           each (a flushing exp: 2^-126), of weights of which the largest is 1: floor_p sum|v| / l~, l~ = exp(L - max); of
-  //           stored P, which is normalised, floor_p sum|v|.
-  //   P V     product_error of n terms.
-  //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
-  //   1/l     3u|o|: reciprocal, product, and the product's own.
-  //   L       log: function_error u |ln l~|; m scaled and added, ln 2: 4u(|m| + |ln l~|) with both.
-  //   out     one rounding.
+  // attention_bound.hpp has the derivation.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i);
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
     const std::int64_t at = (batch * heads + head) * queries + query, n = a.visible(query);
-    const double u = unit_roundoff(numerics.accumulate), scale = a.scale_used(), max = g.score_max[at], s = g.score_abs[at];
-    if (n == 0 || std::isinf(max)) return rounding_floor(a.o.dtype);  // O = 0, L = -inf
-    const bool independent = errors == Errors::independent;
-
-    // epsilon
-    double score = scale * product_error(numerics, errors, dim, s / scale, g.products_abs[at], g.products_sq[at]);
-    if (numerics.stores_intermediate) score += rounding_error(a.q.dtype, s, score);
-    const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(n)) : 0;
-    const double expected = 1 + std::log(static_cast<double>(n));
-    const double records = independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
-    const double epsilon =
-        score + (9 + records) * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
-    const double chain = static_cast<double>(numerics.chain.roundings(n));
-    const double sum = (independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) * u;  // of l
-    const double log_sum = std::fabs(g.lse[at] - max);
-    if (output == 1) {
-      const double t = epsilon + sum + u * (numerics.function_error * log_sum + 4 * (std::fabs(max) + log_sum));
-      return t + rounding_error(f32, g.lse[at], t);
-    }
-
-    const double o = std::fabs(g.o[i]), grown = std::exp(epsilon);
-    double t = grown * (grown - 1) * g.spread[i];
-    t += product_error(numerics, errors, n, o, g.pv_abs[i], g.pv_sq[i]) + (sum + 3 * u) * o;
-    if (numerics.narrow_probabilities || numerics.stores_intermediate) {
-      const double u_p = unit_roundoff(a.q.dtype);
-      const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
-      const double v_abs = g.v_abs[((batch * a.k.shape[1] + n - 1) * kv_heads + kv) * dim + i % dim];
-      const double worst = g.pv_abs[i] + o, walk = 0.58 * kLambda * (std::sqrt(g.pv_sq[i]) + o * std::sqrt(g.p_sq[at]));
-      t += u_p * (independent ? std::min(worst, walk) : worst);
-      const double flushed = numerics.flushes_subnormals ? 0x1p-126 : 0;
-      t += std::max(rounding_floor(a.q.dtype), flushed) * v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
-    }
-    if (numerics.flushes_storage) t += 2 * 0x1p-126;  // of V, whose weights sum to 1, and of O
-    return t + rounding_error(a.o.dtype, g.o[i], t);
+    AttentionMagnitudes m{.keys = n,
+                          .dim = dim,
+                          .scale = a.scale_used(),
+                          .storage = a.q.dtype,
+                          .lse = g.lse[at],
+                          .score_max = g.score_max[at],
+                          .score_abs = g.score_abs[at],
+                          .products_abs = g.products_abs[at],
+                          .products_sq = g.products_sq[at],
+                          .p_sq = g.p_sq[at]};
+    if (output == 1) return attention_lse_bound(numerics, errors, m);
+    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i];
+    const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
+    if (n > 0) m.v_abs = g.v_abs[((batch * a.k.shape[1] + n - 1) * kv_heads + kv) * dim + i % dim];
+    return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
   // Q, K and V read, O and L written.  A visible pair of query and key costs 2 head_dim for its score and as many for its

@@ -139,9 +139,16 @@ std::int64_t elements(const Case& c, const OpShape& op) {
   for (const AxisUse& use : op.axes) {
     const std::int64_t extent = c.dims[use.axis];
     if (use.axis == Axis::kv_heads && grouped) continue;
+    if (use.axis == Axis::pages) continue;
     empty |= extent == 0;
     // Note: an empty axis does not excuse the others: their product is still somebody's stride.
     if (extent > 1) beyond |= extent > kMostElements / n, n = beyond ? kMostElements : n * extent;
+  }
+  if (const std::int64_t pages = c.dims[Axis::pages]; pages > 0 && !beyond) {
+    std::int64_t entries = 1;
+    for (const Axis axis : {Axis::batch, Axis::max_pages}) entries *= std::max<std::int64_t>(1, c.dims[axis]);
+    const std::int64_t times = (pages + entries - 1) / entries;
+    beyond = times > kMostElements / n, n *= beyond ? 1 : times;
   }
   return beyond ? kMostElements + 1 : empty ? 0 : n;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "validate/error.hpp"
@@ -88,7 +89,7 @@ std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t in
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
   const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
   if (p.bytes == 0) return;  // Note: an empty image may have no address
-  if (spec.role == Role::output) {
+  if (!is_given(spec)) {
     std::memset(image, std::to_integer<int>(garbage), p.bytes);
     return;
   }
@@ -97,13 +98,17 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .dtype = p.tensor.dtype,
                       .tensor = spec.name,
                       .tensor_index = index,
-                      .role = spec.role,
+                      .role = spec.role == Role::output ? Role::input : spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
                       .seed = c.seed,
                       .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
-  if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
+  if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
   if (is_float(p.tensor.dtype)) {
-    write_elements(p.tensor, image, [&](std::int64_t i) { return fill.value(site, i); });
+    const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
+    write_elements(p.tensor, image, [&](std::int64_t i) {
+      const bool nobody = !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())];
+      return nobody ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
+    });
   } else {
     const auto integer = integers_of(op, spec, fill);
     write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(integer(site, i)); });

@@ -15,6 +15,8 @@
 
 namespace assay {
 
+inline constexpr std::byte kGapByte{0xff};  // between the rows of what a fill makes: NaN
+
 struct Placement {
   Tensor tensor;           // data is null: shape, strides and dtype only
   std::size_t offset = 0;  // of the first element from a 256-byte boundary
@@ -27,7 +29,8 @@ std::vector<Placement> place(const Op& op, const Case& c);
 // The input, as a place among the op's tensors, that output `index` lies over in this case; none: it has memory of its own.
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index);
 
-// Fills the image of an input with the case's values, gaps with NaN (0xff); of an output, all bytes with `garbage`.
+// Fills the image of an input, or of an updated output, with the case's values, gaps with NaN (0xff); of any other output, all
+// bytes with `garbage`.
 void fill_image(const Op& op, const Case& c, int tensor, const Placement& p, std::byte* image, std::byte garbage);
 
 // Whether an image holds no NaN and no infinity, the gaps between its rows left aside.

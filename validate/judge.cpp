@@ -136,7 +136,7 @@ void judge_outputs(const Result& result, Record& r) {
       fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec.name));
     const bool in_place = lies_over(*p.task->op, p.task->c, i).has_value();
     for (int k = 0; k < kRuns; ++k)
-      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, in_place ? kInputGap : kGarbage[k]))
+      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, in_place || is_given(spec) ? kGapByte : kGarbage[k]))
         fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec.name));
     ++output;
   }

@@ -49,8 +49,9 @@ double memory_of(const Op& op, const Case& c) {
     const double image = static_cast<double>(placements[i].bytes), maps = image / 4;
     const double golden = 2 * 8 * static_cast<double>(placements[i].tensor.size());  // its values, and as much for magnitudes
     const bool output = op.tensors[i].role == Role::output;
-    total += 2 * image + maps;                         // in the worker
-    total += output ? kRuns * image + golden : image;  // in the judge
+    total += 2 * image + maps;                     // in the worker
+    total += output ? kRuns * image + golden : 0;  // in the judge
+    total += is_given(op.tensors[i]) ? image : 0;
   }
   return total;
 }

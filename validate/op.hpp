@@ -24,6 +24,9 @@ struct TensorSpec {
   TensorOptions options{};
 };
 
+// Whether the fill makes its values: those of an input, and those that an updated output has to begin with.
+inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
+
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
@@ -65,6 +68,8 @@ struct Hooks {
   std::vector<Fill> fills;
   // Element i of a tensor of integers, for the fills that do not say; none: places on the axis that the contract names.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
+  // Which rows (all but the last axis) of a tensor no right kernel reads, so that they hold NaN; empty: it may read all.
+  std::vector<bool> (*unread)(const FillSite&, const Fill&) = nullptr;
   // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the

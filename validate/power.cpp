@@ -94,7 +94,7 @@ class Faults {
     std::vector<std::byte*> images;
     std::vector<Placement> placements = p_.packing.placements;
     for (std::size_t t = 0; t < placements.size(); ++t) {
-      images.push_back(op_.tensors[t].role == Role::output ? nullptr : p_.inputs.data() + p_.packing.at[t]);
+      images.push_back(is_given(op_.tensors[t]) ? p_.inputs.data() + p_.packing.given[t] : nullptr);
       for (int a = 0; a < placements[t].tensor.rank; ++a)
         if (op_.tensors[t].axes[static_cast<std::size_t>(a)] == sum.axis) --placements[t].tensor.shape[a];
     }

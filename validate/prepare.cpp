@@ -23,9 +23,9 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, Pr
   p->problem = task.op->make();
   std::vector<std::byte*> images;
   for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
-    const bool output = task.op->tensors[i].role == Role::output;
-    images.push_back(output ? nullptr : p->inputs.data() + p->packing.at[i]);
-    if (!output) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
+    const bool given = is_given(task.op->tensors[i]);
+    images.push_back(given ? p->inputs.data() + p->packing.given[i] : nullptr);
+    if (given) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
   }
   attach(*p->problem, task.c, p->packing.placements, images);
   if (const Legality ok = p->problem->legal(); !ok)

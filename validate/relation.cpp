@@ -102,10 +102,10 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
   related.inputs.assign(to.input_bytes, std::byte{0xff});
   for (std::size_t t = 0; t < op.tensors.size(); ++t) {
     const TensorSpec& spec = op.tensors[t];
-    if (spec.role == Role::output || to.placements[t].bytes == 0) continue;
+    if (!is_given(spec) || to.placements[t].bytes == 0) continue;
     Tensor original = from.placements[t].tensor, image = to.placements[t].tensor;
-    original.data = const_cast<std::byte*>(inputs + from.at[t]);
-    image.data = related.inputs.data() + to.at[t];
+    original.data = const_cast<std::byte*>(inputs + from.given[t]);
+    image.data = related.inputs.data() + to.given[t];
     const Relation::Scaled s = scaling(r, spec.name);
     for (std::int64_t i = 0; i < image.size(); ++i) {
       const double v = original.at(source(r, c.dims, related.c.dims, spec.axes, i)), moved = v * s.factor + s.added;
@@ -129,7 +129,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     if (!(related = relate(op, c, r, from, inputs))) return {};
     std::vector<std::byte*> images;
     for (std::size_t t = 0; t < op.tensors.size(); ++t)
-      images.push_back(op.tensors[t].role == Role::output ? nullptr : related->inputs.data() + to.at[t]);
+      images.push_back(is_given(op.tensors[t]) ? related->inputs.data() + to.given[t] : nullptr);
     problem = op.make();
     attach(*problem, changed, to.placements, images);
     problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);

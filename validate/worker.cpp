@@ -73,10 +73,12 @@ class Session {
     return {.id = order_.id, .status = status, .message = std::move(why)};
   }
   bool is_output(std::size_t i) const { return op_.tensors[i].role == Role::output; }
+  bool given(std::size_t i) const { return is_given(op_.tensors[i]); }
+  const std::byte* values(std::size_t i) const { return inputs_.data() + packing_.given[i]; }
 
   bool inputs_finite() const {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i)
-      if (!is_output(i) && !all_finite(packing_.placements[i].tensor, inputs_.data() + packing_.at[i])) return false;
+      if (given(i) && !all_finite(packing_.placements[i].tensor, values(i))) return false;
     return true;
   }
   void make_buffers() {
@@ -86,7 +88,7 @@ class Session {
       over_.push_back(is_output(i) ? lies_over(op_, order_.c, i) : std::nullopt);
       if (over_[i]) buffers_.push_back(buffers_[*over_[i]]);
       else buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
-      if (!is_output(i)) buffers_[i]->write(inputs_.data() + packing_.at[i]);
+      if (given(i)) buffers_[i]->write(values(i));
       pointers.push_back(buffers_[i]->data());
     }
     problem_ = op_.make();
@@ -102,12 +104,13 @@ class Session {
 
   void* workspace() const { return workspace_ ? workspace_->data() : nullptr; }
 
-  // Outputs to garbage; those that lie over an input to what it holds: image(i) has the bytes of input i.
+  // Outputs to garbage; those that are updated to what the fill makes of them, those that lie over an input to what it holds:
+  // image(i) has the bytes of either.
   template <class Image>
   void reset_outputs(std::byte garbage, Image&& image) {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (over_[i]) buffers_[i]->write(image(*over_[i]));
-      else if (is_output(i)) buffers_[i]->fill(garbage);
+      else if (is_output(i)) given(i) ? buffers_[i]->write(image(i)) : buffers_[i]->fill(garbage);
   }
   // Whether an output lies over input i.
   bool may_change(std::size_t i) const {
@@ -115,7 +118,7 @@ class Session {
   }
 
   void launch_once(int run, const Variation& v) {
-    const auto image = [&](std::size_t i) { return inputs_.data() + packing_.at[i]; };
+    const auto image = [&](std::size_t i) { return values(i); };
     reset_outputs(kGarbage[run], image);
     if (workspace_) workspace_->fill(std::byte{0xff});
     backend_.run(launcher_, problem_->args(), workspace(), v);
@@ -164,7 +167,7 @@ class Session {
         const Placement& p = packing_.placements[i];
         images[i].resize(p.bytes);
         if (over_[i]) continue;
-        if (is_large(p.tensor) && !is_output(i)) reverse_elements(inputs_.data() + packing_.at[i], images[i].data(), p.tensor);
+        if (is_large(p.tensor) && given(i)) reverse_elements(values(i), images[i].data(), p.tensor);
         else fill_image(op_, changed, static_cast<int>(i), p, images[i].data(), kGarbage[1]);
         buffers_[i]->write(images[i].data());
       }
@@ -201,8 +204,8 @@ class Session {
       const std::optional<std::size_t> over = is_output(i) ? lies_over(op_, related->c, i) : std::nullopt;
       if (over) buffers.push_back(buffers[*over]);
       else buffers.push_back(std::make_shared<GuardedBuffer>(backend_, p.bytes, p.offset, op_.tensors[i].name));
-      if (is_output(i) && !over) buffers[i]->fill(kGarbage[0]);
-      else if (!is_output(i)) buffers[i]->write(related->inputs.data() + packing.at[i]);
+      if (given(i)) buffers[i]->write(related->inputs.data() + packing.given[i]);
+      else if (!over) buffers[i]->fill(kGarbage[0]);
       pointers.push_back(buffers[i]->data());
     }
     const std::unique_ptr<Problem> problem = op_.make();

@@ -19,12 +19,12 @@ inline constexpr int kWorkerSocket = 3;
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not answer (EX_PROTOCOL)
 inline constexpr int kRuns = 2;         // each with another garbage in the outputs, another order or another stream
 inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
-inline constexpr std::byte kInputGap{0xff};  // between the rows of inputs (fill_image)
 
 // Where the images of a case lie in the two shared memories.
 struct Packing {
   std::vector<Placement> placements;  // of every tensor
   std::vector<std::size_t> at;        // an input's image in the inputs, an output's first image in the outputs
+  std::vector<std::size_t> given;     // what the fill makes of a tensor, in the inputs: an input's image, an updated output's
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;  // of one run; run k's images start at k * output_bytes
 };

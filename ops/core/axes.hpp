@@ -23,6 +23,9 @@ enum class Axis : std::uint8_t {
   rows,
   cols,
   vocab,
+  pages,
+  page_size,
+  max_pages,
   one
 };
 
@@ -31,7 +34,7 @@ struct AxisInfo {
   std::string_view meaning;
 };
 
-inline constexpr std::array<AxisInfo, 13> kAxes{{
+inline constexpr std::array<AxisInfo, 16> kAxes{{
     {"batch", "independent sequences"},
     {"seq_q", "query positions of one sequence"},
     {"seq_k", "key positions of one sequence"},
@@ -45,6 +48,9 @@ inline constexpr std::array<AxisInfo, 13> kAxes{{
     {"rows", "independent rows of a matrix"},
     {"cols", "channels of one row"},
     {"vocab", "entries of the vocabulary"},
+    {"pages", "pages of a key/value pool"},
+    {"page_size", "positions that a page holds"},
+    {"max_pages", "entries of a sequence's page table"},
 }};
 
 constexpr std::string_view name(Axis a) { return a == Axis::one ? "1" : kAxes[static_cast<std::size_t>(a)].name; }

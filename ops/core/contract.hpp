@@ -122,6 +122,7 @@ struct TensorOptions {
   std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
   std::string_view over{};         // an output that lies where this input of its shape lies, if the choice `over_when` is not
   std::string_view over_when{};    // its first word; then it starts as the input, which the kernel may destroy
+  bool updated = false;            // an output that is read too: the fill's values until the kernel writes others
 };
 
 // The words of a choice, the default first.

@@ -77,6 +77,7 @@ class DeviceProblem {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
       images[i]->assign(packing_.placements[i].bytes, kGarbage[0]);
+      if (is_given(op_.tensors[i])) std::copy_n(inputs_ + packing_.given[i], images[i]->size(), images[i]->data());
       backend_.write(memory_[*fresh_ * op_.tensors.size() + i], images[i]->data(), images[i]->size());
     }
     run_once(k, *problems_[*fresh_]);
@@ -92,7 +93,7 @@ class DeviceProblem {
       const Placement& p = packing_.placements[i];
       memory_.push_back(backend_.allocate(p.bytes, p.offset, op_.tensors[i].name));
       pointers.push_back(static_cast<std::byte*>(memory_.back()));
-      if (op_.tensors[i].role != Role::output) backend_.write(memory_.back(), inputs_ + packing_.at[i], p.bytes);
+      if (is_given(op_.tensors[i])) backend_.write(memory_.back(), inputs_ + packing_.given[i], p.bytes);
     }
     problems_.push_back(op_.make());
     attach(*problems_.back(), case_, packing_.placements, pointers);

@@ -25,9 +25,9 @@ class RowJudge {
   RowJudge(const Op& op, const Case& c) : op_(op), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
     std::vector<std::byte*> host;
     for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-      const bool output = op.tensors[i].role == Role::output;
-      host.push_back(output ? nullptr : inputs_.data() + packing_.at[i]);
-      if (!output) fill_image(op, c, static_cast<int>(i), packing_.placements[i], host.back(), {});
+      const bool given = is_given(op.tensors[i]);
+      host.push_back(given ? inputs_.data() + packing_.given[i] : nullptr);
+      if (given) fill_image(op, c, static_cast<int>(i), packing_.placements[i], host.back(), {});
     }
     attach(*golden_, c, packing_.placements, host);
     golden_->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);

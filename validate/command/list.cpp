@@ -97,7 +97,8 @@ int describe_command(const std::string& name_of_op) {
     std::string shape;
     for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
     fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
-               t.role == Role::output   ? "   output"
+               t.options.updated        ? "   output, updated"
+               : t.role == Role::output ? "   output"
                : t.role == Role::weight ? "   weight"
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",

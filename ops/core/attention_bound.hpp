@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far attention in finite precision may lie from its exact value.
+//
+// First the relative error of each weight w_k = exp(s_k - reference); u: unit roundoff of the accumulator, n: visible keys.
+//
+//   score   s = scale (q.k): scale * product_error (gemm_bound.hpp) of head_dim terms with the query's largest magnitudes.
+//           Where scores are stored, one rounding to the storage dtype more.
+//   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
+//           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
+//   exp     function_error u.
+//   rescale whenever the running maximum grows, what was summed is multiplied by exp(m_old - m_new): function_error u, and u
+//           for the product in either sum, once a record.  The exponents' own errors add up to u|m_old - m_new| each, together
+//           at most 2u max|s|, and u|m_old| where the weights were made with m c as rounded and this with m_old itself.
+//           Records: at most rescales.roundings(n); among n scores in random order their number has mean and variance
+//           below 1 + ln n (Renyi 1962): lambda deviations above it.
+// Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
+//   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
+//   L       epsilon.
+// The sums and what is stored:
+//   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
+//           eta is uniform within u_p at most, deviation u_p/sqrt(3) = 0.58 u_p: independent 0.58 lambda u_p (sqrt(sum (pv)^2)
+//           + |o| sqrt(sum p^2)), coherent u_p (sum p|v| + |o|).  Below the least normal of the dtype half its least subnormal
+//           each, of weights of which the largest is 1: floor_p sum|v| / l~, l~ = exp(L - max); of stored P, which is
+//           normalised, floor_p sum|v|.  A flushing exp loses up to 2^-126 of each weight, whatever they are stored in.
+//   P V     product_error of n terms.
+//   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
+//   1/l     3u|o|: reciprocal, product, and the product's own.
+//   L       log: function_error u |ln l~|; m scaled and added, ln 2: 4u(|m| + |ln l~|) with both.
+//   out     one rounding.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+// Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out.
+struct AttentionMagnitudes {
+  std::int64_t keys = 0;  // visible
+  std::int64_t dim = 0;
+  double scale = 0;
+  DType storage = DType::f32;
+  double lse = 0;
+  double score_max = 0;     // the largest s
+  double score_abs = 0;     // the largest |s|
+  double products_abs = 0;  // the largest sum |q k|, not scaled
+  double products_sq = 0;   // the largest sum (q k)^2, not scaled
+  double p_sq = 0;          // sum p^2
+  // Of one channel of its output, over the visible keys.
+  double o = 0;
+  double pv_abs = 0;  // sum p|v|
+  double pv_sq = 0;   // sum (pv)^2
+  double spread = 0;  // sqrt(sum p v^2 - o^2), which is at least sum p|v - o|
+  double v_abs = 0;   // sum |v|
+
+  bool empty() const { return keys == 0 || std::isinf(score_max); }  // O = 0, L = -inf
+};
+
+inline double attention_epsilon(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
+  const double u = unit_roundoff(numerics.accumulate), s = m.score_abs;
+  double score = m.scale * product_error(numerics, errors, m.dim, s / m.scale, m.products_abs, m.products_sq);
+  if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
+  const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;
+  const double expected = 1 + std::log(static_cast<double>(m.keys));
+  const double records = errors == Errors::independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
+  return score + (9 + records) * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
+}
+
+// Of l.
+inline double attention_sum_error(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
+  const double chain = static_cast<double>(numerics.chain.roundings(m.keys));
+  return (errors == Errors::independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) *
+         unit_roundoff(numerics.accumulate);
+}
+
+// Of L, which is f32.
+inline double attention_lse_bound(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
+  if (m.empty()) return rounding_floor(m.storage);
+  const double u = unit_roundoff(numerics.accumulate), log_sum = std::fabs(m.lse - m.score_max);
+  const double t = attention_epsilon(numerics, errors, m) + attention_sum_error(numerics, errors, m) +
+                   u * (numerics.function_error * log_sum + 4 * (std::fabs(m.score_max) + log_sum));
+  return t + rounding_error(f32, m.lse, t);
+}
+
+inline double attention_output_bound(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m, DType out) {
+  if (m.empty()) return rounding_floor(out);
+  const double u = unit_roundoff(numerics.accumulate), o = std::fabs(m.o), log_sum = std::fabs(m.lse - m.score_max);
+  const double grown = std::exp(attention_epsilon(numerics, errors, m));
+  double t = grown * (grown - 1) * m.spread;
+  t += product_error(numerics, errors, m.keys, o, m.pv_abs, m.pv_sq) + (attention_sum_error(numerics, errors, m) + 3 * u) * o;
+  const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
+  if (narrow) {
+    const double worst = m.pv_abs + o, walk = 0.58 * kLambda * (std::sqrt(m.pv_sq) + o * std::sqrt(m.p_sq));
+    t += unit_roundoff(m.storage) * (errors == Errors::independent ? std::min(worst, walk) : worst);
+  }
+  const double lost = std::max(narrow ? rounding_floor(m.storage) : 0, numerics.flushes_subnormals ? 0x1p-126 : 0);
+  if (lost > 0) t += lost * m.v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));
+  if (numerics.flushes_storage) t += 2 * 0x1p-126;  // of V, whose weights sum to 1, and of O
+  return t + rounding_error(out, m.o, t);
+}
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// New keys and values of each sequence written into the pages of a cache.
+//
+// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size].  lengths[b] counts the new positions:
+// row i of seq_q new ones goes to position lengths[b] - seq_q + i, and nowhere where that is below 0 (a sequence with fewer new
+// rows has them last).  A copy: every element of a pool is the new row's or stays what it was, NaN and inf included.  No two rows
+// go to the same slot, so a page that is written to belongs to one sequence; others may be shared.  Table entries that no
+// position needs may hold anything.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "ops/core/page_table.hpp"
+
+namespace assay {
+
+struct kv_append {
+  struct Args {
+    Tensor k;           // [batch, seq_q, kv_heads, head_dim]
+    Tensor v;           // [batch, seq_q, kv_heads, head_dim]
+    Tensor page_table;  // [batch, max_pages], i32
+    Tensor lengths;     // [batch], i32
+    Tensor k_pool;      // [pages, page_size, kv_heads, head_dim], some rows written
+    Tensor v_pool;      // [pages, page_size, kv_heads, head_dim], some rows written
+
+    PageTable table() const { return {page_table, lengths, k_pool.shape[0], k_pool.shape[1]}; }
+  };
+  struct Golden {
+    Array k_pool;  // [pages, page_size, kv_heads, head_dim]
+    Array v_pool;  // [pages, page_size, kv_heads, head_dim]
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0},    {Axis::pages, 1},   {Axis::page_size, 1},
+                                     {Axis::max_pages, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    const AxisList rows = {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim};
+    const AxisList pool = {Axis::pages, Axis::page_size, Axis::kv_heads, Axis::head_dim};
+    v.input("k", a.k, rows);
+    v.input("v", a.v, rows);
+    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .index_of = Axis::pages});
+    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32});
+    v.output("k_pool", a.k_pool, pool, {.updated = true});
+    v.output("v_pool", a.v_pool, pool, {.updated = true});
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    const AxisList pool = {Axis::pages, Axis::page_size, Axis::kv_heads, Axis::head_dim};
+    v.array("k_pool", g.k_pool, pool);
+    v.array("v_pool", g.v_pool, pool);
+  }
+
+  // Reads the lengths and the table, of tensors in host memory.
+  static Legality legal(const Args& a) {
+    if (const Legality table = a.table().legal(); !table) return table;
+    std::vector<std::int64_t> slots;
+    for (std::int64_t b = 0; b < a.k.shape[0]; ++b)
+      for (std::int64_t length = a.table().length(b), p = std::max<std::int64_t>(0, length - a.k.shape[1]); p < length; ++p)
+        slots.push_back(a.table().row(b, p));
+    std::sort(slots.begin(), slots.end());
+    const auto twice = std::adjacent_find(slots.begin(), slots.end());
+    if (twice == slots.end()) return Legality::yes();
+    return Legality::no("slot " + std::to_string(*twice % a.k_pool.shape[1]) + " of page " +
+                        std::to_string(*twice / a.k_pool.shape[1]) + " is written to twice");
+  }
+
+  // A copy rounds nothing.
+  static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }
+
+  // The new rows and what names their pages read, the rows written; as if no sequence had fewer than seq_q.
+  static Cost cost(const Args& a) {
+    const double rows = static_cast<double>(a.k.bytes() + a.v.bytes());
+    const double entries = static_cast<double>(a.k.shape[0] * ((a.k.shape[1] + a.k_pool.shape[1] - 1) / a.k_pool.shape[1]));
+    const double tables = 4 * entries + static_cast<double>(a.lengths.bytes());
+    return {.flops = 0, .bytes_read = rows + tables, .bytes_written = rows, .unfused_bytes = 2 * rows + 2 * tables};
+  }
+};
+
+}  // namespace assay

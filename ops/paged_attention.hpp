@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of the newest tokens of each sequence over a paged cache:  O = softmax(scale Q K^T + mask) V,  L = logsumexp
+//
+// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size]; lengths[b] positions are there, those of
+// the queries included: query i stands at position lengths[b] - seq_q + i and sees all up to it.  A query at a position below 0,
+// or whose visible scores are all -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN.
+// What no position needs may hold anything: table entries, pages, slots.  Query head h reads key/value head
+// h / (heads / kv_heads); scale 0 means 1/sqrt(head_dim).
+#pragma once
+
+#include "ops/core/attention_bound.hpp"
+#include "ops/core/page_table.hpp"
+
+namespace assay {
+
+struct paged_attention {
+  struct Args {
+    Tensor q;           // [batch, seq_q, heads, head_dim]
+    Tensor k_pool;      // [pages, page_size, kv_heads, head_dim]
+    Tensor v_pool;      // [pages, page_size, kv_heads, head_dim]
+    Tensor page_table;  // [batch, max_pages], i32
+    Tensor lengths;     // [batch], i32
+    Tensor o;           // [batch, seq_q, heads, head_dim], written
+    Tensor lse;         // [batch, heads, seq_q], f32, written
+    double scale = 0;
+
+    double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
+    PageTable table() const { return {page_table, lengths, k_pool.shape[0], k_pool.shape[1]}; }
+    // Query i of a sequence of so many positions sees keys [0, visible).
+    std::int64_t visible(std::int64_t length, std::int64_t query) const {
+      return std::clamp<std::int64_t>(length - q.shape[1] + query + 1, 0, length);
+    }
+  };
+  struct Golden {
+    Array o;             // [batch, seq_q, heads, head_dim]
+    Array lse;           // [batch, heads, seq_q]
+    Array pv_abs;        // as o: these are those of AttentionMagnitudes
+    Array pv_sq;         // as o
+    Array spread;        // as o
+    Array v_abs;         // as o
+    Array score_max;     // as lse
+    Array score_abs;     // as lse
+    Array products_abs;  // as lse
+    Array products_sq;   // as lse
+    Array p_sq;          // as lse
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0}, {Axis::pages, 1},    {Axis::page_size, 1},
+                                     {Axis::max_pages, 1}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    const AxisList pool = {Axis::pages, Axis::page_size, Axis::kv_heads, Axis::head_dim};
+    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.input("k_pool", a.k_pool, pool);
+    v.input("v_pool", a.v_pool, pool);
+    v.input("page_table", a.page_table, {Axis::batch, Axis::max_pages}, {.dtype = i32, .index_of = Axis::pages});
+    v.input("lengths", a.lengths, {Axis::batch}, {.dtype = i32});
+    v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
+    v.attribute("scale", a.scale, 0.0);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+                   query = {Axis::batch, Axis::heads, Axis::seq_q};
+    v.array("o", g.o, output);
+    v.array("lse", g.lse, query);
+    v.array("pv_abs", g.pv_abs, output);
+    v.array("pv_sq", g.pv_sq, output);
+    v.array("spread", g.spread, output);
+    v.array("v_abs", g.v_abs, output);
+    v.array("score_max", g.score_max, query);
+    v.array("score_abs", g.score_abs, query);
+    v.array("products_abs", g.products_abs, query);
+    v.array("products_sq", g.products_sq, query);
+    v.array("p_sq", g.p_sq, query);
+  }
+
+  // Reads the lengths and the table, of tensors in host memory.
+  static Legality legal(const Args& a) {
+    if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
+    if (a.q.shape[2] % a.k_pool.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
+    return a.table().legal();
+  }
+
+  // The query (row of O) that an element of O or of L belongs to.
+  static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
+    if (output == 0) return i / a.q.shape[3];
+    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], batch = i / (heads * queries);
+    return (batch * queries + i % queries) * heads + i / queries % heads;
+  }
+
+  // attention_bound.hpp has the derivation.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
+    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = row_of(a, output, i);
+    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
+    const std::int64_t at = (batch * heads + head) * queries + query;
+    AttentionMagnitudes m{.keys = a.visible(a.table().length(batch), query),
+                          .dim = a.q.shape[3],
+                          .scale = a.scale_used(),
+                          .storage = a.q.dtype,
+                          .lse = g.lse[at],
+                          .score_max = g.score_max[at],
+                          .score_abs = g.score_abs[at],
+                          .products_abs = g.products_abs[at],
+                          .products_sq = g.products_sq[at],
+                          .p_sq = g.p_sq[at]};
+    if (output == 1) return attention_lse_bound(numerics, errors, m);
+    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i], m.v_abs = g.v_abs[i];
+    return attention_output_bound(numerics, errors, m, a.o.dtype);
+  }
+
+  // Q, the table and the rows of K and V that are in it read, as if no two sequences shared a page; O and L written.  A visible
+  // pair costs 2 head_dim for its score and as many for its share of O.  Unfused, keys and values are first gathered into rows
+  // side by side, and the scores and the probabilities are written and read once each.  Without lengths in host memory every
+  // table is taken as full.
+  static Cost cost(const Args& a) {
+    double positions = 0, pairs = 0;
+    for (std::int64_t b = 0; b < a.q.shape[0]; ++b) {
+      const std::int64_t length = a.lengths.data ? a.table().length(b) : a.page_table.shape[1] * a.k_pool.shape[1];
+      positions += static_cast<double>(length);
+      for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(length, query));
+    }
+    const double heads = static_cast<double>(a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
+    const double rows = 2 * positions * static_cast<double>(a.k_pool.shape[2]) * dim * size_of(a.q.dtype);  // of K and V
+    const double tables = positions / static_cast<double>(a.k_pool.shape[1]) * 4 + static_cast<double>(a.lengths.bytes());
+    const double written = static_cast<double>(a.o.bytes() + a.lse.bytes()), q = static_cast<double>(a.q.bytes());
+    return {.flops = 4 * pairs * heads * dim,
+            .bytes_read = q + tables + rows,
+            .bytes_written = written,
+            .unfused_bytes = q + tables + written + 3 * rows + 4 * pairs * heads * size_of(a.q.dtype)};
+  }
+};
+
+}  // namespace assay

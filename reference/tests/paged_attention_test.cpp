@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+#include "ops/paged_attention.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "catch_shim.hpp"
+
+namespace assay::reference {
+void golden(const paged_attention::Args&, paged_attention::Golden&, const Rows&);
+}
+
+namespace assay {
+namespace {
+
+using Op = paged_attention;
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+Tensor tensor(std::vector<T>& values, DType dtype, std::initializer_list<std::int64_t> shape) {
+  Tensor t{.data = values.data(), .dtype = dtype, .rank = static_cast<int>(shape.size())};
+  std::copy(shape.begin(), shape.end(), t.shape.begin());
+  std::int64_t stride = 1;
+  for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
+  return t;
+}
+
+struct Shape {
+  std::int64_t batch = 1, queries = 1, page_size = 2, heads = 1, kv_heads = 1, dim = 1;
+};
+
+// Owns the arrays of one problem in f64.
+struct Solved {
+  Solved(Shape s, std::vector<double> queries, std::vector<double> keys, std::vector<double> values,
+         std::vector<std::int32_t> pages, std::vector<std::int32_t> positions, std::vector<std::int64_t> sample = {})
+      : q(std::move(queries)), k(std::move(keys)), v(std::move(values)), table(std::move(pages)), lengths(std::move(positions)) {
+    const std::int64_t rows = s.batch * s.queries * s.heads, slots = static_cast<std::int64_t>(k.size()) / s.kv_heads / s.dim;
+    for (std::vector<double>* m : {&o, &pv_abs, &pv_sq, &spread, &v_abs}) m->assign(static_cast<std::size_t>(rows * s.dim), -7);
+    for (std::vector<double>* m : {&lse, &score_max, &score_abs, &products_abs, &products_sq, &p_sq})
+      m->assign(static_cast<std::size_t>(rows), -7);
+    a = {.q = tensor(q, f64, {s.batch, s.queries, s.heads, s.dim}),
+         .k_pool = tensor(k, f64, {slots / s.page_size, s.page_size, s.kv_heads, s.dim}),
+         .v_pool = tensor(v, f64, {slots / s.page_size, s.page_size, s.kv_heads, s.dim}),
+         .page_table = tensor(table, i32, {s.batch, static_cast<std::int64_t>(table.size()) / s.batch}),
+         .lengths = tensor(lengths, i32, {s.batch}),
+         .o = tensor(o, f64, {s.batch, s.queries, s.heads, s.dim}),
+         .lse = tensor(lse, f64, {s.batch, s.heads, s.queries}),
+         .scale = 1};
+    g = {o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq};
+    if (Op::legal(a)) reference::golden(a, g, {.total = rows, .sample = std::move(sample)});
+  }
+  Solved(const Solved&) = delete;
+  std::vector<double> q, k, v;
+  std::vector<std::int32_t> table, lengths;
+  std::vector<double> o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq;
+  Op::Args a;
+  Op::Golden g;
+};
+
+bool near(double x, double y) { return std::fabs(x - y) <= 1e-14 * std::max(1.0, std::fabs(y)); }
+const double kLn3 = std::log(3.0);
+
+}  // namespace
+
+TEST_CASE("paged_attention: worked out by hand, over two pages that do not follow each other", "[golden]") {
+  // Pages of two slots; positions 0, 1 on page 2 and position 2 on page 0.  Scores ln 3, 0, ln 4 weigh 3/8, 1/8, 4/8:
+  // O = (3*8 + 1*(-8) + 4*2)/8 = 3, L = ln 8.
+  const Solved s({}, {1}, {std::log(4.0), kNaN, kNaN, kNaN, kLn3, 0}, {2, kNaN, kNaN, kNaN, 8, -8}, {2, 0, 77}, {3});
+  CHECK(near(s.o[0], 3));
+  CHECK(near(s.lse[0], std::log(8.0)));
+  // sum p|v| = 3 + 1 + 1; sum (pv)^2 = 9 + 1 + 1; sum p v^2 - o^2 = 24 + 8 + 2 - 9; sum p^2 = 26/64; sum |v| = 18.
+  CHECK((near(s.pv_abs[0], 5) && near(s.pv_sq[0], 11) && near(s.spread[0], 5) && near(s.p_sq[0], 26.0 / 64) && s.v_abs[0] == 18));
+  CHECK((near(s.score_max[0], std::log(4.0)) && near(s.products_abs[0], std::log(4.0))));
+}
+
+TEST_CASE("paged_attention: new tokens see one more each; sequences of none and of too few", "[golden]") {
+  // Equal scores: O is the mean of what is visible.  Three new tokens; lengths 4, 0, 2 and pages shared.
+  const std::vector<double> v{12, 24, 36, 48};
+  const Solved s({.batch = 3, .queries = 3}, std::vector<double>(9), std::vector<double>(4), v, {0, 1, -1, -1, 0, 9}, {4, 0, 2});
+  CHECK((near(s.o[0], 18) && near(s.o[1], 24) && near(s.o[2], 30)));
+  CHECK((near(s.lse[0], std::log(2.0)) && near(s.lse[2], std::log(4.0))));
+  for (int i : {3, 4, 5, 6}) CHECK((s.o[i] == 0 && s.lse[i] == -kInf));
+  CHECK((s.o[7] == 12 && s.lse[7] == 0 && near(s.o[8], 18)));
+}
+
+TEST_CASE("paged_attention: grouped heads, and where they lie", "[golden]") {
+  // One position, so O is its V: 2 sequences, 2 queries, 4 heads over 2.  V of page b is 100 b + 10 kv + c.
+  std::vector<double> q(2 * 2 * 4 * 2, 1.0), k(2 * 2 * 2, 1.0), v;
+  for (int page = 0; page < 2; ++page)
+    for (int kv = 0; kv < 2; ++kv)
+      for (int c = 0; c < 2; ++c) v.push_back(100 * page + 10 * kv + c);
+  for (std::size_t h = 0; h < 4; ++h) q[8 + h * 2] = static_cast<double>(h);  // sequence 0, query 1: scores h + 1
+  const Solved s({.batch = 2, .queries = 2, .page_size = 1, .heads = 4, .kv_heads = 2, .dim = 2}, q, k, v, {1, 0}, {1, 1});
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 4; ++h)
+      for (int c = 0; c < 2; ++c) {
+        CHECK(s.o[((b * 2 + 0) * 4 + h) * 2 + c] == 0);
+        CHECK(s.o[((b * 2 + 1) * 4 + h) * 2 + c] == 100 * (1 - b) + 10 * (h / 2) + c);
+      }
+  for (int h = 0; h < 4; ++h) CHECK((s.lse[h * 2] == -kInf && s.lse[h * 2 + 1] == h + 1));  // [batch, heads, seq_q]
+  for (std::int64_t i = 0; i < 16; ++i) CHECK(Op::row_of(s.a, 1, i) == (i / 8 * 2 + i % 2) * 4 + i / 2 % 4);
+}
+
+TEST_CASE("paged_attention: NaN and inf spoil what depends on them", "[golden]") {
+  // Two channels, three positions, three queries.
+  const Shape shape{.queries = 3, .page_size = 3, .dim = 2};
+  const std::vector<double> ones(6, 1.0);
+  const Solved in_v(shape, ones, ones, {1, 1, kInf, 2, 3, kNaN}, {0}, {3});
+  CHECK((in_v.o[0] == 1 && in_v.o[1] == 1 && in_v.o[2] == kInf && near(in_v.o[3], 1.5)));
+  CHECK((in_v.o[4] == kInf && std::isnan(in_v.o[5]) && near(in_v.lse[2], 2 + kLn3) && in_v.pv_abs[4] < 3));
+  const Solved in_k(shape, ones, {1, 1, kNaN, 1, 1, 1}, ones, {0}, {3});
+  CHECK((in_k.o[0] == 1 && in_k.lse[0] == 2 && std::isnan(in_k.o[2]) && std::isnan(in_k.lse[2])));
+  // A score of -inf is a hidden key; nothing but -inf is no key; +inf is NaN.
+  const Solved infinite({}, {1}, {-kInf, 3}, {5, 7}, {0}, {2});
+  CHECK((infinite.o[0] == 7 && infinite.lse[0] == 3 && infinite.products_abs[0] == 3));
+  const Solved empty({.page_size = 1}, {1}, {-kInf}, {5}, {0}, {1});
+  CHECK((empty.o[0] == 0 && empty.lse[0] == -kInf));
+  const Solved above({}, {1}, {kInf, 3}, {5, 7}, {0}, {2});
+  CHECK((std::isnan(above.o[0]) && std::isnan(above.lse[0])));
+}
+
+TEST_CASE("paged_attention: a sample answers its rows and no others", "[golden]") {
+  const std::vector<double> k{1, 0, 2, 1}, v{12, 24, 36, 48}, q{1, 2, 3, 4};
+  const Shape shape{.batch = 2, .queries = 2};
+  const Solved all(shape, q, k, v, {1, 0, 0, 1}, {4, 3}), some(shape, q, k, v, {1, 0, 0, 1}, {4, 3}, {1, 2});
+  for (std::size_t i = 0; i < 4; ++i) CHECK((i % 3 ? some.o[i] == all.o[i] && some.lse[i] == all.lse[i] : some.o[i] == -7));
+}
+
+TEST_CASE("paged_attention: what is not legal is said", "[golden]") {
+  const std::vector<double> four(4);
+  const auto why = [&](std::vector<std::int32_t> table, std::vector<std::int32_t> lengths) {
+    return Op::legal(Solved({}, {1}, four, four, std::move(table), std::move(lengths)).a).why;
+  };
+  CHECK(why({0, 1}, {4}).empty());
+  CHECK(why({0, 5}, {2}).empty());
+  CHECK(why({0, 1}, {5}) == "lengths[0] is 5, not one of 0 ... 4");
+  CHECK(why({0, 1}, {-1}) == "lengths[0] is -1, not one of 0 ... 4");
+  CHECK(why({0, 2}, {3}) == "page_table[0, 1] is 2, not one of 0 ... 1");
+}
+
+TEST_CASE("paged_attention: flops and bytes of what the lengths name", "[golden]") {
+  const std::vector<double> four(4);
+  Solved s({.batch = 2, .queries = 2}, four, four, four, {0, 1, 1, 0}, {4, 1});
+  CHECK(Op::cost(s.a).flops == 4 * (3 + 4 + 0 + 1));
+  CHECK(Op::cost(s.a).bytes_read == 8 * 4 + 2 * 5 * 8 + 2.5 * 4 + 8);
+  s.a.lengths.data = nullptr;
+  CHECK(Op::cost(s.a).flops == 4 * 2 * (3 + 4));
+}
+
+}  // namespace assay

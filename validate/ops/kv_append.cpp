@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for kv_append: exact probes, the fills of its own edges, the second oracle.
+#include "ops/kv_append.hpp"
+
+#include "validate/op.hpp"
+#include "validate/ops/one_lower.hpp"
+#include "validate/ops/paged_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace paged_fills;
+
+double normal(const FillSite& s, std::int64_t i) {
+  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
+                        static_cast<std::uint64_t>(i));
+}
+bool always(const Dims&, DType) { return true; }
+
+// In the pools zeros; in a new row its sequence, its place among the new ones, its head and its channel, by turns; V is negative.
+double probe_rows(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "k_pool" || s.tensor == "v_pool") return 0;
+  const std::int64_t dim = s.shape[3], c = i % dim, head = i / dim % s.shape[2], row = i / dim / s.shape[2];
+  const std::int64_t digits[] = {row / s.shape[1], row % s.shape[1], head, c};
+  return static_cast<double>(digits[c % 4] % 64 + 1) * (s.tensor == "v" ? -1 : 1);
+}
+// What is there already cannot be told from a number: it must survive as it is.
+double pool_of_nan(const FillSite& s, std::int64_t i) {
+  return s.tensor == "k_pool" || s.tensor == "v_pool" ? std::numeric_limits<double>::quiet_NaN() : normal(s, i);
+}
+
+// Backwards: for every slot of the first pool the new row that is meant for it, if any.
+void oracle(const void* args, const Numerics&, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const kv_append::Args*>(args);
+  const std::int64_t queries = a.k.shape[1], width = a.k.shape[2] * a.k.shape[3], size = a.k_pool.shape[1];
+  std::vector<std::int64_t> from(static_cast<std::size_t>(a.k_pool.shape[0] * size), -1);
+  for (std::int64_t entry = 0; entry < a.page_table.size(); ++entry) {
+    const std::int64_t b = entry / a.page_table.shape[1], first = entry % a.page_table.shape[1] * size;
+    const auto length = static_cast<std::int64_t>(a.lengths.at(b));
+    for (std::int64_t p = first; p < std::min(length, first + size); ++p)
+      if (const std::int64_t i = queries - (length - p); i >= 0)
+        from[static_cast<std::size_t>(static_cast<std::int64_t>(a.page_table.at(entry)) * size + p - first)] = b * queries + i;
+  }
+  for (std::int64_t i = 0; i < a.k_pool.size(); ++i) {
+    const std::int64_t row = from[static_cast<std::size_t>(i / width)];
+    const double v = row < 0 ? a.k_pool.at(i) : a.k.at(row * width + i % width);
+    y[static_cast<std::size_t>(i)] = roundings == Roundings::one_lower ? round_to(one_lower(a.k.dtype), v) : v;
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_kv_append() {
+  return {.fills = {{.name = "probe_rows",
+                     .shows = "a row, head or channel that is not its own, K for V; exact",
+                     .value = probe_rows,
+                     .exact = always},
+                    {.name = "lengths_boundary",
+                     .shows = "new rows on two pages, the first row of a page: lengths at a page's end and beside it; exact",
+                     .value = normal,
+                     .integer = tables<boundary_length, shuffled_page>,
+                     .exact = always},
+                    {.name = "lengths_few",
+                     .shows = "sequences with fewer new rows than others: rows at positions below 0; exact",
+                     .value = normal,
+                     .integer = tables<few_length, shuffled_page>,
+                     .exact = always},
+                    {.name = "lengths_full",
+                     .shows = "a table's last entry, a page's last slot; exact",
+                     .value = normal,
+                     .integer = tables<full_length, shuffled_page>,
+                     .exact = always},
+                    {.name = "pages_backwards",
+                     .shows = "pages taken in the order of the pool; exact",
+                     .value = normal,
+                     .integer = tables<ragged_length, last_page_first>,
+                     .exact = always},
+                    {.name = "pool_of_nan", .shows = "a pool read, or cleared, where it is not written", .value = pool_of_nan}},
+          .integer = ragged,
+          .oracle = oracle};
+}
+
+}  // namespace assay

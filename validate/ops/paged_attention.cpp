@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for paged_attention: exact probes, the fills of its own edges, the second oracle.
+#include "ops/paged_attention.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "validate/op.hpp"
+#include "validate/ops/paged_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace paged_fills;
+
+std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
+double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
+double uniform(const FillSite& s, std::int64_t i) {
+  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
+}
+double any_sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), static_cast<std::uint64_t>(i)); }
+
+bool is_q(const FillSite& s) { return s.tensor == "q"; }
+bool is_k(const FillSite& s) { return s.tensor == "k_pool"; }
+bool is_v(const FillSite& s) { return s.tensor == "v_pool"; }
+// Of an element of a pool: its slot, counted over all pages, and its head.
+std::int64_t slot(const FillSite& s, std::int64_t i) { return i / s.shape[3] / s.shape[2]; }
+
+// Every query picks one key that it sees (any, where it sees none): q is 1024 times the key's code of random signs, so another
+// key's weight is below e^-128 and rounds to nothing beside 1: O is that key's V, which holds its page, its slot and its head in
+// digits.  With head_dim a power of 4 the scale is a power of 2 and L is exact too.
+double probe_one_key(const FillSite& s, std::int64_t i) {
+  const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], size = s.dims[Axis::page_size];
+  if (is_v(s)) {
+    const std::int64_t page = slot(s, i) / size, digits[] = {page, page / 64, page / 4096, slot(s, i) % size, i / dim % kv_heads};
+    return static_cast<double>(digits[i % dim % 5] % 64 + i % dim % 3);
+  }
+  std::int64_t row = i / dim;
+  if (is_q(s)) {
+    const Fill defaults{};
+    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], b = row / heads / queries;
+    const std::int64_t length = length_of(s, defaults, b), last = length - queries + row / heads % queries;
+    if (last < 0) return 0;
+    const std::int64_t at = random::index(key(s, Purpose::row), static_cast<std::uint64_t>(row), last + 1);
+    row = row_of(s, defaults, b, at) * kv_heads + row % heads / (heads / kv_heads);
+  }
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  return is_q(s) ? 1024 * code : code;
+}
+bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
+
+// Q = 0: every visible key weighs the same, and V is one-hot: a zero that is not zero names the slot that was read and should
+// not have been.
+double probe_equal_weights(const FillSite& s, std::int64_t i) {
+  if (is_q(s)) return 0;
+  return is_k(s) ? normal(s, i) : slot(s, i) % s.shape[3] == i % s.shape[3] ? 1 : 0;
+}
+double values_one(const FillSite& s, std::int64_t i) { return is_v(s) ? 1 : normal(s, i); }
+double negative_scores(const FillSite& s, std::int64_t i) {
+  return is_v(s) ? normal(s, i) : std::fabs(normal(s, i)) * (is_k(s) ? -1 : 1);
+}
+
+// q = N(0,1) + direction and k = direction: the score is about sqrt(head_dim).
+double hot(const FillSite& s, std::int64_t i, bool here) {
+  const auto direction =
+      random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(i % s.dims[Axis::head_dim]));
+  if (is_q(s)) return normal(s, i) + direction;
+  return is_k(s) && here ? normal(s, i) / 4 + direction : normal(s, i);
+}
+double hot_keys(const FillSite& s, std::int64_t i) { return hot(s, i, slot(s, i) % 37 == 5); }
+// The newest position of a sequence.
+double hot_last_key(const FillSite& s, std::int64_t i) {
+  const Fill defaults{};
+  bool last = false;
+  for (std::int64_t b = 0; is_k(s) && !last && b < s.dims[Axis::batch]; ++b)
+    if (const std::int64_t length = length_of(s, defaults, b); length > 0)
+      last = row_of(s, defaults, b, length - 1) == slot(s, i);
+  return hot(s, i, last);
+}
+double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (is_q(s) ? 8 : 1); }
+double large_values(const FillSite& s, std::int64_t i) {
+  if (!is_v(s)) return normal(s, i);
+  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+}
+double wide_values(const FillSite& s, std::int64_t i) {
+  if (!is_v(s)) return normal(s, i);
+  const int e = static_cast<int>(random::index(key(s, Purpose::exponent), static_cast<std::uint64_t>(i), 24)) - 12;
+  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+}
+// One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
+double special_values(const FillSite& s, std::int64_t i) {
+  const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
+  if (!is_v(s) || !random::one_in(key(s, Purpose::row), row, 11) ||
+      random::index(key(s, Purpose::column), row, s.shape[3]) != i % s.shape[3])
+    return normal(s, i);
+  const double inf = std::numeric_limits<double>::infinity(), kinds[] = {std::numeric_limits<double>::quiet_NaN(), inf, -inf};
+  return kinds[random::index(key(s, Purpose::kind), row, 3)];
+}
+
+// The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const paged_attention::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
+  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], kv_heads = a.k_pool.shape[2];
+  const std::int64_t size = a.k_pool.shape[1], room = a.page_table.shape[1];
+  const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
+  std::vector<double> p;
+  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
+    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
+    const std::int64_t keys = static_cast<std::int64_t>(a.lengths.at(batch)) - (queries - 1 - query);
+    const auto kv_row = [&](std::int64_t key) {
+      const auto page = static_cast<std::int64_t>(a.page_table.at(batch * room + key / size));
+      return ((page * size + key % size) * kv_heads + head * kv_heads / heads) * dim;
+    };
+
+    double max = -inf, sum = 0;
+    bool nan = false;
+    p.clear();
+    for (std::int64_t key = 0; key < keys; ++key) {
+      double s = 0;
+      for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k_pool.at(kv_row(key) + c));
+      p.push_back(round(s * scale));
+      nan |= std::isnan(p.back()) || p.back() == inf;
+      max = std::max(max, p.back());
+    }
+    for (double& w : p) w = round(std::exp(round(w - max))), sum = round(sum + w);
+    for (std::int64_t c = 0; c < dim; ++c) {
+      double o = 0;
+      for (std::int64_t key = 0; key < keys; ++key) {
+        const double w = p[static_cast<std::size_t>(key)];
+        o = round(o + (numerics.narrow_probabilities ? round_to(a.q.dtype, w) : w) * a.v_pool.at(kv_row(key) + c));
+      }
+      out[static_cast<std::size_t>(row * dim + c)] = nan           ? std::numeric_limits<double>::quiet_NaN()
+                                                     : max == -inf ? 0
+                                                                   : round(o / sum);
+    }
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
+  const auto& a = *static_cast<const paged_attention::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
+  if (roundings == Roundings::exact)
+    return oracle_with(
+        a, {}, [](double v) { return v; }, out);
+  oracle_with(
+      a, numerics, [&](double v) { return round_to(roundings == Roundings::declared ? accumulator : lower, v); }, out);
+}
+
+}  // namespace
+
+Hooks hooks_of_paged_attention() {
+  return {.fills =
+              {{.name = "probe_one_key",
+                .shows = "a wrong page, slot, sequence, head or channel: O is one key's V, which names it; exact",
+                .value = probe_one_key,
+                .exact = power_of_four,
+                .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+               {.name = "probe_equal_weights",
+                .shows = "a slot read that should not be, or missed: the output's zeros name it",
+                .coherent = true,
+                .value = probe_equal_weights},
+               {.name = "lengths_boundary",
+                .shows = "a page that is one short or one too many: lengths at a page's end and beside it",
+                .value = normal,
+                .integer = tables<boundary_length, shuffled_page>},
+               {.name = "lengths_full",
+                .shows = "a table's last entry that is not taken",
+                .value = normal,
+                .integer = tables<full_length, shuffled_page>},
+               {.name = "lengths_few",
+                .shows = "sequences of one position and of none",
+                .value = normal,
+                .integer = tables<few_length, shuffled_page>},
+               {.name = "shared_prefix",
+                .shows = "pages taken to belong to one sequence only",
+                .value = normal,
+                .integer = tables<ragged_length, shuffled_page, true>},
+               {.name = "pages_backwards",
+                .shows = "pages taken in the order of the pool",
+                .value = normal,
+                .integer = tables<ragged_length, last_page_first>},
+               {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
+               {.name = "negative_scores",
+                .shows = "a slot past the end, of score zero, that is counted",
+                .coherent = true,
+                .value = negative_scores},
+               {.name = "hot_last_key", .shows = "the newest position missed: a stale length", .value = hot_last_key},
+               {.name = "hot_keys", .shows = "sums that are not rescaled, splits that are joined as equals", .value = hot_keys},
+               {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
+               {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+               {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
+               {.name = "special_values",
+                .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
+                .value = special_values}},
+          .integer = ragged,
+          .unread = unread,
+          .oracle = oracle};
+}
+
+}  // namespace assay
