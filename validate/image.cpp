@@ -93,7 +93,10 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .seed = c.seed,
                       .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
   if (!p.tensor.contiguous()) std::memset(image, 0xff, p.bytes);
-  if (is_float(p.tensor.dtype)) {
+  if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
+    const std::vector<double> values = op.hooks.derive(op, c, spec.name);
+    write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  } else if (is_float(p.tensor.dtype)) {
     write_elements(p.tensor, image, [&](std::int64_t i) { return fill.value(site, i); });
   } else {
     const auto integer = integers_of(op, spec, fill);

@@ -16,6 +16,9 @@
 
 namespace assay {
 
+struct Case;
+struct Op;
+
 struct TensorSpec {
   std::string_view name;
   Role role;
@@ -57,6 +60,9 @@ struct Hooks {
   std::vector<Fill> fills;
   // Element i of a tensor of integers, for the fills that do not say; none: places on the axis that the contract names.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
+  // Inputs whose values follow from those before them and are no fill's; and their values, row-major, before they are rounded.
+  std::vector<std::string_view> derived{};
+  std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
