@@ -5,9 +5,12 @@
 // column 2t + e % 2, where g = lane / 4, t = lane % 4.
 #pragma once
 
-#include "cuda/attention_forward/tile.cuh"
+#include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/head_tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+using namespace head_tile;
 
 inline constexpr float kLog2E = 1.44269504f;
 
@@ -224,37 +227,18 @@ struct Flash {
   }
 };
 
-// Which queries a block takes.  Heads go in groups whose keys and values the L2 cache holds; in a group, the tiles that see
-// the most keys come first, so that the short ones fill the end.
-struct Schedule {
-  int tiles, heads, together;  // query tiles; heads of all sequences; heads in a group
-};
-struct Work {
-  int tile, head, batch;
-};
-__device__ inline Work work_of(const Schedule& s, int heads, int block) {
-  const int group = block / (s.tiles * s.together), rest = block % (s.tiles * s.together);
-  const int first = group * s.together, count = s.heads - first < s.together ? s.heads - first : s.together;
-  const int head = first + rest % count;
-  return {s.tiles - 1 - rest / count, head % heads, head / heads};
-}
+// Blocks of queries in an order that takes those which see the most keys first.
 template <class T>
 Schedule schedule(const Problem<T>& p, int tile_queries) {
-  constexpr double kBytes = 24 << 20;  // half of an H200's L2
-  const double bytes = 2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group;
-  const int heads = p.heads * p.batches, tiles = static_cast<int>(ceil_div(p.queries, tile_queries));
-  return {tiles, heads, static_cast<int>(std::clamp<double>(kBytes / bytes, 1.0, std::min(heads, (1 << 30) / tiles)))};
+  return head_tile::schedule(ceil_div(p.queries, tile_queries), static_cast<std::int64_t>(p.heads) * p.batches,
+                             2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group);
 }
-
-// Calls f(std::integral_constant<int, D>{}) with the least head_dim that is built and holds `dim`.
-template <class F>
-void with_dim(std::int64_t dim, F&& f) {
-  if (dim <= 32) return f(std::integral_constant<int, 32>{});
-  if (dim <= 64) return f(std::integral_constant<int, 64>{});
-  if (dim <= 96) return f(std::integral_constant<int, 96>{});
-  if (dim <= 128) return f(std::integral_constant<int, 128>{});
-  if (dim <= 192) return f(std::integral_constant<int, 192>{});
-  return f(std::integral_constant<int, 256>{});
+struct QueryTile {
+  int tile, head, batch;
+};
+__device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) {
+  const Work work = work_of(s, block);
+  return {s.tiles - 1 - work.rank, work.head % heads, work.head / heads};
 }
 
 inline Legality fits_fragments(const attention_forward::Args& a) {

@@ -37,7 +37,7 @@ template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
   using S = Sizes<kDim>;
-  const Work work = work_of(schedule, p.heads, static_cast<int>(blockIdx.x));
+  const QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
   const int first_query = work.tile * S::kQueries;
   const T* const keys = p.k.of(work.batch, work.head / p.group);
   const T* const values = p.v.of(work.batch, work.head / p.group);
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   }
 
   // Worked out again rather than kept.
-  const Work end = work_of(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
+  const QueryTile end = query_tile(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
   const int query = end.tile * S::kQueries + warp_query();
   cp_async_wait<0>();
   sync_block();
