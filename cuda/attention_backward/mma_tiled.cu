@@ -115,7 +115,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     const T* const y = x + kColumns * S::kRow;
     // This tile is there, and nobody reads the last one any more.
     cp_async_wait<0>();
-    if (masked && (loader.template special<kColumns>(x) || loader.template special<kColumns>(y))) st(careful(step), 1);
+    if (masked) {
+      const bool special_x = loader.template special<kColumns>(x), special_y = loader.template special<kColumns>(y);  // all threads
+      if (special_x || special_y) st(careful(step), 1);
+    }
     sync_block();
     load_stage(step + 1);
 
@@ -163,7 +166,9 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     }
   }
 
+  // Note: without a step, other threads' copies into these rows may still be on their way.
   cp_async_wait<0>();
+  sync_block();
   const int own = first + warp_row();
   if (own >= rows) return;
   T* const staging = shared_memory<T>() + warp_row() * S::kRow;  // rows that no other warp looks at
