@@ -55,9 +55,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const int end = ((kQueries ? p.visible(last) : p.queries) + kColumns - 1) / kColumns, of_head = end > begin ? end - begin : 0;
   const int steps = of_head * (kQueries ? 1 : p.group);
   const auto tile_of = [&](int step) { return begin + step % of_head; };
-  // Whether some pair of the tile is hidden.
+  // Whether some pair of the tile is hidden, or does not exist: a weight of 0 is not enough for a key that is not finite.
   const auto is_masked = [&](int tile) {
-    return kQueries ? (tile + 1) * kColumns > p.visible(first) : tile * kColumns < p.seen_from(last);
+    const int begins = tile * kColumns, ends = begins + kColumns;
+    return kQueries ? ends > p.visible(first) : begins < p.seen_from(last) || ends > p.queries;
   };
 
   const Loader<T, kDim, kThreads> loader{p.dim, wide_loads};
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
       if (const int i = linear_thread(); !kQueries && i < kColumns) {
         const bool there = at + i < p.queries;
         const float lse = there ? ld(p.lse.row(batch, other, at + i)) : INFINITY;
-        // Note: a weight of 0 for what does not count; where its dO is not finite, that is not enough.
+        // Note: nor is it for a dO that is not finite.
         if (lse == -INFINITY && !is_masked(tile)) st(careful(step), 1);
         st(statistics(step) + i, lse == -INFINITY ? INFINITY : lse);
         st(statistics(step) + kColumns + i, there ? ld(p.d_of(batch, other) + at + i) : 0.0f);
