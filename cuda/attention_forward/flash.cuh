@@ -84,13 +84,25 @@ struct Flash {
     for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const int seen = p.visible(first_query + i * 16 + h * 8 + lane / 4) - first_key - lane % 4 * 2;
+        const int query = first_query + i * 16 + h * 8 + lane / 4, column = first_key + lane % 4 * 2;
+        const int seen = p.visible(query) - column, unseen = p.first_visible(query) - column;
 #pragma unroll
         for (int n = 0; n < kKeys / 8; ++n)
 #pragma unroll
           for (int e = 0; e < 2; ++e)
-            if (n * 8 + e >= seen) s[i][n][2 * h + e] = -INFINITY;
+            if (n * 8 + e >= seen || n * 8 + e < unseen) s[i][n][2 * h + e] = -INFINITY;
       }
+  }
+
+  // Scores that are not scaled become cap tanh(scale s / cap).
+  __device__ static void limit(Scores& s, float scale, float cap) {
+    const float factor = scale / cap;
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s[i][n][e] = cap * tanhf(s[i][n][e] * factor);
   }
 
   // Scores become weights exp(scale (s - max)); what was summed is rescaled to the new maximum.  c = scale log2(e).
@@ -167,7 +179,8 @@ struct Flash {
             if (n * 8 == key / 8 * 8) w = key % 2 ? odd : even;
           }
           weight[i][h] = shuffle(w, lane / 4 * 4 + key % 8 / 2);
-          seen[i][h] = first_key + key < p.visible(first_query + i * 16 + h * 8 + lane / 4);
+          const int query = first_query + i * 16 + h * 8 + lane / 4;
+          seen[i][h] = first_key + key >= p.first_visible(query) && first_key + key < p.visible(query);
         }
 #pragma unroll
       for (int n = 0; n < kDim / 8; ++n) {
@@ -209,7 +222,7 @@ struct Flash {
         }
         if (kWeighted && lane % 4 == 0 && first_query + row < p.queries)
           st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
-             total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
+             total == 0 ? -INFINITY : fmaf(max[i][h], p.cap > 0 ? 1.0f : p.scale, logf(total)));
       }
     sync_warp();
     T* const out = p.o.of(batch, head);
@@ -244,6 +257,11 @@ __device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) 
 inline Legality fits_fragments(const attention_forward::Args& a) {
   if (a.q.shape[3] > 256) return Legality::no("head_dim exceeds 256");
   return extents_fit(a);
+}
+
+inline Legality fits_plain_fragments(const attention_forward::Args& a) {
+  const Legality plain = no_window_no_softcap(a);
+  return plain ? fits_fragments(a) : plain;
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

@@ -42,9 +42,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const T* const keys = p.k.of(work.batch, work.head / p.group);
   const T* const values = p.v.of(work.batch, work.head / p.group);
 
-  // Tiles [0, whole) are visible to every query, tiles [whole, tiles) to some.
+  // Tiles [begin, tiles) are visible to some query, tiles [whole_from, whole) to every one.
   const int last_query = first_query + S::kQueries < p.queries ? first_query + S::kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
+  const int begin = p.first_visible(first_query) / kKeys, whole_from = (p.first_visible(last_query - 1) + kKeys - 1) / kKeys;
   // The first of this warp's queries in the tile; and whether any of them sees the keys from `key` on.
   const auto warp_query = [] { return fresh(warp_id()) * S::kTilesM * 16; };
   const auto sees = [&](int key) {
@@ -59,14 +60,14 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   };
   if (p.dim < kDim) loader.clear(shared_memory<T>(), S::kQueries + 2 * kKeys);
   loader.template load<S::kQueries>(shared_memory<T>(), p.q.of(work.batch, work.head), p.q.seq, first_query, p.queries);
-  load_keys(0);
+  load_keys(begin);
   if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
 
   Flash<T, Mma16, kDim, S::kTilesM, kKeys> flash;
   flash.start();
-  const float c = p.scale * kLog2E;
-  for (int tile = 0; tile < tiles; ++tile) {
-    const bool masked = tile >= whole;
+  const float c = p.cap > 0 ? kLog2E : p.scale * kLog2E;
+  for (int tile = begin; tile < tiles; ++tile) {
+    const bool masked = tile >= whole || tile < whole_from;
     // K is there, and nobody reads the last V any more.
     cp_async_wait<0>();
     sync_block();
@@ -82,6 +83,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     sync_block();
     load_keys(tile + 1);
     if (!active) continue;
+    if (p.cap > 0) flash.limit(s, p.scale, p.cap);
     if (masked) flash.mask(s, p, first_query + warp_query(), tile * kKeys);
     flash.weigh(s, c);
     if (masked && ld(shared_memory<int>(S::kSpecial)))

@@ -19,7 +19,7 @@ KERNEL(attention_forward){
                  .narrow_probabilities = true,
                  .flushes_subnormals = true,
                  .rescales = {.lanes = 32}},
-    .supports = fits_fragments,
+    .supports = fits_plain_fragments,
 };
 
 template <int kDim>
