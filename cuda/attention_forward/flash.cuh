@@ -30,7 +30,8 @@ struct Mma8 {  // sm_75
   }
 };
 
-template <class T, class Mma, int kDim, int kTilesM, int kKeys>
+// kLimited: there may be a window or a softcap.
+template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kLimited = false>
 struct Flash {
   using Tile = Rows128<kDim>;
   static constexpr int kQueries = kTilesM * 16;
@@ -85,12 +86,12 @@ struct Flash {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int query = first_query + i * 16 + h * 8 + lane / 4, column = first_key + lane % 4 * 2;
-        const int seen = p.visible(query) - column, unseen = p.first_visible(query) - column;
+        const int seen = p.visible(query) - column, unseen = kLimited ? p.first_visible(query) - column : 0;
 #pragma unroll
         for (int n = 0; n < kKeys / 8; ++n)
 #pragma unroll
           for (int e = 0; e < 2; ++e)
-            if (n * 8 + e >= seen || n * 8 + e < unseen) s[i][n][2 * h + e] = -INFINITY;
+            if (n * 8 + e >= seen || (kLimited && n * 8 + e < unseen)) s[i][n][2 * h + e] = -INFINITY;
       }
   }
 
@@ -180,7 +181,7 @@ struct Flash {
           }
           weight[i][h] = shuffle(w, lane / 4 * 4 + key % 8 / 2);
           const int query = first_query + i * 16 + h * 8 + lane / 4;
-          seen[i][h] = first_key + key >= p.first_visible(query) && first_key + key < p.visible(query);
+          seen[i][h] = first_key + key < p.visible(query) && (!kLimited || first_key + key >= p.first_visible(query));
         }
 #pragma unroll
       for (int n = 0; n < kDim / 8; ++n) {
@@ -222,7 +223,7 @@ struct Flash {
         }
         if (kWeighted && lane % 4 == 0 && first_query + row < p.queries)
           st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
-             total == 0 ? -INFINITY : fmaf(max[i][h], p.cap > 0 ? 1.0f : p.scale, logf(total)));
+             total == 0 ? -INFINITY : fmaf(max[i][h], kLimited && p.cap > 0 ? 1.0f : p.scale, logf(total)));
       }
     sync_warp();
     T* const out = p.o.of(batch, head);
