@@ -54,8 +54,8 @@ struct attention_backward {
   };
   struct Golden {
     Array dq, dk, dv;
-    Pairs queries;        // [batch, heads, seq_q]
-    Pairs keys;           // [batch, kv_heads, seq_k]
+    Pairs queries;  // [batch, heads, seq_q]
+    Pairs keys;     // [batch, kv_heads, seq_k]
     Sums of_dq, of_dk, of_dv;
   };
 

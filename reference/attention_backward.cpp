@@ -126,9 +126,7 @@ struct Sum {
   }
   void put(const Array& to, const Op::Sums& sums, std::int64_t r, std::int64_t at, double scale) const {
     const auto dim = value.cols();
-    const auto write = [&](const Array& into, const auto& row) {
-      Eigen::Map<Eigen::RowVectorXd>(into.data() + at, dim) = row;
-    };
+    const auto write = [&](const Array& into, const auto& row) { Eigen::Map<Eigen::RowVectorXd>(into.data() + at, dim) = row; };
     write(to, scale * value.row(r));
     write(sums.abs, abs.row(r)), write(sums.sq, sq.row(r));
     write(sums.weighted, weighted.row(r)), write(sums.operand, operand.row(r));

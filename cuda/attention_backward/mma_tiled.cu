@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     // This tile is there, and nobody reads the last one any more.
     cp_async_wait<0>();
     if (masked) {
-      const bool special_x = loader.template special<kColumns>(x), special_y = loader.template special<kColumns>(y);  // all threads
+      const bool special_x = loader.template special<kColumns>(x);  // both by all threads
+      const bool special_y = loader.template special<kColumns>(y);
       if (special_x || special_y) st(careful(step), 1);
     }
     sync_block();

@@ -84,8 +84,8 @@ inline double score_gradient_error(const Numerics& numerics, Errors errors, DTyp
   const double lost = numerics.flushes_subnormals ? 0x1p-126 : floor;
   const double tau = 2 * product_error(numerics, errors, head_dim, m.gradient, m.gradient_abs, m.gradient_sq);
   const double difference = 2 * m.gradient + tau;  // |g - D|
-  double error = eta * s.abs + (1 + eta) * (tau * s.weighted + 3 * u * (s.abs + tau * s.weighted)) +
-                 (lost * difference + floor) * s.operand;
+  double error =
+      eta * s.abs + (1 + eta) * (tau * s.weighted + 3 * u * (s.abs + tau * s.weighted)) + (lost * difference + floor) * s.operand;
   if (numerics.narrow_probabilities || numerics.stores_intermediate)
     error += detail::stored_weights_error(storage, errors, s, error, numerics.stores_intermediate ? 2 : 1);
   if (numerics.stores_intermediate) error += rounding_floor(storage) * difference * s.operand;
