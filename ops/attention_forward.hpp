@@ -4,7 +4,9 @@
 // Query head h reads key/value head h / (heads / kv_heads).  `causal` is aligned bottom-right: key k is visible to query q
 // iff k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A query without a visible key, or whose visible scores are all
 // -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key spoils
-// nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).
+// nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  A window of w leaves a query the last w of the keys up
+// to its place, which is the last key that causal would leave it (without a mask, of the bottom-right kind); 0: no window.  A
+// softcap of c makes c tanh(s / c) of every score s, before the mask; 0: none.
 #pragma once
 
 #include "ops/core/attention_bound.hpp"
@@ -22,12 +24,18 @@ struct attention_forward {
     Tensor lse;  // [batch, heads, seq_q], f32, written
     Mask mask = Mask::none;
     double scale = 0;
+    double window = 0;
+    double softcap = 0;
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
-    // Keys [0, visible(query)) are the visible ones.
+    // Keys [first_visible(query), visible(query)) are the visible ones.
     std::int64_t visible(std::int64_t query) const {
       const std::int64_t keys = k.shape[1], above = mask == Mask::causal ? keys - q.shape[1] : 0;
       return mask == Mask::none ? keys : std::clamp<std::int64_t>(query + 1 + above, 0, keys);
+    }
+    std::int64_t first_visible(std::int64_t query) const {
+      const std::int64_t place = query + (mask == Mask::causal_top_left ? 0 : k.shape[1] - q.shape[1]);
+      return window == 0 ? 0 : std::clamp<std::int64_t>(place + 1 - static_cast<std::int64_t>(window), 0, visible(query));
     }
   };
   // Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out of the magnitudes.
@@ -57,6 +65,8 @@ struct attention_forward {
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
     v.attribute("scale", a.scale, 0.0);
+    v.attribute("window", a.window, 0.0);
+    v.attribute("softcap", a.softcap, 0.0);
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
@@ -77,6 +87,9 @@ struct attention_forward {
 
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
+    if (!(a.window >= 0 && a.window <= 0x1p40) || a.window != std::floor(a.window))
+      return Legality::no("window must be a whole number up to 2^40, not negative");
+    if (!(a.softcap >= 0) || !std::isfinite(a.softcap)) return Legality::no("softcap must be finite and not negative");
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
     return Legality::yes();
   }
@@ -92,10 +105,11 @@ struct attention_forward {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i);
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const std::int64_t at = (batch * heads + head) * queries + query, n = a.visible(query);
+    const std::int64_t at = (batch * heads + head) * queries + query, end = a.visible(query), n = end - a.first_visible(query);
     AttentionMagnitudes m{.keys = n,
                           .dim = dim,
                           .scale = a.scale_used(),
+                          .softcap = a.softcap,
                           .storage = a.q.dtype,
                           .lse = g.lse[at],
                           .score_max = g.score_max[at],
@@ -106,7 +120,7 @@ struct attention_forward {
     if (output == 1) return attention_lse_bound(numerics, errors, m);
     m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i];
     const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
-    if (n > 0) m.v_abs = g.v_abs[((batch * a.k.shape[1] + n - 1) * kv_heads + kv) * dim + i % dim];
+    if (n > 0) m.v_abs = g.v_abs[((batch * a.k.shape[1] + end - 1) * kv_heads + kv) * dim + i % dim];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
@@ -114,7 +128,8 @@ struct attention_forward {
   // share of O.  Unfused, the scores and the probabilities are written and read once each.
   static Cost cost(const Args& a) {
     double pairs = 0;
-    for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));
+    for (std::int64_t query = 0; query < a.q.shape[1]; ++query)
+      pairs += static_cast<double>(a.visible(query) - a.first_visible(query));
     const double rows = static_cast<double>(a.q.shape[0] * a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
     const double all = rows * static_cast<double>(a.q.shape[1]) * static_cast<double>(a.k.shape[1]);
     const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes());

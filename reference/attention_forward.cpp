@@ -99,8 +99,13 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
   // Scores, the largest of them, and the largest products among those that are finite.
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
   Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
+  // Of keys [first, first + count) those that a query sees: the first of them, and how many.
+  struct Seen {
+    std::int64_t begin, count;
+  };
   const auto seen_of = [&](std::int64_t r, std::int64_t first, std::int64_t count) {
-    return std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
+    const std::int64_t begin = std::clamp<std::int64_t>(a.first_visible(block.queries[r]) - first, 0, count);
+    return Seen{begin, std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, begin, count) - begin};
   };
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
@@ -109,10 +114,11 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     const bool finite = std::isfinite(s.sum());
     const auto largest = [&](const auto& of, Eigen::ArrayXd& max) {
       for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t seen = seen_of(r, first, count);
+        const auto [begin, seen] = seen_of(r, first, count);
         if (seen == 0) continue;
-        const auto row = of.row(r).head(seen).array();
-        max[r] = std::max(max[r], finite ? row.maxCoeff() : s.row(r).head(seen).array().isFinite().select(row, 0.0).maxCoeff());
+        const auto row = of.row(r).segment(begin, seen).array();
+        const auto scores = s.row(r).segment(begin, seen).array();
+        max[r] = std::max(max[r], finite ? row.maxCoeff() : scores.isFinite().select(row, 0.0).maxCoeff());
       }
     };
     k = m.k.middleRows(first, count).cwiseAbs();
@@ -122,10 +128,11 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     products.noalias() = q_sq * k.transpose();
     largest(products, products_sq);
     s *= scale;
+    if (a.softcap != 0) s = a.softcap * (s / a.softcap).array().tanh().matrix();
     largest(s.cwiseAbs(), score_abs);
     for (std::int64_t r = 0; r < rows; ++r)
-      if (const std::int64_t seen = seen_of(r, first, count); seen) {
-        const double max = s.row(r).head(seen).maxCoeff<Eigen::PropagateNaN>();
+      if (const auto [begin, seen] = seen_of(r, first, count); seen) {
+        const double max = s.row(r).segment(begin, seen).maxCoeff<Eigen::PropagateNaN>();
         if (!std::isnan(score_max[r]) && !(max <= score_max[r])) score_max[r] = max;
       }
   }
@@ -139,9 +146,11 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     const std::int64_t count = std::min(kKeys, keys - first);
     auto part = p.middleCols(first, count);
     for (std::int64_t r = 0; r < rows; ++r) {
-      const std::int64_t seen = empty(r) || spoiled(r) ? 0 : seen_of(r, first, count);
-      part.row(r).tail(count - seen).setZero();
-      auto s = part.row(r).head(seen).array();
+      const Seen range = empty(r) || spoiled(r) ? Seen{0, 0} : seen_of(r, first, count);
+      const std::int64_t seen = range.count;
+      part.row(r).head(range.begin).setZero();
+      part.row(r).tail(count - range.begin - seen).setZero();
+      auto s = part.row(r).segment(range.begin, seen).array();
       below.head(seen) = s.transpose() - score_max[r];
       s = below.head(seen).exp().transpose();                      // Note: a statement of its own, which Eigen vectorises
       s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // and which gives 5e-309 for all that is smaller
@@ -167,7 +176,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;
     if (!empty(r))
       for (const auto& [key, channel] : m.odd)
-        if (key < a.visible(block.queries[r]))
+        if (key >= a.first_visible(block.queries[r]) && key < a.visible(block.queries[r]))
           o(r, channel) +=
               p(r, key) / whole *
               decode(a.v.dtype, a.v.data,

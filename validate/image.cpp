@@ -103,7 +103,10 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .seed = c.seed,
                       .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
   if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
-  if (is_float(p.tensor.dtype)) {
+  if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
+    const std::vector<double> values = op.hooks.derive(op, c, spec.name);
+    write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  } else if (is_float(p.tensor.dtype)) {
     const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
     write_elements(p.tensor, image, [&](std::int64_t i) {
       const bool nobody = !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())];

@@ -17,6 +17,9 @@
 
 namespace assay {
 
+struct Case;
+struct Op;
+
 struct TensorSpec {
   std::string_view name;
   Role role;
@@ -70,6 +73,9 @@ struct Hooks {
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
   // Which rows (all but the last axis) of a tensor no right kernel reads, so that they hold NaN; empty: it may read all.
   std::vector<bool> (*unread)(const FillSite&, const Fill&) = nullptr;
+  // Inputs whose values follow from those before them and are no fill's; and their values, row-major, before they are rounded.
+  std::vector<std::string_view> derived{};
+  std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the

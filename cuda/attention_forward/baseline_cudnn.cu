@@ -13,7 +13,10 @@ vendor::cudnn::Attention attention(const attention_forward::Args& a) {
                                              : vendor::cudnn::Mask::causal_top_left;
   return {.q = a.q, .o = a.o, .k = a.k, .v = a.v, .lse = a.lse, .mask = mask, .scale = a.scale_used()};
 }
-Legality supports(const attention_forward::Args& a) { return vendor::cudnn::supports(attention(a)); }
+Legality supports(const attention_forward::Args& a) {
+  if (a.window != 0 || a.softcap != 0) return Legality::no("a window or a softcap is not asked of the library");
+  return vendor::cudnn::supports(attention(a));
+}
 std::size_t workspace_bytes(const attention_forward::Args& a) { return vendor::cudnn::workspace_bytes(attention(a)); }
 
 // Note: a hidden NaN of V is multiplied by 0, which leaves it a NaN.  The library does not say how it sums: what its published

@@ -5,9 +5,12 @@
 // column 2t + e % 2, where g = lane / 4, t = lane % 4.
 #pragma once
 
-#include "cuda/attention_forward/tile.cuh"
+#include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/head_tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+using namespace head_tile;
 
 inline constexpr float kLog2E = 1.44269504f;
 
@@ -27,7 +30,8 @@ struct Mma8 {  // sm_75
   }
 };
 
-template <class T, class Mma, int kDim, int kTilesM, int kKeys>
+// kLimited: there may be a window or a softcap.
+template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kLimited = false>
 struct Flash {
   using Tile = Rows128<kDim>;
   static constexpr int kQueries = kTilesM * 16;
@@ -81,13 +85,25 @@ struct Flash {
     for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const int seen = p.visible(first_query + i * 16 + h * 8 + lane / 4) - first_key - lane % 4 * 2;
+        const int query = first_query + i * 16 + h * 8 + lane / 4, column = first_key + lane % 4 * 2;
+        const int seen = p.visible(query) - column, unseen = kLimited ? p.first_visible(query) - column : 0;
 #pragma unroll
         for (int n = 0; n < kKeys / 8; ++n)
 #pragma unroll
           for (int e = 0; e < 2; ++e)
-            if (n * 8 + e >= seen) s[i][n][2 * h + e] = -INFINITY;
+            if (n * 8 + e >= seen || (kLimited && n * 8 + e < unseen)) s[i][n][2 * h + e] = -INFINITY;
       }
+  }
+
+  // Scores that are not scaled become cap tanh(scale s / cap).
+  __device__ static void limit(Scores& s, float scale, float cap) {
+    const float factor = scale / cap;
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) s[i][n][e] = cap * tanhf(s[i][n][e] * factor);
   }
 
   // Scores become weights exp(scale (s - max)); what was summed is rescaled to the new maximum.  c = scale log2(e).
@@ -164,7 +180,8 @@ struct Flash {
             if (n * 8 == key / 8 * 8) w = key % 2 ? odd : even;
           }
           weight[i][h] = shuffle(w, lane / 4 * 4 + key % 8 / 2);
-          seen[i][h] = first_key + key < p.visible(first_query + i * 16 + h * 8 + lane / 4);
+          const int query = first_query + i * 16 + h * 8 + lane / 4;
+          seen[i][h] = first_key + key < p.visible(query) && (!kLimited || first_key + key >= p.first_visible(query));
         }
 #pragma unroll
       for (int n = 0; n < kDim / 8; ++n) {
@@ -206,7 +223,7 @@ struct Flash {
         }
         if (kWeighted && lane % 4 == 0 && first_query + row < p.queries)
           st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
-             total == 0 ? -INFINITY : fmaf(max[i][h], p.scale, logf(total)));
+             total == 0 ? -INFINITY : fmaf(max[i][h], kLimited && p.cap > 0 ? 1.0f : p.scale, logf(total)));
       }
     sync_warp();
     T* const out = p.o.of(batch, head);
@@ -224,42 +241,28 @@ struct Flash {
   }
 };
 
-// Which queries a block takes.  Heads go in groups whose keys and values the L2 cache holds; in a group, the tiles that see
-// the most keys come first, so that the short ones fill the end.
-struct Schedule {
-  int tiles, heads, together;  // query tiles; heads of all sequences; heads in a group
-};
-struct Work {
-  int tile, head, batch;
-};
-__device__ inline Work work_of(const Schedule& s, int heads, int block) {
-  const int group = block / (s.tiles * s.together), rest = block % (s.tiles * s.together);
-  const int first = group * s.together, count = s.heads - first < s.together ? s.heads - first : s.together;
-  const int head = first + rest % count;
-  return {s.tiles - 1 - rest / count, head % heads, head / heads};
-}
+// Blocks of queries in an order that takes those which see the most keys first.
 template <class T>
 Schedule schedule(const Problem<T>& p, int tile_queries) {
-  constexpr double kBytes = 24 << 20;  // half of an H200's L2
-  const double bytes = 2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group;
-  const int heads = p.heads * p.batches, tiles = static_cast<int>(ceil_div(p.queries, tile_queries));
-  return {tiles, heads, static_cast<int>(std::clamp<double>(kBytes / bytes, 1.0, std::min(heads, (1 << 30) / tiles)))};
+  return head_tile::schedule(ceil_div(p.queries, tile_queries), static_cast<std::int64_t>(p.heads) * p.batches,
+                             2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group);
 }
-
-// Calls f(std::integral_constant<int, D>{}) with the least head_dim that is built and holds `dim`.
-template <class F>
-void with_dim(std::int64_t dim, F&& f) {
-  if (dim <= 32) return f(std::integral_constant<int, 32>{});
-  if (dim <= 64) return f(std::integral_constant<int, 64>{});
-  if (dim <= 96) return f(std::integral_constant<int, 96>{});
-  if (dim <= 128) return f(std::integral_constant<int, 128>{});
-  if (dim <= 192) return f(std::integral_constant<int, 192>{});
-  return f(std::integral_constant<int, 256>{});
+struct QueryTile {
+  int tile, head, batch;
+};
+__device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) {
+  const Work work = work_of(s, block);
+  return {s.tiles - 1 - work.rank, work.head % heads, work.head / heads};
 }
 
 inline Legality fits_fragments(const attention_forward::Args& a) {
   if (a.q.shape[3] > 256) return Legality::no("head_dim exceeds 256");
   return extents_fit(a);
+}
+
+inline Legality fits_plain_fragments(const attention_forward::Args& a) {
+  const Legality plain = no_window_no_softcap(a);
+  return plain ? fits_fragments(a) : plain;
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

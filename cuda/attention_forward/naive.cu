@@ -27,11 +27,13 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
   const int channels = p.dim - first < kChannels ? p.dim - first : kChannels;
 
   float o[kChannels] = {}, max = -INFINITY, sum = 0;
-  const int visible = p.visible(query);
-  for (int key = 0; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
+  const int first_key = p.first_visible(query), visible = p.visible(query);
+  k += first_key * p.k.seq, v += first_key * p.v.seq;
+  for (int key = first_key; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
     float s = 0;
     for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
     s *= p.scale;
+    if (p.cap > 0) s = p.cap * tanhf(s / p.cap);
 
     // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
     const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;

@@ -22,12 +22,18 @@ struct Problem {
   Heads<float> lse;  // [batch, heads, seq_q]
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
   int above;    // query i sees the keys up to i + above; no mask: all of them
+  int below;    // and those from i + below on; no window: all of them
   float scale;  // of the scores
+  float cap;    // scores s become cap tanh(s / cap); 0: they stay
 
-  // Query i sees keys [0, visible(i)).
+  // Query i sees keys [first_visible(i), visible(i)).
   __device__ int visible(int i) const {
     const int end = i + 1 + above;
     return end < 0 ? 0 : end < keys ? end : keys;
+  }
+  __device__ int first_visible(int i) const {
+    const int first = i + below, end = visible(i);
+    return first < 0 ? 0 : first < end ? first : end;
   }
 };
 
@@ -36,6 +42,13 @@ inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // of a sequ
 inline Legality extents_fit(const attention_forward::Args& a) {
   for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.q.shape[3], a.k.shape[1]})
     if (extent > kMostExtent) return Legality::no("an extent exceeds 2^29");
+  return Legality::yes();
+}
+
+// For kernels that have neither.
+inline Legality no_window_no_softcap(const attention_forward::Args& a) {
+  if (a.window != 0) return Legality::no("a window is not supported");
+  if (a.softcap != 0) return Legality::no("a softcap is not supported");
   return Legality::yes();
 }
 
@@ -54,7 +67,10 @@ Problem<T> problem(const attention_forward::Args& a) {
   p.heads = static_cast<int>(a.q.shape[2]), p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
   p.dim = static_cast<int>(a.q.shape[3]);
   p.above = a.mask == Mask::none ? p.keys : a.mask == Mask::causal ? p.keys - p.queries : 0;
+  const int place = a.mask == Mask::causal_top_left ? 0 : p.keys - p.queries;
+  p.below = a.window == 0 ? -p.queries : place + 1 - static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
   p.scale = static_cast<float>(a.scale_used());
+  p.cap = static_cast<float>(a.softcap);
   return p;
 }
 

@@ -25,7 +25,8 @@ std::size_t workspace_bytes(const attention_forward::Args& a) {
   return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * pitch(a) * size_of(a.q.dtype));
 }
 Legality supports(const attention_forward::Args& a) {
-  return a.q.dtype == f32 ? extents_fit(a) : fits_fragments(a);
+  const Legality plain = no_window_no_softcap(a);
+  return !plain ? plain : a.q.dtype == f32 ? extents_fit(a) : fits_fragments(a);
 }
 
 KERNEL(attention_forward){
@@ -144,7 +145,7 @@ template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads)
     attention_forward_unfused_values_mma(Problem<T> p, Scores<T> scores, Schedule schedule, bool wide_loads, bool wide_stores) {
   constexpr int kTilesM = kDim <= 128 ? 2 : 1, kQueries = kWarps * kTilesM * 16, kBuffer = kKeys * Rows128<kDim>::kPitch * 2;
-  const Work work = work_of(schedule, p.heads, static_cast<int>(blockIdx.x));
+  const QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
   const int first_query = work.tile * kQueries, warp_query = first_query + warp_id() * kTilesM * 16;
   const int last_query = first_query + kQueries < p.queries ? first_query + kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;

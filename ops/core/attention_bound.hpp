@@ -4,7 +4,9 @@
 // First the relative error of each weight w_k = exp(s_k - reference); u: unit roundoff of the accumulator, n: visible keys.
 //
 //   score   s = scale (q.k): scale * product_error (gemm_bound.hpp) of head_dim terms with the query's largest magnitudes.
-//           Where scores are stored, one rounding to the storage dtype more.
+//           Where scores are stored, one rounding to the storage dtype more.  softcap: |tanh'| <= 1 and x tanh'(x) <= tanh x,
+//           so that scale, its product and the quotient (2) add 4u|s| at most to s = c tanh(x / c); tanh function_error u|s|;
+//           c and the last product 2u|s|.
 //   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
 //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
 //   exp     function_error u.
@@ -37,11 +39,12 @@
 
 namespace assay {
 
-// Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out.
+// Of a query: s its scaled and capped scores, p = exp(s - L); scores that are infinite or NaN are left out.
 struct AttentionMagnitudes {
   std::int64_t keys = 0;  // visible
   std::int64_t dim = 0;
   double scale = 0;
+  double softcap = 0;  // 0: none
   DType storage = DType::f32;
   double lse = 0;
   double score_max = 0;     // the largest s
@@ -61,7 +64,9 @@ struct AttentionMagnitudes {
 
 inline double attention_epsilon(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
   const double u = unit_roundoff(numerics.accumulate), s = m.score_abs;
-  double score = m.scale * product_error(numerics, errors, m.dim, s / m.scale, m.products_abs, m.products_sq);
+  const double product = m.softcap == 0 ? s / m.scale : m.products_abs;
+  double score = m.scale * product_error(numerics, errors, m.dim, product, m.products_abs, m.products_sq);
+  if (m.softcap != 0) score += (6 + numerics.function_error) * u * s;
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
   const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;
   const double expected = 1 + std::log(static_cast<double>(m.keys));

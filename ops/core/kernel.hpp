@@ -35,9 +35,9 @@ constexpr Tile tile_bytes(Axis a, std::int64_t bytes) { return {a, bytes, true};
 template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
-  int least_arch = 75;          // sm_ number
-  bool deterministic = true;    // the same bits at every run
-  bool finite_inputs = false;   // takes no NaN and no infinity
+  int least_arch = 75;         // sm_ number
+  bool deterministic = true;   // the same bits at every run
+  bool finite_inputs = false;  // takes no NaN and no infinity
   // The bits of an element depend on where in its tensor it lies, or on the other extents (how sums are split, say).
   bool position_matters = false;
   std::array<Tile, 3> tiles{};  // extent 0: unused

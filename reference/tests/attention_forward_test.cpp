@@ -25,7 +25,7 @@ struct Shape {
 // Owns the arrays of one problem in f64.
 struct Solved {
   Solved(Shape s, std::vector<double> queries, std::vector<double> keys, std::vector<double> values, Op::Mask mask, double scale,
-         std::vector<std::int64_t> sample = {})
+         std::vector<std::int64_t> sample = {}, double window = 0, double softcap = 0)
       : q(std::move(queries)), k(std::move(keys)), v(std::move(values)) {
     const auto size = static_cast<std::size_t>(s.batch * s.queries * s.heads);
     o.assign(size * static_cast<std::size_t>(s.dim), -7), lse.assign(size, -7);
@@ -38,7 +38,9 @@ struct Solved {
          .o = tensor(o, {s.batch, s.queries, s.heads, s.dim}),
          .lse = tensor(lse, {s.batch, s.heads, s.queries}),
          .mask = mask,
-         .scale = scale};
+         .scale = scale,
+         .window = window,
+         .softcap = softcap};
     g = {o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq};
     reference::golden(a, g, {.total = static_cast<std::int64_t>(size), .sample = std::move(sample)});
   }
@@ -101,6 +103,32 @@ TEST_CASE("attention_forward: causal, bottom-right and top-left", "[golden]") {
   // No keys at all.
   const Solved none({.queries = 2, .keys = 0}, {1, 1}, {}, {}, Op::Mask::none, 1);
   CHECK((none.o == std::vector<double>{0, 0} && none.lse == std::vector<double>{-kInf, -kInf}));
+}
+
+TEST_CASE("attention_forward: a window leaves the last keys up to a query's place", "[golden]") {
+  const std::vector<double> v{12, 24, 36, 48}, zeros(4);
+  const auto mean = [&](Op::Mask mask, double window) {
+    return std::make_unique<Solved>(Shape{.queries = 2, .keys = 4}, std::vector<double>{0, 0}, zeros, v, mask, 1,
+                                    std::vector<std::int64_t>{}, window);
+  };
+  const auto right = mean(Op::Mask::causal, 2), left = mean(Op::Mask::causal_top_left, 1), none = mean(Op::Mask::none, 1);
+  CHECK((near(right->o[0], 30) && near(right->o[1], 42) && near(right->lse[1], std::log(2.0))));
+  CHECK((left->o[0] == 12 && left->o[1] == 24 && left->lse[1] == 0));
+  CHECK((near(none->o[0], 42) && none->o[1] == 48));  // keys 2 and 3, key 3
+  CHECK(Op::cost(right->a).flops == 4 * 4);
+  // Keys that ended before the window leave nothing to see, and a NaN before it is not seen.
+  const Solved few({.queries = 4, .keys = 2}, zeros, {0, 0}, {12, 24}, Op::Mask::causal_top_left, 1, {}, 1);
+  CHECK((few.o[0] == 12 && few.o[1] == 24 && few.o[2] == 0 && few.lse[3] == -kInf));
+  const Solved before({.queries = 1, .keys = 3}, {1}, {kNaN, 1, 1}, {kNaN, 2, 4}, Op::Mask::causal, 1, {}, 2);
+  CHECK((near(before.o[0], 3) && before.pv_abs[0] < 4));
+}
+
+TEST_CASE("attention_forward: softcap", "[golden]") {
+  // 2 tanh(x / 2) = ln 3: the first example again.
+  const Solved s({.queries = 1, .keys = 2}, {0.5}, {4 * std::atanh(kLn3 / 2), 0}, {4, -8}, Op::Mask::none, 1, {}, 0, 2);
+  CHECK(near(s.o[0], 1));
+  CHECK(near(s.lse[0], std::log(4.0)));
+  CHECK(near(s.score_max[0], kLn3));
 }
 
 TEST_CASE("attention_forward: grouped heads, sequences and where they lie", "[golden]") {

@@ -123,7 +123,11 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
     const auto kv_row = [&](std::int64_t key) { return ((batch * keys + key) * kv_heads + head * kv_heads / heads) * dim; };
     const std::int64_t above = a.mask == attention_forward::Mask::causal ? keys - queries : 0;
-    const auto hidden = [&](std::int64_t key) { return a.mask != attention_forward::Mask::none && key > query + above; };
+    const std::int64_t place = query + (a.mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
+    const auto hidden = [&](std::int64_t key) {
+      if (a.window > 0 && static_cast<double>(place - key) >= a.window) return true;
+      return a.mask != attention_forward::Mask::none && key > query + above;
+    };
 
     double max = -inf, sum = 0;
     bool nan = false;
@@ -131,7 +135,9 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
       if (hidden(key)) continue;
       double s = 0;
       for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k.at(kv_row(key) + c));
-      s = stored(round(s * scale));
+      s = round(s * scale);
+      if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
+      s = stored(s);
       nan |= std::isnan(s) || s == inf;
       max = std::max(max, s), p[static_cast<std::size_t>(key)] = s;
     }

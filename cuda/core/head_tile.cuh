@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of 16-bit rows in shared memory, and how the threads of a block bring them there by cp.async.
+// Tiles of a head's 16-bit rows in shared memory, how the threads of a block bring them there by cp.async, and the order in which
+// blocks take tiles.
 #pragma once
 
-#include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/kernel.cuh"
 
-namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+namespace assay::ASSAY_FLAVOUR::head_tile {
 
 inline constexpr int kAccess = 16, kChunk = 8;  // bytes and 16-bit elements of a chunk: what cp.async and a lane of ldmatrix move
 
@@ -90,4 +91,35 @@ struct Loader {
   }
 };
 
-}  // namespace assay::ASSAY_FLAVOUR::attention_forward_room
+// Which tile a block takes.  Heads go in groups whose other operands the L2 cache holds; in a group every head's tile of rank 0
+// comes first: the longest one, so that the short ones fill the end.
+struct Schedule {
+  int tiles, heads, together;  // tiles of a head; heads of all sequences; heads in a group
+};
+struct Work {
+  int rank, head;
+};
+__device__ inline Work work_of(const Schedule& s, int block) {
+  const int group = block / (s.tiles * s.together), rest = block % (s.tiles * s.together);
+  const int first = group * s.together, count = s.heads - first < s.together ? s.heads - first : s.together;
+  return {rest / count, first + rest % count};
+}
+// `bytes`: of what all tiles of a head read.
+inline Schedule schedule(std::int64_t tiles, std::int64_t heads, double bytes) {
+  constexpr double kBytes = 24 << 20;  // half of an H200's L2
+  const double most = std::min<double>(static_cast<double>(heads), static_cast<double>((1 << 30) / tiles));
+  return {static_cast<int>(tiles), static_cast<int>(heads), static_cast<int>(std::clamp<double>(kBytes / bytes, 1.0, most))};
+}
+
+// Calls f(std::integral_constant<int, D>{}) with the least head_dim that is built and holds `dim`.
+template <class F>
+void with_dim(std::int64_t dim, F&& f) {
+  if (dim <= 32) return f(std::integral_constant<int, 32>{});
+  if (dim <= 64) return f(std::integral_constant<int, 64>{});
+  if (dim <= 96) return f(std::integral_constant<int, 96>{});
+  if (dim <= 128) return f(std::integral_constant<int, 128>{});
+  if (dim <= 192) return f(std::integral_constant<int, 192>{});
+  return f(std::integral_constant<int, 256>{});
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::head_tile

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of attention:  P = exp(S - L), S = scale Q K^T where visible, D = rowsum(dO * O), dS = P * (dO V^T - D),
+//                          dQ = scale dS K,  dK = scale dS^T Q,  dV = P^T dO
+//
+// O and L are attention_forward's, as it stored them; P is recomputed from L (Dao et al. 2022, arXiv 2205.14135, appendix B).
+// Masks, grouped heads and scale are attention_forward's too; dK and dV sum over the query heads that share a key/value head.
+// A query whose L is -inf, since it sees nothing, has a gradient of 0 and adds nothing to dK and dV; nor does a hidden pair,
+// whatever the tensors hold there.  A NaN or an infinity goes where the formulas take it from visible pairs.
+#pragma once
+
+#include "ops/core/gradient_bound.hpp"
+
+namespace assay {
+
+struct attention_backward {
+  enum class Mask { none, causal, causal_top_left };
+
+  struct Args {
+    Tensor q;    // [batch, seq_q, heads, head_dim]
+    Tensor k;    // [batch, seq_k, kv_heads, head_dim]
+    Tensor v;    // [batch, seq_k, kv_heads, head_dim]
+    Tensor o;    // [batch, seq_q, heads, head_dim]
+    Tensor lse;  // [batch, heads, seq_q], f32
+    Tensor d_o;  // [batch, seq_q, heads, head_dim]: the gradient of O
+    Tensor dq;   // [batch, seq_q, heads, head_dim], written
+    Tensor dk;   // [batch, seq_k, kv_heads, head_dim], written
+    Tensor dv;   // [batch, seq_k, kv_heads, head_dim], written
+    Mask mask = Mask::none;
+    double scale = 0;
+
+    double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
+    std::int64_t above() const {  // query i sees the keys up to i + above
+      return mask == Mask::none ? k.shape[1] : mask == Mask::causal ? k.shape[1] - q.shape[1] : 0;
+    }
+    // Query i sees keys [0, visible(i)); key j is seen by queries [seen_from(j), seq_q).
+    std::int64_t visible(std::int64_t i) const { return std::clamp<std::int64_t>(i + 1 + above(), 0, k.shape[1]); }
+    std::int64_t seen_from(std::int64_t j) const { return std::clamp<std::int64_t>(j - above(), 0, q.shape[1]); }
+  };
+  // Over the visible pairs of a query, or of a key with all its query heads: the largest of each.  g = dO V^T.
+  struct Pairs {
+    Array score;         // |s| and |L|
+    Array products_abs;  // sum |q k|, not scaled
+    Array products_sq;   // sum (q k)^2
+    Array gradient;      // |g| and |D|
+    Array gradient_abs;  // sum |dO v| and sum |dO o|
+    Array gradient_sq;   // sum (dO v)^2 and sum (dO o)^2
+  };
+  // Of each element of a gradient, a sum over its pairs of w x: dS k for dQ, dS q for dK, p dO for dV.
+  struct Sums {
+    Array abs;       // sum |w x|
+    Array sq;        // sum (w x)^2
+    Array weighted;  // sum p|x|
+    Array operand;   // sum |x|
+  };
+  struct Golden {
+    Array dq, dk, dv;
+    Pairs queries;  // [batch, heads, seq_q]
+    Pairs keys;     // [batch, kv_heads, seq_k]
+    Sums of_dq, of_dk, of_dv;
+  };
+
+  static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
+                                     {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
+
+  template <class Visitor>
+  static void bind(Args& a, Visitor&& v) {
+    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.input("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.input("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
+    v.input("do", a.d_o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.output("dq", a.dq, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.output("dk", a.dk, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.output("dv", a.dv, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
+    v.attribute("scale", a.scale, 0.0);
+  }
+  template <class Visitor>
+  static void bind(Golden& g, Visitor&& v) {
+    const AxisList query = {Axis::batch, Axis::heads, Axis::seq_q}, key = {Axis::batch, Axis::kv_heads, Axis::seq_k};
+    const AxisList of_queries = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+                   of_keys = {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim};
+    v.array("dq", g.dq, of_queries);
+    v.array("dk", g.dk, of_keys);
+    v.array("dv", g.dv, of_keys);
+    const auto pairs = [&](Pairs& p, AxisList axes_of) {
+      for (Array* each : {&p.score, &p.products_abs, &p.products_sq, &p.gradient, &p.gradient_abs, &p.gradient_sq})
+        v.array("largest of its pairs", *each, axes_of);
+    };
+    pairs(g.queries, query), pairs(g.keys, key);
+    const auto sums = [&](Sums& s, AxisList axes_of) {
+      for (Array* each : {&s.abs, &s.sq, &s.weighted, &s.operand}) v.array("sum over its pairs", *each, axes_of);
+    };
+    sums(g.of_dq, of_queries), sums(g.of_dk, of_keys), sums(g.of_dv, of_keys);
+  }
+
+  static Legality legal(const Args& a) {
+    if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
+    if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
+    return Legality::yes();
+  }
+
+  // The row of dQ that an element belongs to.  Of a sample, the keys at the places of its queries are answered.
+  static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
+    const std::int64_t row = i / a.q.shape[3];
+    if (output == 0) return row;
+    const std::int64_t keys = a.k.shape[1], kv_heads = a.k.shape[2];
+    const std::int64_t kv = row % kv_heads, key = row / kv_heads % keys, batch = row / kv_heads / keys;
+    return (batch * a.q.shape[1] + key % a.q.shape[1]) * a.q.shape[2] + kv * (a.q.shape[2] / kv_heads);
+  }
+
+  // Derived in gradient_bound.hpp.
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
+    const bool of_query = output == 0;
+    const Array& values = of_query ? g.dq : output == 1 ? g.dk : g.dv;
+    const Sums& sums = of_query ? g.of_dq : output == 1 ? g.of_dk : g.of_dv;
+    const Pairs& pairs = of_query ? g.queries : g.keys;
+    const std::int64_t dim = a.q.shape[3], row = i / dim, heads = of_query ? a.q.shape[2] : a.k.shape[2];
+    const std::int64_t extent = of_query ? a.q.shape[1] : a.k.shape[1], position = row / heads % extent;
+    const std::int64_t at = (row / heads / extent * heads + row % heads) * extent + position;
+    const std::int64_t terms =
+        of_query ? a.visible(position) : (a.q.shape[1] - a.seen_from(position)) * (a.q.shape[2] / a.k.shape[2]);
+    if (terms == 0) return rounding_floor(a.q.dtype);
+    const LargestOfPairs m{pairs.score[at],    pairs.products_abs[at], pairs.products_sq[at],
+                           pairs.gradient[at], pairs.gradient_abs[at], pairs.gradient_sq[at]};
+    const GradientSums s{terms, values[i], sums.abs[i], sums.sq[i], sums.weighted[i], sums.operand[i]};
+    const double scale = a.scale_used(), epsilon = weight_error(numerics, errors, dim, scale, m);
+    if (output == 2) return value_gradient_error(numerics, errors, a.q.dtype, epsilon, s);
+    return score_gradient_error(numerics, errors, a.q.dtype, dim, scale, epsilon, m, s);
+  }
+
+  // A visible pair costs 2 head_dim in each of S, dO V^T, dQ, dK and dV.  Unfused, S is written and read once, P and dS are
+  // written once and read twice, dO V^T is written and read once.
+  static Cost cost(const Args& a) {
+    double pairs = 0;
+    for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));
+    const double rows = static_cast<double>(a.q.shape[0] * a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
+    const double all = rows * static_cast<double>(a.q.shape[1]) * static_cast<double>(a.k.shape[1]);
+    const double read =
+        static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes() + a.o.bytes() + a.lse.bytes() + a.d_o.bytes());
+    const double written = static_cast<double>(a.dq.bytes() + a.dk.bytes() + a.dv.bytes());
+    return {.flops = 10 * pairs * dim * rows,
+            .bytes_read = read,
+            .bytes_written = written,
+            .unfused_bytes = read + written + 10 * all * size_of(a.q.dtype)};
+  }
+};
+
+}  // namespace assay

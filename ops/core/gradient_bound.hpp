@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far attention's gradients may lie from their exact values.  Over the visible pairs of a query (dQ) or of a key (dK, dV):
+// weights p = exp(s - L) from a given L, g = dO V^T and D = sum dO o, dS = p (g - D); x: the other factor of a gradient's sum, k,
+// q or dO.  product_error: gemm_bound.hpp.  u: unit roundoff of the accumulator, u_p: of the storage dtype, with the largest
+// magnitudes of the pairs wherever one is meant.
+//
+//   score   s: scale * product_error of head_dim terms.
+//   exponent  s - L, M = max(|s|, |L|): scale rounded u|s|, its product u|s|, the difference u|s - L|; where scale log2(e) is one
+//           factor, that constant u|s - L|, products u|s| and u|L|, scale u|s|, the FMA u|s - L|; together below 7u M.
+//   exp     function_error u.
+//   p       epsilon is the sum of these: |p'/p - 1| <= e^epsilon - 1 = eta; and lost = half the least subnormal, or 2^-126 where
+//           a function flushes.  From epsilon = 1 on nothing is known.
+//   g - D   either is a sum of head_dim products: tau = 2 product_error; the difference rounds, u.
+//   dS      the product rounds, u:  sum |dS' - dS||x| <= eta sum|dS x| + (1 + eta)(tau sum p|x| + 3u (sum|dS x| + tau sum p|x|))
+//           + (lost |g - D| + floor) sum|x|, the third u for what is of second order.
+//   stored  a weight w (p for dV, dS else) rounded to the storage dtype before it meets x: eta is uniform within u_p, deviation
+//           0.58 u_p: independent 0.58 lambda u_p sqrt(sum (w x)^2), coherent u_p sum|w x|; the error so far rounds as well;
+//           below the least normal half the least subnormal each: floor_p sum|x|.  Where P itself is stored, dS inherits all
+//           that: as much again, and floor_p |g - D| sum|x|.
+//   sum     product_error of n terms, of what the steps above left.
+//   scale   rounded and multiplied: 2u.     out   one rounding.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "ops/core/gemm_bound.hpp"
+
+namespace assay {
+
+// The largest of the pairs that a gradient sums over; see attention_backward::Pairs.
+struct LargestOfPairs {
+  double score, products_abs, products_sq, gradient, gradient_abs, gradient_sq;
+};
+// An element of a gradient, and the sums of attention_backward::Sums.
+struct GradientSums {
+  std::int64_t terms;
+  double value, abs, sq, weighted, operand;
+};
+
+namespace detail {
+// What rounding weights to the storage dtype makes of sum w x, known within `error`; `times`: so many times over.
+inline double stored_weights_error(DType storage, Errors errors, const GradientSums& s, double error, double times) {
+  const double worst = s.abs, walk = 0.58 * kLambda * std::sqrt(s.sq);
+  const double once = errors == Errors::independent ? std::min(worst, walk) : worst;
+  return times * (unit_roundoff(storage) * (once + error) + rounding_floor(storage) * s.operand);
+}
+
+// The sum itself, its terms already off by `error`.
+inline double gradient_sum_error(const Numerics& numerics, Errors errors, const GradientSums& s, double value, double error) {
+  const double root = std::sqrt(s.sq) + error;
+  return error + product_error(numerics, errors, s.terms, std::fabs(value) + error, s.abs + error, root * root);
+}
+}  // namespace detail
+
+// epsilon of the weights; infinite where nothing is known of them.
+inline double weight_error(const Numerics& numerics, Errors errors, std::int64_t head_dim, double scale,
+                           const LargestOfPairs& m) {
+  const double u = unit_roundoff(numerics.accumulate), product = std::min(m.score / scale, m.products_abs);
+  const double epsilon = scale * product_error(numerics, errors, head_dim, product, m.products_abs, m.products_sq) +
+                         (7 * m.score + numerics.function_error) * u;
+  return epsilon < 1 ? epsilon : std::numeric_limits<double>::infinity();
+}
+
+// dV = P^T dO.
+inline double value_gradient_error(const Numerics& numerics, Errors errors, DType storage, double epsilon,
+                                   const GradientSums& s) {
+  if (std::isinf(epsilon)) return epsilon;
+  const double lost = numerics.flushes_subnormals ? 0x1p-126 : rounding_floor(numerics.accumulate);
+  double error = std::expm1(epsilon) * s.abs + lost * s.operand;
+  if (numerics.narrow_probabilities || numerics.stores_intermediate)
+    error += detail::stored_weights_error(storage, errors, s, error, 1);
+  error = detail::gradient_sum_error(numerics, errors, s, s.value, error);
+  return error + rounding_error(storage, s.value, error);
+}
+
+// dQ = scale dS K and dK = scale dS^T Q.
+inline double score_gradient_error(const Numerics& numerics, Errors errors, DType storage, std::int64_t head_dim, double scale,
+                                   double epsilon, const LargestOfPairs& m, const GradientSums& s) {
+  if (std::isinf(epsilon)) return epsilon;
+  const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate), eta = std::expm1(epsilon);
+  const double lost = numerics.flushes_subnormals ? 0x1p-126 : floor;
+  const double tau = 2 * product_error(numerics, errors, head_dim, m.gradient, m.gradient_abs, m.gradient_sq);
+  const double difference = 2 * m.gradient + tau;  // |g - D|
+  double error =
+      eta * s.abs + (1 + eta) * (tau * s.weighted + 3 * u * (s.abs + tau * s.weighted)) + (lost * difference + floor) * s.operand;
+  if (numerics.narrow_probabilities || numerics.stores_intermediate)
+    error += detail::stored_weights_error(storage, errors, s, error, numerics.stores_intermediate ? 2 : 1);
+  if (numerics.stores_intermediate) error += rounding_floor(storage) * difference * s.operand;
+  error = scale * detail::gradient_sum_error(numerics, errors, s, s.value / scale, error);
+  error += 2 * u * (std::fabs(s.value) + error);
+  return error + rounding_error(storage, s.value, error);
+}
+
+}  // namespace assay

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for attention_backward: O and L of the forward pass, exact probes, the fills of its own edges, the
+// second oracle.
+#include "ops/attention_backward.hpp"
+
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "validate/image.hpp"
+#include "validate/op.hpp"
+#include "validate/random.hpp"
+
+namespace assay {
+
+namespace {
+
+using random::Purpose;
+
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// --- O and L ---------------------------------------------------------------------------------------------------------
+// attention_forward's golden on the case's Q, K and V.  The last answer is kept: both tensors come from one.
+struct Forward {
+  std::string of;  // the case's repro line
+  std::vector<double> o, lse;
+};
+
+Forward solve_forward(const Op& op, const Case& c) {
+  const std::vector<Placement> placements = place(op, c);
+  std::vector<std::vector<std::byte>> images;
+  const auto problem = find_op("attention_forward")->make();
+  for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
+    Tensor& t = *problem->tensors()[i];
+    t = placements[i].tensor;  // q, k, v, o, lse: the first of either op
+    t.data = nullptr;
+    if (i >= 3) continue;
+    images.emplace_back(placements[i].bytes);
+    fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
+    t.data = images.back().data();
+  }
+  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
+  problem->solve();
+  const auto all = [](std::span<const double> v) { return std::vector<double>(v.begin(), v.end()); };
+  return {repro(c, op.shape()), all(problem->golden(0)), all(problem->golden(1))};
+}
+
+std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor) {
+  static std::mutex mutex;
+  static Forward last;
+  const std::lock_guard lock(mutex);
+  if (last.of != repro(c, op.shape())) last = solve_forward(op, c);
+  return tensor == "o" ? last.o : last.lse;
+}
+
+// --- Fills -----------------------------------------------------------------------------------------------------------
+std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
+double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
+double uniform(const FillSite& s, std::int64_t i) {
+  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
+}
+double any_sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), static_cast<std::uint64_t>(i)); }
+
+// Of an element of q, k, v or do.
+std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.shape[3]; }
+std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
+
+// q = N(0,1) + direction, and k is direction where it is hot: the score is about sqrt(head_dim).
+double hot(const FillSite& s, std::int64_t i, bool is_hot) {
+  const double direction = random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(channel(s, i)));
+  if (s.tensor == "q") return normal(s, i) + direction;
+  return s.tensor == "k" && is_hot ? normal(s, i) / 4 + direction : normal(s, i);
+}
+
+// Every query picks one key that it sees under any mask (key 0 where it sees none under one of them): q is 1024 times the key's
+// code of random signs, so any other score is more than 700 lower and its weight 0 in f64 too.  O is that key's V, so dS = 0,
+// and dV of a key adds up the one-hot dO of those that picked it: small integers.
+double probe_one_key(const FillSite& s, std::int64_t i) {
+  const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], keys = s.dims[Axis::seq_k];
+  if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
+  std::int64_t row = i / dim;
+  if (s.tensor == "do") return row % dim == i % dim ? 1 : 0;
+  if (s.tensor == "q") {
+    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads,
+                       query = row / heads % queries;
+    const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
+    const std::int64_t picked =
+        last > 0 ? random::index(random::key(s.seed, 0, Purpose::row), static_cast<std::uint64_t>(row), last + 1) : 0;
+    row = (row / heads / queries * keys + picked) * kv_heads + head / (heads / kv_heads);
+  }
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  return s.tensor == "q" ? 1024 * code : code;
+}
+// With head_dim a power of 4 the scale is a power of 2 and L exact.
+bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
+
+double hot_first_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == 0); }
+double hot_last_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == s.dims[Axis::seq_k] - 1); }
+double hot_keys(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) % 37 == 5); }
+double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "q" ? 8 : 1); }
+double one_hot_gradient(const FillSite& s, std::int64_t i) {
+  if (s.tensor != "do") return normal(s, i);
+  const std::int64_t row = i / s.shape[3];
+  return channel(s, i) == random::index(key(s, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) ? 1 : 0;
+}
+double large_values(const FillSite& s, std::int64_t i) {
+  if (s.tensor == "do") return normal(s, i) * 0x1p-10;
+  if (s.tensor != "v") return normal(s, i);
+  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+}
+double large_gradients(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "do" ? 4096 : 1); }
+double wide_values(const FillSite& s, std::int64_t i) {
+  if (s.tensor != "v" && s.tensor != "do") return normal(s, i);
+  const int e = static_cast<int>(random::index(key(s, Purpose::exponent), static_cast<std::uint64_t>(i), 12)) - 6;
+  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+}
+double outlier_values(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / s.shape[3];
+  const bool here = random::index(key(s, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
+  return normal(s, i) * ((s.tensor == "v" || s.tensor == "do") && here ? 100 : 1);
+}
+double negative_scores(const FillSite& s, std::int64_t i) {
+  return s.tensor == "v" || s.tensor == "do" ? normal(s, i) : std::fabs(normal(s, i)) * (s.tensor == "k" ? -1 : 1);
+}
+// One row in eleven of the tensor has one channel that is NaN or infinite; the others are N(0, 1).
+double special_in(const FillSite& s, std::int64_t i, std::string_view tensor) {
+  const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
+  if (s.tensor != tensor || !random::one_in(key(s, Purpose::row), row, 11) ||
+      random::index(key(s, Purpose::column), row, s.shape[3]) != channel(s, i))
+    return normal(s, i);
+  const std::int64_t kind = random::index(key(s, Purpose::kind), row, 3);
+  return kind == 0 ? kNaN : kind == 1 ? kInf : -kInf;
+}
+double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i, "k"); }
+double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
+double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
+
+// --- The oracle: dQ again, query by query ------------------------------------------------------------------------------
+// `Round` is applied to every result on chip.
+template <class Round>
+void oracle_with(const attention_backward::Args& a, const Numerics& numerics, Round round, std::span<double> dq) {
+  using Mask = attention_backward::Mask;
+  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2],
+                     dim = a.q.shape[3];
+  const double scale = round(a.scale_used());
+  const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
+  std::vector<double> sum(static_cast<std::size_t>(dim));
+  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
+    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
+    const double lse = a.lse.at((batch * heads + head) * queries + query);
+    const auto dot = [&](const Tensor& x, std::int64_t at_x, const Tensor& y, std::int64_t at_y) {
+      double total = 0;
+      for (std::int64_t c = 0; c < dim; ++c) total = round(total + x.at(at_x + c) * y.at(at_y + c));
+      return total;
+    };
+    const double d = dot(a.d_o, row * dim, a.o, row * dim);
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::int64_t j = 0; j < keys && lse != -kInf; ++j) {
+      if (a.mask == Mask::causal && j > query + keys - queries) continue;
+      if (a.mask == Mask::causal_top_left && j > query) continue;
+      const std::int64_t at = ((batch * keys + j) * kv_heads + head * kv_heads / heads) * dim;
+      const double s = round(dot(a.q, row * dim, a.k, at) * scale);
+      double p = round(std::exp(round(s - lse)));
+      if (numerics.stores_intermediate) p = round_to(a.q.dtype, p);
+      double ds = round(p * round(dot(a.d_o, row * dim, a.v, at) - d));
+      if (narrow) ds = round_to(a.q.dtype, ds);
+      for (std::int64_t c = 0; c < dim; ++c) {
+        double& total = sum[static_cast<std::size_t>(c)];
+        total = round(total + ds * a.k.at(at + c));
+      }
+    }
+    for (std::int64_t c = 0; c < dim; ++c)
+      dq[static_cast<std::size_t>(row * dim + c)] = round(sum[static_cast<std::size_t>(c)] * scale);
+  }
+}
+
+void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
+  const auto& a = *static_cast<const attention_backward::Args*>(args);
+  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
+  constexpr FloatFormat kTf32{11, 127, -126};
+  const FloatFormat accumulator = info(numerics.accumulate).format;
+  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
+  const auto exact = [](double v) { return v; };
+  const auto declared = [&](double v) { return round_to(accumulator, v); };
+  const auto one_lower = [&](double v) { return round_to(lower, v); };
+  switch (roundings) {
+    case Roundings::exact: return oracle_with(a, {}, exact, out);
+    case Roundings::declared: return oracle_with(a, numerics, declared, out);
+    case Roundings::one_lower: return oracle_with(a, numerics, one_lower, out);
+  }
+}
+
+}  // namespace
+
+Hooks hooks_of_attention_backward() {
+  return {
+      .fills = {{.name = "probe_one_key",
+                 .shows = "a wrong key, query, head or channel: dV adds up one-hot rows; exact",
+                 .value = probe_one_key,
+                 .exact = power_of_four,
+                 .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 64; }},
+                {.name = "hot_first_key", .shows = "a first tile that is missed", .value = hot_first_key},
+                {.name = "hot_last_key", .shows = "a last tile that is missed", .value = hot_last_key},
+                {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
+                {.name = "sharp_scores", .shows = "scores or exponents in too few bits, saturated P", .value = sharp_scores},
+                {.name = "one_hot_gradient", .shows = "channels of dO swapped, or dropped", .value = one_hot_gradient},
+                {.name = "large_values", .shows = "D or dO V^T in the storage dtype", .value = large_values},
+                {.name = "large_gradients", .shows = "dS that overflows the storage dtype", .value = large_gradients},
+                {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
+                {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
+                {.name = "negative_scores",
+                 .shows = "a padding key of score zero that is counted",
+                 .coherent = true,
+                 .value = negative_scores},
+                {.name = "special_keys", .shows = "NaN or infinity in K that leaks out of hidden pairs", .value = special_keys},
+                {.name = "special_values", .shows = "NaN or infinity in V that is lost, or leaks", .value = special_values},
+                {.name = "special_gradients",
+                 .shows = "NaN or infinity in dO that leaks out of hidden pairs, or is lost",
+                 .value = special_gradients}},
+      .derived = {"o", "lse"},
+      .derive = derive,
+      .oracle = oracle};
+}
+
+}  // namespace assay
