@@ -67,7 +67,7 @@ std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
 
 // What only a machine that watches every access finds, by the kind that its findings begin with.
 bool found_by_watch(std::string_view reason) {
-  constexpr std::string_view kKinds[] = {"race:", "uninitialised:", "unwritten:", "plain_access:"};
+  constexpr std::string_view kKinds[] = {"shared_race:", "global_race:", "uninitialised:", "unwritten:", "plain_access:"};
   return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
 }
 

@@ -91,3 +91,5 @@ TEST_CASE("threads that leave before a barrier are found in three orders", "[wat
   expect("early_return_before_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 33}}),
          {"barrier_divergence", "bad_shuffle"});
 }
+
+}  // namespace assay
