@@ -86,6 +86,9 @@ struct Hooks {
   // that none of it has a sign (aggregate.hpp).
   bool only_sums = false;
   std::vector<Summed> summed{};
+  // The intermediates that a kernel may round to the storage dtype weigh about alike in the result: where one is declared to be
+  // rounded (narrow_probabilities), no bound tells the others.
+  bool intermediates_alike = false;
 };
 
 struct Op {

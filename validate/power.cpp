@@ -141,7 +141,9 @@ void Power::look(const Prepared& p) {
     look_for("output", kGoldenFlops);
     const Numerics& n = k->numerics;
     if (op.hooks.oracle) look_for("accumulator", kOracleFlops);
-    if (op.hooks.oracle && c.dtype != f32 && !n.stores_intermediate && !n.rounds_weights) look_for("intermediate", kOracleFlops);
+    const bool as_declared =
+        n.stores_intermediate || n.rounds_weights || (n.narrow_probabilities && op.hooks.intermediates_alike);
+    if (op.hooks.oracle && c.dtype != f32 && !as_declared) look_for("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
         look_for("dropped_" + std::string(name(sum.axis)), kGoldenFlops);

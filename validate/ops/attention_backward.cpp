@@ -219,7 +219,8 @@ Hooks hooks_of_attention_backward() {
                  .value = special_gradients}},
       .derived = {"o", "lse"},
       .derive = derive,
-      .oracle = oracle};
+      .oracle = oracle,
+      .intermediates_alike = true};
 }
 
 }  // namespace assay

@@ -113,7 +113,8 @@ Hooks hooks_of_ffn_gelu() {
            {.name = "cancelling", .shows = "z or h rounded to 16 bits on the way", .value = cancelling, .applies = several_units},
            {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
            {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
-      .oracle = oracle};
+      .oracle = oracle,
+      .intermediates_alike = true};
 }
 
 }  // namespace assay
