@@ -125,6 +125,7 @@ Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& 
 
 double Predictions::rms(const Op& op, const Problem& problem, const Numerics& numerics, const Tensor& like) {
   if (!op.hooks.oracle || !problem.rows().all() || !(problem.cost().flops <= kOracleFlops)) return 0;
+  std::unique_lock lock(mutex_);
   auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
   if (at == oracles_.end()) {
     std::vector<double> y(static_cast<std::size_t>(like.size()));
@@ -132,8 +133,10 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
     for (double& v : y) v = round_to(like.dtype, v);
     at = oracles_.insert(oracles_.end(), {numerics, std::move(y)});
   }
+  const std::vector<double>& answers = at->second;  // stays where it is, whatever is added
+  lock.unlock();
   const Sums s = sums_of(problem, op.hooks, numerics, like.dtype, like.size(),
-                         [&](std::int64_t i) { return at->second[static_cast<std::size_t>(i)]; });
+                         [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

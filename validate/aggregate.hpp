@@ -24,6 +24,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,13 +47,15 @@ struct Aggregate {
 Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got);
 
 // The rms z of the oracle's answers with a kernel's declared roundings, made once for all kernels that declare the same.
+// Threads may ask at the same time.
 class Predictions {
  public:
   // 0 where there is no oracle, or too much for it to compute.
   double rms(const Op&, const Problem&, const Numerics&, const Tensor& like);
 
  private:
-  std::vector<std::pair<Numerics, std::vector<double>>> oracles_;  // by declared roundings: the answers, rounded
+  std::mutex mutex_;
+  std::deque<std::pair<Numerics, std::vector<double>>> oracles_;  // by declared roundings: the answers, rounded
 };
 
 // What is wrong, as a sentence; empty: nothing.  `predicted`: the unit.

@@ -34,6 +34,9 @@ struct Case {
   std::vector<Reduction> reduced;  // axes made shorter for a slow backend
 };
 
+// Whether somebody chose it: it is a dataset's, and no random or hand-typed one.
+inline bool from_dataset(const Case& c) { return c.source.find('/') != std::string::npos; }
+
 inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 

@@ -84,7 +84,7 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
         ++mine.compared;
         if (!(zero <= 1)) mine.powerless = false;
-        if (round_to(got.dtype, golden[static_cast<std::size_t>(i)]) != 0) mine.zeros = false;
+        if (mine.zeros && round_to(got.dtype, golden[static_cast<std::size_t>(i)]) != 0) mine.zeros = false;
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r, mine.worst = i;
           mine.got = value, mine.golden = golden[static_cast<std::size_t>(i)], mine.bound = exact ? 0 : bound;

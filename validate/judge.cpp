@@ -7,16 +7,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <deque>
+#include <future>
 #include <thread>
+#include <utility>
 
-#include "validate/compare.hpp"
+#include "validate/crew.hpp"
 #include "validate/memory.hpp"
-#include "validate/pattern.hpp"
 #include "validate/pool.hpp"
 #include "validate/prepare.hpp"
-#include "validate/tiers.hpp"
+#include "validate/settle.hpp"
 
 namespace assay {
 
@@ -37,136 +37,25 @@ struct Lane {
   Clock::time_point deadline{};
 };
 
-// What came back for one record and waits to be judged.
-struct Result {
-  std::shared_ptr<Prepared> of;
-  const Kernel* kernel;
-  SharedMemory outputs;
-  Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
-  Reply reply;
-};
-
-Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
-  Record r;
-  r.kernel = kernel.name;
-  r.backend = options.backend;
-  r.c = task.c;
-  r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
-  r.repro = repro(task.c, task.op->shape(), kernel.name);
-  return r;
+template <class T>
+bool ready(const std::future<T>& f) {
+  return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
-  std::vector<std::int64_t> index(static_cast<std::size_t>(t.rank));
-  for (int a = t.rank - 1; a >= 0; --a) {
-    index[static_cast<std::size_t>(a)] = linear % t.shape[a];
-    linear /= t.shape[a];
-  }
-  return index;
-}
-
-// What only a machine that watches every access finds, by the kind that its findings begin with.
-bool found_by_watch(std::string_view reason) {
-  constexpr std::string_view kKinds[] = {"shared_race:", "global_race:", "uninitialised:", "unwritten:", "plain_access:"};
-  return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
-}
-
-// What the rules in practice want to know of the first run.
-void ask_policies(const Result& result, Record& r) {
-  const Prepared& p = *result.of;
-  for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
-    if (p.task->op->tensors[i].role != Role::output) continue;
-    Tensor got = p.packing.placements[i].tensor;
-    got.data = result.outputs.data() + p.packing.at[i];
-    r.policy_figures.push_back(policy_figures(*p.problem, static_cast<int>(r.policy_figures.size()), got));
-  }
-}
-
-// Judges the outputs of both runs; fills in the verdict and its reason.
-void judge_outputs(const Result& result, Record& r) {
-  const Prepared& p = *result.of;
-  const auto fail = [&](Tier tier, std::string reason) {
-    r.caught(tier);
-    if (r.verdict == Verdict::passed) r.verdict = Verdict::failed, r.reason = std::move(reason);
-  };
-  const auto is_output = [](const TensorSpec& t) { return t.role == Role::output; };
-  const auto outputs = std::count_if(p.task->op->tensors.begin(), p.task->op->tensors.end(), is_output);
-  bool powerless = true, zeros = true;
-  int output = 0;
-  for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
-    const TensorSpec& spec = p.task->op->tensors[i];
-    if (!is_output(spec)) continue;
-    Tensor runs[kRuns];
-    for (int k = 0; k < kRuns; ++k) {
-      runs[k] = p.packing.placements[i].tensor;
-      runs[k].data = result.outputs.data() + static_cast<std::size_t>(k) * p.packing.output_bytes + p.packing.at[i];
-    }
-    const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
-    const Frame frame = frame_of(spec, *result.kernel, p.task->c.dtype);
-    r.compared += c.compared, r.wrong += c.wrong;
-    powerless = powerless && c.powerless, zeros = zeros && c.zeros;
-    if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
-      r.margin = c.margin;
-      r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
-      if (c.wrong) r.worst->tile = tile_text(frame, p.task->c.dims, r.worst->index);
-    }
-    if (c.wrong) {
-      const Pattern found = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, frame);
-      r.pattern += (r.pattern.empty() ? "" : "; ") + (outputs > 1 ? std::string(spec.name) + ": " : "") + found.text;
-      if (r.reads_like.empty()) r.reads_like = found.reads_like;
-      fail(p.exact ? Tier::T0 : Tier::T1,
-           p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
-    }
-    if (output == 0 && c.wrong == 0)
-      if (std::string why = judge_together(*result.of, result.kernel->numerics, runs[0], r); !why.empty())
-        fail(Tier::T2, std::move(why));
-    r.digest = digest(runs[0], r.digest.value_or(0));
-    if (output == 0 && !p.problem->rows().all() && p.task->op->hooks.sweep) {
-      r.sweep_margin =
-          p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, p.problem->errors(), runs[0], p.task->c.seed);
-      if (!(*r.sweep_margin <= 1))
-        fail(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", *r.sweep_margin));
-    }
-    const bool same = same_elements(runs[0], runs[1]);
-    r.deterministic = r.deterministic.value_or(true) && same;
-    if (!same && result.kernel->deterministic)
-      fail(Tier::T4,
-           fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec.name));
-    if (!same && compare(*p.problem, result.kernel->numerics, output, runs[1], p.exact).wrong)
-      fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec.name));
-    const bool in_place = lies_over(*p.task->op, p.task->c, i).has_value();
-    for (int k = 0; k < kRuns; ++k)
-      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, in_place || is_given(spec) ? kGapByte : kGarbage[k]))
-        fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec.name));
-    ++output;
-  }
-  if (r.verdict != Verdict::passed) return;
-  if (std::string why = judge_relations(p, *result.kernel, result.outputs.data(), result.reply.related, r); !why.empty())
-    return fail(Tier::T3, std::move(why));
-  if (r.compared == 0) {
-    r.reason = "empty: nothing may be written, and nothing was";
-  } else if (powerless && zeros && p.task->c.source.find('/') == std::string::npos) {
-    // Note: a case of a dataset, "edges/common", is to be replaced; nobody chose the shape and the numbers of a random one.
-    r.reason = "by chance every right value is a zero";
-  } else if (powerless) {
-    r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
-    r.caught(Tier::T2);
-  }
-}
-
+// The calling thread talks to the workers and hands over the records; a crew makes the goldens and judges the outputs.
 class Run {
  public:
   Run(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record)
       : tasks_(tasks), options_(options), on_record_(on_record) {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) {
-        if (std::none_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; }))
-          lanes_.push_back({.kernel = k});
-        lane_of(*k).last_task = static_cast<std::size_t>(&t - tasks.data());
+        auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; });
+        if (lane == lanes_.end()) lane = lanes_.insert(lane, Lane{.kernel = k});
+        lane->last_task = static_cast<std::size_t>(&t - tasks.data());
         ++records_total_;
       }
     records_.resize(records_total_);
-    jobs_ = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    jobs_ = options.jobs > 0 ? options.jobs : cores();
   }
 
   Tally go() {
@@ -175,13 +64,10 @@ class Run {
         tally_.interrupted = true;
         break;
       }
+      collect();
       prepare_ahead();
       dispatch();
-      if (!results_.empty()) {
-        settle(results_.front());
-        results_.pop_front();
-      }
-      wait(results_.empty() ? 200 : 0);
+      wait(200);
       if (options_.fail_fast && tally_.bad()) break;
     }
     for (Lane& lane : lanes_) lane.worker.reset();
@@ -190,23 +76,38 @@ class Run {
   }
 
  private:
-  static constexpr std::size_t kAhead = 4;  // tasks prepared and not yet finished
+  // A task that is made and not finished yet, or about to be.
+  struct Making {
+    const Task* task;
+    double bytes;
+    std::future<std::shared_ptr<Prepared>> prepared;
+  };
+  struct Judging {
+    std::size_t number;
+    std::future<Record> record;
+  };
+
+  static constexpr int kMostThreads = 8;  // of the crew; the GPU's workers answer no faster
   static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
   bool finished() const { return emitted_ == records_total_; }
 
+  static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
   // Whether one more task may be prepared, by their number and by their memory.
-  bool room_for(const Task& task) const {
+  bool room_for(const Task& task) {
+    std::erase_if(live_, [](const auto& p) { return p.expired(); });
     double bytes = memory_of(*task.op, task.c);
     for (const auto& p : live_)
       if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
-    return live_.empty() || (live_.size() < kAhead && bytes <= static_cast<double>(memory_));
+    for (const Making& m : making_) bytes += m.bytes;
+    const std::size_t alive = live_.size() + making_.size(), most = 3 + static_cast<std::size_t>(crew_.size());
+    return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
   }
 
   void prepare_ahead() {
     while (next_task_ < tasks_.size()) {
-      std::erase_if(live_, [](const auto& p) { return p.expired(); });
       const Task& task = tasks_[next_task_];
       const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
                                   : options_.wanted && !options_.wanted(task) ? "not wanted any more"
@@ -216,16 +117,29 @@ class Run {
       ++next_task_;
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
-      if (!why_not.empty()) {
+      if (why_not.empty())
+        making_.push_back({&task, memory_of(*task.op, task.c), crew_.post([&task, first] { return prepare(task, first); })});
+      else
         for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], why_not));
-        continue;
-      }
-      const auto p = prepare(task, first);
-      p->relations = relations_of(*task.op, task.c, options_.relations);
+    }
+  }
+
+  // Takes over what the crew has finished: tasks in their order, records as they come.
+  void collect() {
+    for (; !making_.empty() && ready(making_.front().prepared); making_.pop_front()) {
+      const std::shared_ptr<Prepared> p = making_.front().prepared.get();
+      p->relations = relations_of(*p->task->op, p->task->c, options_.relations);
       if (options_.power) options_.power->look(*p);
       live_.push_back(p);
-      for (const Kernel* k : task.kernels) lane_of(*k).queue.push_back(p);
-      return;  // look at the workers between two goldens
+      for (const Kernel* k : p->task->kernels) lane_of(*k).queue.push_back(p);
+    }
+    for (std::size_t i = 0; i < judging_.size();) {
+      if (!ready(judging_[i].record)) {
+        ++i;
+        continue;
+      }
+      emit(judging_[i].number, judging_[i].record.get());
+      judging_.erase(judging_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
@@ -271,15 +185,17 @@ class Run {
     return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.running != nullptr; }));
   }
 
-  // Takes in what the workers have to say.
+  // Takes in what the workers have to say; returns as well when the crew has finished something.
   void wait(int milliseconds) {
+    if (finished()) return;
     std::vector<pollfd> polled;
     std::vector<Lane*> who;
     for (Lane& lane : lanes_)
       if (lane.running) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
-    if (polled.empty()) return;
+    polled.push_back({crew_.ended(), POLLIN, 0});
     ::poll(polled.data(), polled.size(), milliseconds);
-    for (std::size_t i = 0; i < polled.size(); ++i) {
+    if (polled.back().revents) crew_.forget_ended();
+    for (std::size_t i = 0; i < who.size(); ++i) {
       Lane& lane = *who[i];
       if (polled[i].revents) {
         std::optional<Reply> reply = lane.worker->receive();
@@ -306,28 +222,11 @@ class Run {
   // A worker that did not end well is not trusted again.
   void take(Lane& lane, Verdict verdict, Reply reply) {
     if (reply.tainted) lane.worker.reset();
-    results_.push_back({std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)});
+    const std::size_t number = record_number(*lane.running, *lane.kernel);
+    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
+    judging_.push_back({number, crew_.post([this, result = std::move(result)] { return settle(result, options_); })});
     lane.running = nullptr;
     lane.outputs = {};
-  }
-
-  void settle(const Result& result) {
-    const Task& task = *result.of->task;
-    Record r = blank_record(task, *result.kernel, options_);
-    r.exact = result.of->exact;
-    r.verdict = result.verdict;
-    r.reason = result.reply.message;
-    r.seconds = result.reply.seconds;
-    r.traffic = result.reply.traffic;
-    r.sites = result.reply.sites;
-    r.cost = result.of->problem->cost();
-    r.rows_checked = result.of->problem->rows().sample;
-    r.rows = result.of->problem->rows().total;
-    if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
-    r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
-    if (options_.policies && (r.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
-    if (r.verdict == Verdict::passed) judge_outputs(result, r);
-    emit(record_number(*result.of, *result.kernel), std::move(r));
   }
 
   Record skipped(const Task& task, const Kernel& kernel, std::string why) const {
@@ -358,11 +257,13 @@ class Run {
   std::size_t memory_ = available_memory();
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
-  std::deque<Result> results_;
+  std::deque<Making> making_;
+  std::vector<Judging> judging_;
   std::vector<std::unique_ptr<Record>> records_;
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
   Clock::time_point start_ = Clock::now();
+  Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before what they use
 };
 
 }  // namespace
