@@ -30,10 +30,10 @@ struct Steps {
   static __device__ bool counts(float /*score*/) { return true; }
   static __device__ float exponential(const Problem<T>&, float v) { return expf(v); }
 
-  // What was summed, scaled down when a larger score comes, and the weight of a key's values.
+  // What was summed, scaled down when a larger score comes; the output with the next key's value added.
   static __device__ float shrunk_sum(float sum, float shrink) { return sum * shrink; }
   static __device__ float shrunk_output(float o, float shrink) { return o * shrink; }
-  static __device__ float weight(float w) { return w; }
+  static __device__ float added(float o, float weight, float v) { return fmaf(weight, v, o); }
 
   static __device__ float output(float o, float sum) { return sum == 0 ? 0.0f : o / sum; }
   static __device__ T stored(float v) { return from_float<T>(v); }
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
     sum += weight;
 #pragma unroll
     for (int c = 0; c < kPlainChannels; ++c)
-      if (c < channels) o[c] = fmaf(S::weight(weight), to_float(ld(v + c)), o[c]);
+      if (c < channels) o[c] = S::added(o[c], weight, to_float(ld(v + c)));
   }
 
   T* const out = p.o.of(batch, head) + query * p.o.seq + first;

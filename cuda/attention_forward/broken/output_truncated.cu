@@ -24,7 +24,9 @@ __device__ inline T towards_zero(float v) {
 template <class T>
 struct Wrong : Steps<T> {
   // The kernel's own: the declaration says it.
-  static __device__ float weight(float w) { return to_float(from_float<T>(w)); }
+  static __device__ float added(float o, float weight, float v) {
+    return fmaf(to_float(from_float<T>(weight)), v, o);
+  }
   static __device__ T stored(float v) { return towards_zero<T>(v); }
 };
 
