@@ -14,8 +14,6 @@ inline constexpr int kPlainQueries = 4;  // warps a block
 // Every step as it should be.
 template <class T>
 struct Steps {
-  static bool nothing_to_do(const attention_scores::Args& a) { return a.p.size() == 0; }
-
   // How many keys a query sees, how many of them the maximum and the sum run over, and how many of P are written.
   static __device__ std::int64_t seen(const Problem<T>& m, std::int64_t query) { return m.visible(query); }
   static __device__ std::int64_t in_maximum(const Problem<T>&, std::int64_t seen) { return seen; }
@@ -73,8 +71,8 @@ __global__ void attention_scores_plain(Problem<T> m) {
 
 template <template <class> class S>
 void run_plain(const attention_scores::Args& a, const Launch& l) {
+  if (a.p.size() == 0) return;
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    if (S<T>::nothing_to_do(a)) return;
     const std::int64_t rows = a.p.size() / a.p.shape[3];
     launch(attention_scores_plain<T, S<T>>, {.grid = dim3(ceil_div(rows, kPlainQueries)), .block = dim3(kPlainQueries * kWarp)},
            l.stream, problem<T>(a));
