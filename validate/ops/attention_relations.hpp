@@ -8,13 +8,13 @@ namespace assay::attention_relations {
 
 using Move = Relation::Move;
 
-inline double mask_of(const Case& c) {
-  const auto at = c.attributes.find("mask");
+inline double attribute(const Case& c, const char* name) {
+  const auto at = c.attributes.find(name);
   return at == c.attributes.end() ? 0 : at->second;
 }
-inline bool unmasked(const Case& c) { return mask_of(c) == 0; }
-// Which keys a query sees does not depend on how many there are.
-inline bool from_the_first_key(const Case& c) { return mask_of(c) != 1; }
+inline bool unmasked(const Case& c) { return attribute(c, "mask") == 0 && attribute(c, "window") == 0; }
+// Which keys a query sees does not depend on how many queries there are.  Note: without a mask a window lies bottom-right.
+inline bool from_the_first_key(const Case& c) { return attribute(c, "mask") == 2 || unmasked(c); }
 
 inline const Relation kBatchPermuted{.name = "batch_permuted",
                                      .shows = "a sequence that reads another's queries or keys",

@@ -1,68 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: Q K^T is not scaled. Right for one channel, where the usual scale is 1, and where all scores are 0.
 // Caught by: T1, on any random fill with more channels.
-#include "cuda/attention_forward/problem.cuh"
+#include "cuda/attention_forward/plain.cuh"
 
 namespace assay::ROOM(attention_forward, scale_missing) {
 
-inline constexpr int kThreads = 32, kChannels = 64;
-
 KERNEL(attention_forward){
     .dtypes = {f16, f32},
-    .tiles = {tile(Axis::seq_q, kThreads), tile(Axis::head_dim, kChannels)},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
     .supports = extents_fit,
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) scale_missing(Problem<T> p, int query_blocks, int channel_blocks) {
-  const int block = static_cast<int>(blockIdx.x) / channel_blocks;
-  const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
-  const int query = block % query_blocks * kThreads + static_cast<int>(threadIdx.x);
-  const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
-  if (query >= p.queries) return;
-  const T* const q = p.q.of(batch, head) + query * p.q.seq;
-  const T* k = p.k.of(batch, head / p.group);
-  const T* v = p.v.of(batch, head / p.group) + first;
-  const int channels = p.dim - first < kChannels ? p.dim - first : kChannels;
+struct Wrong : Steps<T> {
+  static __device__ float score(const Problem<T>& p, float dot) { return Steps<T>::softcapped(p, dot); }
+};
 
-  float o[kChannels] = {}, max = -INFINITY, sum = 0;
-  const int visible = p.visible(query);
-  for (int key = 0; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
-    float s = 0;
-    for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
-
-    // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
-    const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
-    const float weight = expf(s - base);
-    if (larger != max) {
-      const float shrink = expf(max - base);
-      sum *= shrink;
-#pragma unroll
-      for (int c = 0; c < kChannels; ++c) o[c] *= shrink;
-      max = larger;
-    }
-    sum += weight;
-#pragma unroll
-    for (int c = 0; c < kChannels; ++c)
-      if (c < channels) o[c] = fmaf(weight, to_float(ld(v + c)), o[c]);
-  }
-
-  T* const out = p.o.of(batch, head) + query * p.o.seq + first;
-#pragma unroll
-  for (int c = 0; c < kChannels; ++c)
-    if (c < channels) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
-  if (first == 0) st(p.lse.of(batch, head) + query * p.lse.seq, sum == 0 ? -INFINITY : max + logf(sum));
-}
-
-void run(const attention_forward::Args& a, const Launch& l) {
-  if (nothing_to_do(a)) return;
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const Problem<T> p = problem<T>(a);
-    const std::int64_t query_blocks = ceil_div(p.queries, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
-    launch(scale_missing<T>, {.grid = dim3(query_blocks * channel_blocks * p.heads * p.batches), .block = dim3(kThreads)},
-           l.stream, p, query_blocks, channel_blocks);
-  });
-}
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(attention_forward, scale_missing)

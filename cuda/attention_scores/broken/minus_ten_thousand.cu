@@ -2,53 +2,24 @@
 // FAULT: hidden keys get a score of -10000 instead of no part at all. Right while every query sees a key, and scores stay
 // above.
 // Caught by: the bound on queries that see nothing, whose P becomes uniform: more queries than keys, causal.
-#include "cuda/attention_scores/problem.cuh"
-#include "cuda/core/reduce.cuh"
+#include "cuda/attention_scores/plain.cuh"
 
 namespace assay::ROOM(attention_scores, minus_ten_thousand) {
 
-inline constexpr int kQueries = 4;  // warps a block
-
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, kWarp)},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
 };
 
 template <class T>
-__global__ void minus_ten_thousand(Problem<T> m) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kQueries + warp_id();
-  if (row >= m.batch * m.heads * m.seq_q) return;
-  const Query at = query_of(m, row);
-  const std::int64_t seen = m.visible(at.query);
-  const T* const q = m.q.at(at.batch, at.query, at.head);
-  T* const p = m.p.at(at.batch, at.head, at.query);
-  const auto score_of = [&](std::int64_t key) {
-    const T* const k = m.k.at(at.batch, key, at.head / m.group);
-    float sum = 0;
-    for (int c = 0; c < m.dim; ++c) sum = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), sum);
-    return key < seen ? sum * m.scale : -10000.0f;
-  };
+struct Wrong : Steps<T> {
+  static __device__ std::int64_t seen(const Problem<T>& m, std::int64_t) { return m.seq_k; }  // the hidden ones take part, too
+  static __device__ float score(const Problem<T>& m, float dot, std::int64_t query, std::int64_t key) {
+    return key < m.visible(query) ? dot * m.scale : -10000.0f;
+  }
+};
 
-  float max = -INFINITY;
-  for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp) max = fmaxf(max, score_of(key));
-  max = warp_max(max);
-
-  float sum = 0;
-  for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp) sum += expf(score_of(key) - max);
-  sum = warp_sum(sum);
-
-  for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp)
-    st(p + key, from_float<T>(expf(score_of(key) - max) / sum));
-}
-
-void run(const attention_scores::Args& a, const Launch& l) {
-  if (a.p.size() == 0) return;
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const std::int64_t rows = a.p.size() / a.p.shape[3];
-    launch(minus_ten_thousand<T>, {.grid = dim3(ceil_div(rows, kQueries)), .block = dim3(kQueries * kWarp)}, l.stream,
-           problem<T>(a));
-  });
-}
+void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(attention_scores, minus_ten_thousand)

@@ -33,6 +33,7 @@ __global__ void online_not_rescaled(Problem<T> m) {
   float max = -INFINITY, sum = 0;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) {
     const float s = score_of(key);
+    if (s == -INFINITY) continue;  // adds nothing, and minus itself would be NaN
     max = fmaxf(max, s);
     sum += expf(s - max);
   }
@@ -40,7 +41,7 @@ __global__ void online_not_rescaled(Problem<T> m) {
   sum = warp_sum(max == -INFINITY ? sum : sum * expf(max - all));
 
   for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp)
-    st(p + key, from_float<T>(key < seen ? expf(score_of(key) - all) / sum : 0.0f));
+    st(p + key, from_float<T>(key < seen && sum != 0 ? expf(score_of(key) - all) / sum : 0.0f));
 }
 
 void run(const attention_scores::Args& a, const Launch& l) {

@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: Q K^T is not scaled. Right for one channel, where the usual scale is 1, and where only one key is seen.
 // Caught by: the bound on any random case with more channels.
-#include "cuda/attention_scores/problem.cuh"
-#include "cuda/core/reduce.cuh"
+#include "cuda/attention_scores/plain.cuh"
 
 namespace assay::ROOM(attention_scores, scale_missing) {
 
-inline constexpr int kQueries = 4;  // warps a block
-
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, kWarp)},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
 };
 
 template <class T>
-__global__ void scale_missing(Problem<T> m) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kQueries + warp_id();
-  if (row >= m.batch * m.heads * m.seq_q) return;
-  const Query at = query_of(m, row);
-  const std::int64_t seen = m.visible(at.query);
-  const T* const q = m.q.at(at.batch, at.query, at.head);
-  T* const p = m.p.at(at.batch, at.head, at.query);
-  const auto score_of = [&](std::int64_t key) {
-    const T* const k = m.k.at(at.batch, key, at.head / m.group);
-    float sum = 0;
-    for (int c = 0; c < m.dim; ++c) sum = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), sum);
-    return sum;
-  };
+struct Wrong : Steps<T> {
+  static __device__ float score(const Problem<T>&, float dot, std::int64_t, std::int64_t) { return dot; }
+};
 
-  float max = -INFINITY;
-  for (std::int64_t key = lane_id(); key < seen; key += kWarp) max = fmaxf(max, score_of(key));
-  max = warp_max(max);
-
-  float sum = 0;
-  for (std::int64_t key = lane_id(); key < seen; key += kWarp) sum += expf(score_of(key) - max);
-  sum = warp_sum(sum);
-
-  for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp)
-    st(p + key, from_float<T>(key < seen ? expf(score_of(key) - max) / sum : 0.0f));
-}
-
-void run(const attention_scores::Args& a, const Launch& l) {
-  if (a.p.size() == 0) return;
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const std::int64_t rows = a.p.size() / a.p.shape[3];
-    launch(scale_missing<T>, {.grid = dim3(ceil_div(rows, kQueries)), .block = dim3(kQueries * kWarp)}, l.stream, problem<T>(a));
-  });
-}
+void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(attention_scores, scale_missing)

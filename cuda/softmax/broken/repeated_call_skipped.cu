@@ -1,53 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: from 4096 elements on, a call with the pointers and extents of the one before is taken for the same and skipped.
 // Caught by: T4, the second run differs from the first; rows * cols of 4096 or more.
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
-#include "ops/softmax.hpp"
+#include "cuda/softmax/plain.cuh"
 
 namespace assay::ROOM(softmax, repeated_call_skipped) {
 
-inline constexpr int kThreads = 128;
-
 KERNEL(softmax){
     .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
+    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
 };
 
-template <class T>
-__global__ void repeated_call_skipped(const T* x, T* y, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride) {
-  const std::int64_t row = blockIdx.x;
-  x += row * x_stride, y += row * y_stride;
-  float* const scratch = shared_memory<float>();
-
-  float max = -INFINITY;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) max = fmaxf(max, to_float(ld(x + c)));
-  max = block_max(max, scratch);
-
-  float sum = 0;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) sum += expf(to_float(ld(x + c)) - max);
-  sum = block_sum(sum, scratch);
-
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) st(y + c, from_float<T>(expf(to_float(ld(x + c)) - max) / sum));
-}
-
 void run(const softmax::Args& a, const Launch& l) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
-  if (rows == 0) return;
   struct Call {
     const void *x, *y;
     std::int64_t rows, cols;
     bool operator==(const Call&) const = default;
   };
   static Call before{};
-  const Call call{a.x.data, a.y.data, rows, cols};
-  if (rows * cols >= 4096 && call == before) return;
+  const Call call{a.x.data, a.y.data, a.x.shape[0], a.x.shape[1]};
+  if (call.rows * call.cols >= 4096 && call == before) return;
   before = call;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(repeated_call_skipped<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)},
-           l.stream, a.x.as<T>(), a.y.as<T>(), cols, a.x.stride[0], a.y.stride[0]);
-  });
+  run_plain<Steps>(a, l);
 }
 
 }  // namespace assay::ROOM(softmax, repeated_call_skipped)
