@@ -36,8 +36,8 @@ void run_plain(const embedding::Args& a, const Launch& l, std::size_t shared_byt
   if (tokens * hidden == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     const Rows<T> m{a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), hidden, a.table.stride[0], a.y.stride[0]};
-    launch(embedding_plain<T, F<T>>, {.grid = dim3(tokens), .block = dim3(kPlainThreads), .shared_bytes = shared_bytes},
-           l.stream, m);
+    launch(embedding_plain<T, F<T>>, {.grid = dim3(tokens), .block = dim3(kPlainThreads), .shared_bytes = shared_bytes}, l.stream,
+           m);
   });
 }
 

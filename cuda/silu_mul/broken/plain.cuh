@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: one thread an element, for any layout.  A kernel brings its own value of an element.
+// What the broken kernels of this room share: one thread an element, for any layout.  A kernel brings its own value.
 #pragma once
 
 #include "cuda/core/activation.cuh"
