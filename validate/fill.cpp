@@ -8,15 +8,12 @@
 #include <array>
 #include <limits>
 
-#include "validate/random.hpp"
+#include "validate/draws.hpp"
 
 namespace assay {
 namespace {
 
-using random::Purpose;
-
-std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
-std::uint64_t at(std::int64_t i) { return static_cast<std::uint64_t>(i); }
+using namespace draws;
 
 // The last axis is the row; all others count rows.
 std::int64_t cols(const FillSite& s) { return s.shape.empty() ? 1 : s.shape.back(); }
@@ -26,10 +23,6 @@ std::int64_t rows(const FillSite& s) {
   return n;
 }
 bool first_input(const FillSite& s) { return s.role == Role::input && s.tensor_index == 0; }
-
-double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), at(i)); }
-double uniform(const FillSite& s, std::int64_t i) { return random::uniform(key(s, Purpose::value), at(i)); }
-double sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), at(i)); }
 
 double uniform01(const FillSite& s, std::int64_t i) { return s.role == Role::input ? uniform(s, i) : normal(s, i); }
 
@@ -49,7 +42,7 @@ double large_mean(const FillSite& s, std::int64_t i) {
 double one_outlier(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input) return normal(s, i);
   const std::int64_t row = i / cols(s), col = i % cols(s);
-  if (col != random::index(key(s, Purpose::column), at(row), cols(s))) return normal(s, i);
+  if (col != draw(s, Purpose::column, row, cols(s))) return normal(s, i);
   return sign(s, row) * (1000 + 1000 * uniform(s, i));  // 2000 at most, within f16
 }
 
@@ -67,7 +60,7 @@ double subnormals(const FillSite& s, std::int64_t i) {
 double wide_range(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input) return normal(s, i);
   const int highest = s.dtype == f16 ? 15 : 40, lowest = s.dtype == f16 ? -14 : -40;
-  const int e = lowest + static_cast<int>(random::index(key(s, Purpose::exponent), at(i), highest - lowest));
+  const int e = lowest + static_cast<int>(draw(s, Purpose::exponent, i, highest - lowest));
   return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
 
@@ -85,8 +78,8 @@ double near_max(const FillSite& s, std::int64_t i) {
 // Seeded rows, about half of them and never all, hold nothing but +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s);
-  const bool zero = s.role == Role::input && random::bits(key(s, Purpose::row), at(row)) & 1 &&
-                    row != random::index(key(s, Purpose::kind), 0, rows(s));
+  const bool zero =
+      s.role == Role::input && random::bits(key(s, Purpose::row), at(row)) & 1 && row != draw(s, Purpose::kind, 0, rows(s));
   return zero ? 0 : normal(s, i);
 }
 // Half the elements are zeros of either sign.
@@ -99,8 +92,7 @@ double signed_zeros(const FillSite& s, std::int64_t i) {
 // all of several rows.
 bool special_here(const FillSite& s, std::int64_t i) {
   const std::int64_t period = std::min<std::int64_t>(rows(s), 16), row = i / cols(s), block = row / period;
-  return row % period == random::index(key(s, Purpose::row), at(block), period) &&
-         i % cols(s) == random::index(key(s, Purpose::column), at(row), cols(s));
+  return row % period == draw(s, Purpose::row, block, period) && i % cols(s) == draw(s, Purpose::column, row, cols(s));
 }
 
 enum class Special { nan, inf, minus_inf };
@@ -115,7 +107,7 @@ double special_first(const FillSite& s, std::int64_t i) {
 }
 double special_later(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input || s.tensor_index == 0 || !special_here(s, i)) return normal(s, i);
-  return value_of(static_cast<Special>(random::index(key(s, Purpose::kind), at(i), 3)));
+  return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
 }
 
 // Another value for each column (1021 of them, a prime, so that no tile repeats), another scale for neighbouring rows,
@@ -161,9 +153,9 @@ constexpr std::array kCommon{
 std::span<const Fill> common_fills() { return kCommon; }
 
 std::int64_t any_place(const FillSite& s, std::int64_t i) {
-  const std::uint64_t kind = random::bits(key(s, Purpose::kind), at(i));
+  const std::uint64_t kind = random::bits(draws::key(s, Purpose::kind), draws::at(i));
   if (kind % 8 == 0) return kind & 8 ? s.places - 1 : 0;
-  return random::index(key(s, Purpose::value), at(i), s.places);
+  return draws::draw(s, Purpose::value, i, s.places);
 }
 
 }  // namespace assay

@@ -21,7 +21,7 @@ kernel_rules() {
       finish()
       file = FILENAME
       n = split(file, part, "/"); op = part[2]; stem = part[n]; sub(/\.[^.]*$/, "", stem)
-      broken = file ~ /\/broken\//; kernel = file ~ /\.cu$/
+      kernel = file ~ /\.cu$/; broken = kernel && file ~ /\/broken\//
       room = fault = caught = head = block = 0; in_head = 1
       if ($0 != "// SPDX-License-Identifier: Apache-2.0") wrong(1, "the first line is // SPDX-License-Identifier: Apache-2.0")
       next
@@ -91,6 +91,7 @@ kernel cuda/op/shared.cuh 'op, shared' '!  __syncwarp();'
 kernel cuda/op/other_name.cu 'op, name' 'int x;'
 kernel cuda/op/other_op.cu 'ops, other_op' 'int x;'
 kernel cuda/op/broken/unsaid.cu 'op, unsaid' 'int x;'
+kernel cuda/op/broken/shared.cuh 'op, shared' '!  __syncwarp();' 'int x;'
 printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(op, said) {\n' "$spdx" >"$work/cuda/op/broken/said.cu"
 printf '%s\n// 1\n// 2\n// 3\n// 4\n// 5\n// 6\n// 7\nnamespace assay::ROOM(op, wordy) {\n' "$spdx" >"$work/cuda/op/wordy.cu"
 printf '// No licence.\nint x;\n' >"$work/cuda/op/roomless.cu"

@@ -12,9 +12,8 @@ namespace {
 
 // b is -a but for a part in 32: the sum of them is exact, and whatever was rounded on the way is magnified.
 double cancelling(const FillSite& s, std::int64_t i) {
-  const auto at = static_cast<std::uint64_t>(i);
-  const double a = random::normal(random::key(s.seed, 0, random::Purpose::value), at);
-  return s.tensor == "a" ? a : -a * (1 + elementwise_fills::uniform(s, i) / 32);
+  const double a = random::normal(draws::shared_key(s, random::Purpose::value), draws::at(i));
+  return s.tensor == "a" ? a : -a * (1 + draws::uniform(s, i) / 32);
 }
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {

@@ -7,15 +7,15 @@
 #include <mutex>
 #include <vector>
 
+#include "validate/draws.hpp"
 #include "validate/image.hpp"
 #include "validate/op.hpp"
-#include "validate/random.hpp"
 
 namespace assay {
 
 namespace {
 
-using random::Purpose;
+using namespace draws;
 
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -54,20 +54,13 @@ std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor)
 }
 
 // --- Fills -----------------------------------------------------------------------------------------------------------
-std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
-double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
-double uniform(const FillSite& s, std::int64_t i) {
-  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
-}
-double any_sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), static_cast<std::uint64_t>(i)); }
-
 // Of an element of q, k, v or do.
 std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.shape[3]; }
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
 
 // q = N(0,1) + direction, and k is direction where it is hot: the score is about sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, bool is_hot) {
-  const double direction = random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(channel(s, i)));
+  const double direction = random::sign(shared_key(s, Purpose::column), at(channel(s, i)));
   if (s.tensor == "q") return normal(s, i) + direction;
   return s.tensor == "k" && is_hot ? normal(s, i) / 4 + direction : normal(s, i);
 }
@@ -84,11 +77,10 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
     const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads,
                        query = row / heads % queries;
     const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
-    const std::int64_t picked =
-        last > 0 ? random::index(random::key(s.seed, 0, Purpose::row), static_cast<std::uint64_t>(row), last + 1) : 0;
+    const std::int64_t picked = last > 0 ? random::index(shared_key(s, Purpose::row), at(row), last + 1) : 0;
     row = (row / heads / queries * keys + picked) * kv_heads + head / (heads / kv_heads);
   }
-  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
 }
 // With head_dim a power of 4 the scale is a power of 2 and L exact.
@@ -101,22 +93,22 @@ double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (
 double one_hot_gradient(const FillSite& s, std::int64_t i) {
   if (s.tensor != "do") return normal(s, i);
   const std::int64_t row = i / s.shape[3];
-  return channel(s, i) == random::index(key(s, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) ? 1 : 0;
+  return channel(s, i) == draw(s, Purpose::column, row, s.shape[3]) ? 1 : 0;
 }
 double large_values(const FillSite& s, std::int64_t i) {
   if (s.tensor == "do") return normal(s, i) * 0x1p-10;
   if (s.tensor != "v") return normal(s, i);
-  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+  return sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
 }
 double large_gradients(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "do" ? 4096 : 1); }
 double wide_values(const FillSite& s, std::int64_t i) {
   if (s.tensor != "v" && s.tensor != "do") return normal(s, i);
-  const int e = static_cast<int>(random::index(key(s, Purpose::exponent), static_cast<std::uint64_t>(i), 12)) - 6;
-  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+  const int e = static_cast<int>(draw(s, Purpose::exponent, i, 12)) - 6;
+  return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
 double outlier_values(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape[3];
-  const bool here = random::index(key(s, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
+  const bool here = draw(s, Purpose::column, row, s.shape[3]) == channel(s, i);
   return normal(s, i) * ((s.tensor == "v" || s.tensor == "do") && here ? 100 : 1);
 }
 double negative_scores(const FillSite& s, std::int64_t i) {

@@ -5,28 +5,15 @@
 #include <limits>
 #include <vector>
 
+#include "validate/draws.hpp"
 #include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/random.hpp"
 
 namespace assay {
 
 namespace {
 
-using random::Purpose;
-
-double normal(const FillSite& s, std::int64_t i) {
-  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
-                        static_cast<std::uint64_t>(i));
-}
-double uniform(const FillSite& s, std::int64_t i) {
-  return random::uniform(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
-                         static_cast<std::uint64_t>(i));
-}
-double any_sign(const FillSite& s, std::int64_t i) {
-  return random::sign(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::sign),
-                      static_cast<std::uint64_t>(i));
-}
+using namespace draws;
 
 // Of an element of q, k or v.
 std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.dims[Axis::head_dim]; }
@@ -34,7 +21,7 @@ std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3
 
 // A direction that every query has a part of: a key along it is hot for all of them.
 double direction(const FillSite& s, std::int64_t i) {
-  return random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(channel(s, i)));
+  return random::sign(shared_key(s, Purpose::column), at(channel(s, i)));
 }
 // q = N(0,1) + direction and k = amount * direction: the score is about amount * sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, double amount) {
@@ -53,11 +40,10 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
     const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads,
                        query = row / heads % queries;
     const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
-    const std::int64_t key =
-        last > 0 ? random::index(random::key(s.seed, 0, Purpose::row), static_cast<std::uint64_t>(row), last + 1) : 0;
+    const std::int64_t key = last > 0 ? random::index(shared_key(s, Purpose::row), at(row), last + 1) : 0;
     row = (row / heads / queries * keys + key) * kv_heads + head / (heads / kv_heads);
   }
-  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
 }
 bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
@@ -86,18 +72,17 @@ double falling_scores(const FillSite& s, std::int64_t i) {
 double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.tensor == "q" ? 8 : 1); }
 double large_values(const FillSite& s, std::int64_t i) {
   if (s.tensor != "v") return normal(s, i);
-  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+  return sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
 }
 double wide_values(const FillSite& s, std::int64_t i) {
   if (s.tensor != "v") return normal(s, i);
   const std::uint64_t key = random::key(s.seed, 2, Purpose::exponent);
-  const int e = static_cast<int>(random::index(key, static_cast<std::uint64_t>(i), 24)) - 12;
-  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+  const int e = static_cast<int>(random::index(key, at(i), 24)) - 12;
+  return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
 double outlier_values(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape[3];
-  const bool here =
-      random::index(random::key(s.seed, 2, Purpose::column), static_cast<std::uint64_t>(row), s.shape[3]) == channel(s, i);
+  const bool here = random::index(random::key(s.seed, 2, Purpose::column), at(row), s.shape[3]) == channel(s, i);
   return normal(s, i) * (s.tensor == "v" && here ? 1000 : 1);
 }
 // One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).

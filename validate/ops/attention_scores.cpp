@@ -4,20 +4,17 @@
 
 #include <bit>
 
+#include "validate/draws.hpp"
 #include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
-#include "validate/random.hpp"
 
 namespace assay {
 
 namespace {
 
-using random::Purpose;
+using namespace draws;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
-double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
 
 // An element of Q or K: [batch, position, head, channel].
 struct Place {

@@ -2,24 +2,11 @@
 // Fills of the ops on matrices without sums.
 #pragma once
 
-#include "validate/op.hpp"
-#include "validate/random.hpp"
+#include "validate/draws.hpp"
 
 namespace assay::elementwise_fills {
 
-inline std::uint64_t key(const FillSite& s, random::Purpose p) {
-  return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p);
-}
-inline std::int64_t draw(const FillSite& s, random::Purpose p, std::int64_t i, std::int64_t n) {
-  return random::index(key(s, p), static_cast<std::uint64_t>(i), n);
-}
-inline double normal(const FillSite& s, std::int64_t i) {
-  return random::normal(key(s, random::Purpose::value), static_cast<std::uint64_t>(i));
-}
-inline double uniform(const FillSite& s, std::int64_t i) {
-  return random::uniform(key(s, random::Purpose::value), static_cast<std::uint64_t>(i));
-}
-inline bool always(const Dims&, DType) { return true; }
+using namespace draws;
 
 // Integers that differ from column to column, row to row and tensor to tensor; the first ones are positive.
 inline double small_integers(const FillSite& s, std::int64_t i) {
@@ -31,8 +18,8 @@ inline double small_integers(const FillSite& s, std::int64_t i) {
 inline double bends(const FillSite& s, std::int64_t i) {
   static constexpr double kPlaces[] = {-0.751791, -1.278465, -5.25, -3.5, 0, 30, -30, 89, -89, -104};
   constexpr std::int64_t kCount = std::size(kPlaces);
-  if (draw(s, random::Purpose::kind, i, 8)) return 16 * uniform(s, i) - 8;
-  return kPlaces[draw(s, random::Purpose::exponent, i, kCount)];
+  if (draw(s, Purpose::kind, i, 8)) return 16 * uniform(s, i) - 8;
+  return kPlaces[draw(s, Purpose::exponent, i, kCount)];
 }
 
 // Multiples of 1024, where GELU and SiLU are the identity or, exp being a zero in f64 too, zero.

@@ -13,7 +13,7 @@ namespace assay {
 
 namespace {
 
-using gemm_fills::normal;
+using draws::normal;
 
 bool is_matrix(const FillSite& s) { return s.shape.size() == 2; }
 bool is_w2(const FillSite& s) { return s.tensor == "w2"; }
@@ -60,7 +60,7 @@ double cancelling(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight) return normal(s, i);
   const std::int64_t f = i / inner;
   if (f < half || f >= 2 * half) return unit(s, i);
-  return unit(s, i - half * inner) * (1 - part * random::uniform(kind, static_cast<std::uint64_t>(f)));
+  return unit(s, i - half * inner) * (1 - part * random::uniform(kind, draws::at(f)));
 }
 bool several_units(const Dims& d, DType) { return d[Axis::ffn] >= 16 && d[Axis::hidden] >= 8; }
 
@@ -106,7 +106,7 @@ Hooks hooks_of_ffn_gelu() {
           {{.name = "probe_units",
             .shows = "an index, a unit or a channel that is not its own; exact",
             .value = probe_units,
-            .exact = gemm_fills::always},
+            .exact = draws::always},
            {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
            {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
            {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},

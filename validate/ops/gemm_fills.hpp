@@ -5,17 +5,13 @@
 #include <bit>
 #include <cstdlib>
 
-#include "validate/fill.hpp"
-#include "validate/random.hpp"
+#include "validate/draws.hpp"
 
 namespace assay::gemm_fills {
 
+using namespace draws;
+
 inline std::int64_t hidden_of(const FillSite& s) { return s.dims[Axis::hidden]; }
-inline double normal(const FillSite& s, std::int64_t i) {
-  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::value),
-                        static_cast<std::uint64_t>(i));
-}
-inline bool always(const Dims&, DType) { return true; }
 // Enough terms that some are left of what is to cancel.
 inline bool several_channels(const Dims& d, DType) { return d[Axis::hidden] >= 16; }
 
@@ -51,9 +47,7 @@ inline double cancelling_but(double part, const FillSite& s, std::int64_t i) {
   if ((s.role == Role::weight && s.shape.size() == 1) || h >= 2 * half) return normal(s, i) / 64;
   const double v = round_to(s.dtype == f32 ? bf16 : s.dtype, normal(s, row * hidden + h % half));
   if (s.role == Role::weight) return v;
-  return h < half
-             ? v
-             : -v * (1 - part * random::uniform(random::key(s.seed, 9, random::Purpose::kind), static_cast<std::uint64_t>(i)));
+  return h < half ? v : -v * (1 - part * random::uniform(random::key(s.seed, 9, Purpose::kind), at(i)));
 }
 inline double cancelling(const FillSite& s, std::int64_t i) { return cancelling_but(0x1p-7, s, i); }
 
@@ -68,8 +62,7 @@ inline double chosen(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight) return probe_one_hot(s, i);
   if (s.shape.size() == 1) return 0;
   if (s.tensor_index > 1) return normal(s, i);
-  const double v = random::uniform(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::kind),
-                                   static_cast<std::uint64_t>(i));
+  const double v = random::uniform(key(s, Purpose::kind), at(i));
   switch (i / hidden_of(s) % 4) {
     case 0: return -1.5 + v;
     case 1: return -6 + 4 * v;
@@ -81,8 +74,7 @@ inline double chosen(const FillSite& s, std::int64_t i) {
 // unit, and one channel of every token 100 times as large.
 inline double unit_outlier(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), row = i / hidden;
-  const bool here = s.role == Role::input && i % hidden == random::index(random::key(s.seed, 0, random::Purpose::column),
-                                                                         static_cast<std::uint64_t>(row), hidden);
+  const bool here = s.role == Role::input && i % hidden == random::index(shared_key(s, Purpose::column), at(row), hidden);
   return unit(s, i) * (here ? 100 : 1);
 }
 

@@ -12,12 +12,6 @@ namespace {
 
 using namespace paged_fills;
 
-double normal(const FillSite& s, std::int64_t i) {
-  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), Purpose::value),
-                        static_cast<std::uint64_t>(i));
-}
-bool always(const Dims&, DType) { return true; }
-
 // In the pools zeros; in a new row its sequence, its place among the new ones, its head and its channel, by turns; V is negative.
 double probe_rows(const FillSite& s, std::int64_t i) {
   if (s.tensor == "k_pool" || s.tensor == "v_pool") return 0;

@@ -12,8 +12,8 @@ namespace assay {
 
 namespace {
 
+using draws::normal;
 using gemm_fills::hidden_of;
-using gemm_fills::normal;
 
 // Rows m +- s with as many of either sign, s a power of two: with epsilon = 0, xhat = +-1 exactly, whatever the order of the
 // sums.  At most eight weights a feature are not zero, their places shifting from feature to feature: y is an integer below 192.
@@ -24,8 +24,7 @@ double probe_signs(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
   if (s.role == Role::input) {
     const std::int64_t half = hidden / 2;
-    const double sign =
-        random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + h % half));
+    const double sign = draws::shared_sign(s, row * half + h % half);
     return static_cast<double>(row % 5 - 2) + (h < half ? sign : -sign) * static_cast<double>(1 << row % 3);
   }
   const std::int64_t step = (hidden + 7) / 8, place = (h + hidden - row * 5 % hidden) % hidden;

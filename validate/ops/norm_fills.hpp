@@ -4,16 +4,13 @@
 
 #include <bit>
 
-#include "validate/fill.hpp"
-#include "validate/random.hpp"
+#include "validate/draws.hpp"
 
 namespace assay::norm_fills {
 
+using namespace draws;
+
 inline std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
-inline double normal(const FillSite& s, std::int64_t i) {
-  return random::normal(random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), random::Purpose::value),
-                        static_cast<std::uint64_t>(i));
-}
 
 // Small integers that differ from column to column, and of a residual from element to element (modulo small primes).
 inline double probe_residual(std::int64_t row, std::int64_t col) { return static_cast<double>((row * 7 + col * 3) % 29 - 14); }
@@ -29,18 +26,16 @@ inline double balanced(const FillSite& s, std::int64_t row, std::int64_t col) {
   const double mean = static_cast<double>(row % 5 - 2), deviation = static_cast<double>(1 << row % 3);
   // The first half of the columns is where the sign is drawn; the second half mirrors it, which balances the row.
   const std::int64_t half = cols_of(s) / 2, place = col % half;
-  const double sign = random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * half + place));
+  const double sign = shared_sign(s, row * half + place);
   return mean + (col < half ? sign : -sign) * deviation;
 }
 inline bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
-inline bool always(const Dims&, DType) { return true; }
 
 inline double constant_row(std::int64_t row) { return static_cast<double>(row % 11 - 5); }
 
 // Rows of ±s, s a power of two from 1/8 to 8: with epsilon = 0, x / root is ±1 exactly, whatever the order of the sum.
 inline double signs(const FillSite& s, std::int64_t row, std::int64_t col) {
-  return random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(row * cols_of(s) + col)) *
-         random::power_of_two(static_cast<int>(row % 7) - 3);
+  return shared_sign(s, row * cols_of(s) + col) * random::power_of_two(static_cast<int>(row % 7) - 3);
 }
 // One element a row, a power of two: x / root = sqrt(cols), a power of two where cols is one of four.
 inline double one_hot(const FillSite& s, std::int64_t row, std::int64_t col) {
@@ -70,7 +65,7 @@ inline double constant(const FillSite&, std::int64_t row, std::int64_t) { return
 template <std::int64_t kKept>
 double opposite(const FillSite& s, std::int64_t i) {
   if (s.tensor != "residual" || (kKept && i % cols_of(s) % kKept == 0)) return normal(s, i);
-  return -random::normal(random::key(s.seed, 0, random::Purpose::value), static_cast<std::uint64_t>(i));
+  return -random::normal(shared_key(s, Purpose::value), at(i));
 }
 
 inline double large_rows(const FillSite& s, std::int64_t i) {

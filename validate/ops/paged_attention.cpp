@@ -14,13 +14,6 @@ namespace {
 
 using namespace paged_fills;
 
-std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
-double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
-double uniform(const FillSite& s, std::int64_t i) {
-  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
-}
-double any_sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), static_cast<std::uint64_t>(i)); }
-
 bool is_q(const FillSite& s) { return s.tensor == "q"; }
 bool is_k(const FillSite& s) { return s.tensor == "k_pool"; }
 bool is_v(const FillSite& s) { return s.tensor == "v_pool"; }
@@ -42,10 +35,10 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
     const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], b = row / heads / queries;
     const std::int64_t length = length_of(s, defaults, b), last = length - queries + row / heads % queries;
     if (last < 0) return 0;
-    const std::int64_t at = random::index(key(s, Purpose::row), static_cast<std::uint64_t>(row), last + 1);
+    const std::int64_t at = draws::draw(s, Purpose::row, row, last + 1);
     row = row_of(s, defaults, b, at) * kv_heads + row % heads / (heads / kv_heads);
   }
-  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), static_cast<std::uint64_t>(row * dim + i % dim));
+  const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return is_q(s) ? 1024 * code : code;
 }
 bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
@@ -63,8 +56,7 @@ double negative_scores(const FillSite& s, std::int64_t i) {
 
 // q = N(0,1) + direction and k = direction: the score is about sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, bool here) {
-  const auto direction =
-      random::sign(random::key(s.seed, 0, Purpose::column), static_cast<std::uint64_t>(i % s.dims[Axis::head_dim]));
+  const auto direction = random::sign(shared_key(s, Purpose::column), at(i % s.dims[Axis::head_dim]));
   if (is_q(s)) return normal(s, i) + direction;
   return is_k(s) && here ? normal(s, i) / 4 + direction : normal(s, i);
 }
@@ -81,12 +73,12 @@ double hot_last_key(const FillSite& s, std::int64_t i) {
 double sharp_scores(const FillSite& s, std::int64_t i) { return normal(s, i) * (is_q(s) ? 8 : 1); }
 double large_values(const FillSite& s, std::int64_t i) {
   if (!is_v(s)) return normal(s, i);
-  return any_sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
+  return sign(s, i) * (s.dtype == f16 ? 59000 + 6000 * uniform(s, i) : 0x1p39 * (1 + 0.99 * uniform(s, i)));
 }
 double wide_values(const FillSite& s, std::int64_t i) {
   if (!is_v(s)) return normal(s, i);
-  const int e = static_cast<int>(random::index(key(s, Purpose::exponent), static_cast<std::uint64_t>(i), 24)) - 12;
-  return any_sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+  const int e = static_cast<int>(draws::draw(s, Purpose::exponent, i, 24)) - 12;
+  return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
 // One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
 double special_values(const FillSite& s, std::int64_t i) {

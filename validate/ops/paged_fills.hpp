@@ -9,19 +9,18 @@
 #include <numeric>
 #include <vector>
 
-#include "validate/op.hpp"
-#include "validate/random.hpp"
+#include "validate/draws.hpp"
 
 namespace assay::paged_fills {
 
-using random::Purpose;
+using namespace draws;
 
 inline std::int64_t owned(const Dims& d) {
   return std::min(d[Axis::max_pages], d[Axis::pages] / std::max<std::int64_t>(1, d[Axis::batch]));
 }
 inline std::int64_t capacity(const Dims& d) { return owned(d) * d[Axis::page_size]; }
 inline std::uint64_t draw(const FillSite& s, Purpose purpose, std::int64_t i) {
-  return random::bits(random::key(s.seed, 99, purpose), static_cast<std::uint64_t>(i));
+  return random::bits(random::key(s.seed, 99, purpose), at(i));
 }
 
 // One sequence ends within the last page it owns; the others at a page's end, beside it, at 0, at 1, or anywhere.

@@ -16,8 +16,8 @@ namespace assay {
 
 namespace {
 
+using draws::normal;
 using gemm_fills::hidden_of;
-using gemm_fills::normal;
 
 bool is_gamma(const FillSite& s) { return s.tensor == "gamma"; }
 double gamma_of_channel(std::int64_t h) { return static_cast<double>(h % 11 - 5); }  // zero and negative ones among them
@@ -27,9 +27,7 @@ double gamma_of_channel(std::int64_t h) { return static_cast<double>(h % 11 - 5)
 double probe_signs(const FillSite& s, std::int64_t i) {
   if (is_gamma(s)) return gamma_of_channel(i);
   const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
-  if (s.role == Role::input)
-    return random::sign(random::key(s.seed, 0, random::Purpose::sign), static_cast<std::uint64_t>(i)) *
-           random::power_of_two(static_cast<int>(row % 7) - 3);
+  if (s.role == Role::input) return draws::shared_sign(s, i) * random::power_of_two(static_cast<int>(row % 7) - 3);
   const std::int64_t step = (hidden + 7) / 8, place = (h + hidden - row * 5 % hidden) % hidden;
   return place % step == 0 ? static_cast<double>((place / step + row) % 7 - 3) : 0;
 }
@@ -52,7 +50,7 @@ double large_rows(const FillSite& s, std::int64_t i) {
 }
 double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 double hot_channel(const FillSite& s, std::int64_t i) {
-  const std::int64_t hot = random::index(random::key(s.seed, 0, random::Purpose::column), 0, hidden_of(s));
+  const std::int64_t hot = random::index(draws::shared_key(s, random::Purpose::column), 0, hidden_of(s));
   return normal(s, i) * (s.role == Role::input && i % hidden_of(s) == hot ? 1000 : 1);
 }
 double sparse_gamma(const FillSite& s, std::int64_t i) { return is_gamma(s) && i % 3 ? 0 : normal(s, i); }
@@ -144,7 +142,7 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 }  // namespace
 
 Hooks hooks_of_rmsnorm_gemm() {
-  using gemm_fills::always;
+  using draws::always;
   using namespace gemm_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a gamma or a channel that is not its own; exact with epsilon = 0",

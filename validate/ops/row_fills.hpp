@@ -5,15 +5,11 @@
 #include <bit>
 #include <limits>
 
-#include "validate/ops/elementwise_fills.hpp"
+#include "validate/draws.hpp"
 
 namespace assay::row_fills {
 
-using elementwise_fills::always;
-using elementwise_fills::draw;
-using elementwise_fills::normal;
-using elementwise_fills::uniform;
-using random::Purpose;
+using namespace draws;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline std::int64_t row_of(const FillSite& s, std::int64_t i) { return i / s.shape.back(); }

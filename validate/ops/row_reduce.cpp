@@ -30,8 +30,7 @@ double stagnation(const FillSite& s, std::int64_t i) { return col_of(s, i) == 0 
 double cancelling(const FillSite& s, std::int64_t i) {
   const std::int64_t row = row_of(s, i), col = col_of(s, i), cols = s.shape.back(), half = cols / 2;
   if (col == 2 * half || (cols > 1 && cols % 2 == 0 && col == half)) return 64 + 64 * uniform(s, i);
-  const auto pair = static_cast<std::uint64_t>(row * cols + col % half);
-  return 8 * random::normal(elementwise_fills::key(s, Purpose::value), pair) * (col < half ? 1 : -1);
+  return 8 * normal(s, row * cols + col % half) * (col < half ? 1 : -1);
 }
 
 template <class Round>

@@ -22,8 +22,7 @@ double subnormal_gates(const FillSite& s, std::int64_t i) {
   using namespace elementwise_fills;
   if (s.tensor != "gate") return 4 + 4 * uniform(s, i);
   const double least_normal = random::power_of_two(info(s.dtype).format.min_exponent);
-  return random::sign(key(s, random::Purpose::sign), static_cast<std::uint64_t>(i)) *
-         (draw(s, random::Purpose::kind, i, 2) ? 1 : 16) * least_normal * uniform(s, i);
+  return sign(s, i) * (draw(s, Purpose::kind, i, 2) ? 1 : 16) * least_normal * uniform(s, i);
 }
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {

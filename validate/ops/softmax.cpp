@@ -6,27 +6,18 @@
 #include <bit>
 #include <limits>
 
+#include "validate/draws.hpp"
 #include "validate/op.hpp"
-#include "validate/random.hpp"
 
 namespace assay {
 
 namespace {
 
-using random::Purpose;
+using namespace draws;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, static_cast<std::uint64_t>(s.tensor_index), p); }
 std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
-
-double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), static_cast<std::uint64_t>(i)); }
-double uniform(const FillSite& s, std::int64_t i) {
-  return random::uniform(key(s, Purpose::value), static_cast<std::uint64_t>(i));
-}
-std::int64_t one_of(const FillSite& s, Purpose p, std::int64_t counter, std::int64_t n) {
-  return random::index(key(s, p), static_cast<std::uint64_t>(counter), n);
-}
 
 // 2^j columns of row r, spread evenly, share the maximum; all others lie 1000 below, where exp is zero in f64 too.  So y is
 // 2^-j or 0 exactly, and its pattern shows which columns were read.  The maxima of rows differ, most are negative.
@@ -34,7 +25,7 @@ double probe_hot(const FillSite& s, std::int64_t i) {
   const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
   const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(cols)));
   const std::int64_t hot = std::min(std::int64_t{1} << row % 7, most), apart = cols / hot;
-  const std::int64_t first = one_of(s, Purpose::column, row, cols), place = (col - first + cols) % cols;
+  const std::int64_t first = draw(s, Purpose::column, row, cols), place = (col - first + cols) % cols;
   const double max = static_cast<double>(row % 5 * 8 - 28);
   return place % apart == 0 && place / apart < hot ? max : max - 1024;
 }
@@ -43,7 +34,7 @@ double probe_hot(const FillSite& s, std::int64_t i) {
 double probe_uniform(const FillSite& s, std::int64_t i) { return static_cast<double>(i / cols_of(s) % 11 - 9); }
 
 // Four values, the largest in a quarter of the columns.
-double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(one_of(s, Purpose::kind, i, 4)); }
+double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(draw(s, Purpose::kind, i, 4)); }
 
 // exp(100) and the sum of such overflow f32; exp(-200) is a zero in it.
 double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
@@ -55,8 +46,8 @@ double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 *
 double minus_infinity(const FillSite& s, std::int64_t i) {
   const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
   if (row % 4 == 2) return -kInfinity;
-  if (row % 4 == 1) return col == one_of(s, Purpose::column, row, cols) ? normal(s, i) : -kInfinity;
-  return one_of(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
+  if (row % 4 == 1) return col == draw(s, Purpose::column, row, cols) ? normal(s, i) : -kInfinity;
+  return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
 }
 
 // The first column's term is 1, every other 2e-4: each below half an ulp of a 16-bit sum, together up to many times the first.
@@ -75,7 +66,7 @@ double falling(const FillSite& s, std::int64_t i) {
 // Rows of the same few differences at different heights: -640 ... 512, which does not show in y.
 double shifted_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols_of(s);
-  return static_cast<double>(one_of(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
+  return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
 }
 
 // The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
@@ -117,7 +108,6 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-bool always(const Dims&, DType) { return true; }
 bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::cols])); }
 
 }  // namespace

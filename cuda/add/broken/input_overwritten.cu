@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: in f32, where a residual stream is often kept, a is updated in place as well, but nobody asked for that.
 // Caught by: the inputs, which must be as they were.
-#include "cuda/core/kernel.cuh"
-#include "ops/add.hpp"
+#include "cuda/add/broken/plain.cuh"
 
 namespace assay::ROOM(add, input_overwritten) {
 
-inline constexpr int kThreads = 256;
-
 KERNEL(add){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kThreads)},
+    .tiles = {tile(Axis::cols, kPlainThreads)},
     .numerics = {.accumulate = f32},
 };
 
-template <class T>
-__global__ void input_overwritten(T* a, const T* b, T* y, std::int64_t rows, std::int64_t cols,
-                     std::int64_t a_stride, std::int64_t b_stride, std::int64_t y_stride) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= rows * cols) return;
-  const std::int64_t row = i / cols, col = i % cols;
-  const float sum = to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col));
-  if constexpr (sizeof(T) == sizeof(float)) st(a + row * a_stride + col, from_float<T>(sum));
-  st(y + row * y_stride + col, from_float<T>(sum));
-}
+struct Wrong {
+  template <class T>
+  __device__ static void element(const Matrices<T>& m, std::int64_t row, std::int64_t col) {
+    const float sum = m.a_at(row, col) + m.b_at(row, col);
+    if constexpr (sizeof(T) == sizeof(float)) st(m.a + row * m.a_stride + col, from_float<T>(sum));
+    m.store(row, col, sum);
+  }
+};
 
-void run(const add::Args& a, const Launch& l) {
-  const std::int64_t rows = a.y.shape[0], cols = a.y.shape[1];
-  if (rows * cols == 0) return;
-  with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    launch(input_overwritten<T>, {.grid = dim3(ceil_div(rows * cols, kThreads)), .block = dim3(kThreads)}, l.stream,
-           a.a.as<T>(), a.b.as<T>(), a.y.as<T>(), rows, cols, a.a.stride[0], a.b.stride[0], a.y.stride[0]);
-  });
-}
+void run(const add::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(add, input_overwritten)

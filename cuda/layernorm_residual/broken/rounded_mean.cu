@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the mean is rounded to the storage dtype and the declaration does not say so.
 // Caught by: T1, plainly where the mean is far from zero (large_mean, uniform01).
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
-#include "ops/layernorm_residual.hpp"
+#include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, rounded_mean) {
 
-inline constexpr int kThreads = 128;
-
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
+    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
 };
 
 template <class T>
-__global__ void rounded_mean(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t cols,
-                             std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride, float epsilon) {
-  const std::int64_t row = blockIdx.x;
-  x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
-  float* const partial = shared_memory<float>();
+struct Wrong : Plain<T> {
+  __device__ static float mean(const Rows<T>& m) { return to_float(from_float<T>(Plain<T>::mean(m))); }
+};
 
-  float sum = 0;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) sum += to_float(ld(x + c));
-  const float mean = to_float(from_float<T>(block_sum(sum, partial) / static_cast<float>(cols)));
-
-  float squares = 0;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
-    const float d = to_float(ld(x + c)) - mean;
-    squares = fmaf(d, d, squares);
-  }
-  const float r = 1.0f / sqrtf(block_sum(squares, partial) / static_cast<float>(cols) + epsilon);
-
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
-    const float normalised = fmaf((to_float(ld(x + c)) - mean) * r, to_float(ld(gamma + c)), to_float(ld(beta + c)));
-    st(y + c, from_float<T>(normalised + to_float(ld(residual + c))));
-  }
-}
-
-void run(const layernorm_residual::Args& a, const Launch& l) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
-  if (rows == 0) return;
-  with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(rounded_mean<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)}, l.stream,
-           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), cols, a.x.stride[0],
-           a.residual.stride[0], a.y.stride[0], static_cast<float>(a.epsilon));
-  });
-}
+void run(const layernorm_residual::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(layernorm_residual, rounded_mean)

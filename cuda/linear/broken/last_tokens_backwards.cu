@@ -2,44 +2,29 @@
 // FAULT: tokens beyond the last multiple of 8 add their channels from the last to the first, so a token's bits depend on how
 // many there are.
 // Caught by: the relations alone (tokens_permuted, first_tokens), in f32 on any random fill: both orders are within the bound.
-#include "cuda/core/kernel.cuh"
-#include "ops/linear.hpp"
+#include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, last_tokens_backwards) {
 
-inline constexpr int kThreads = 64;
-
 KERNEL(linear){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kThreads)},
+    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
 };
 
 template <class T>
-__global__ void last_tokens_backwards(const T* x, const T* weight, const T* bias, T* y, std::int64_t tokens,
-                                      std::int64_t hidden, std::int64_t out, std::int64_t x_stride, std::int64_t weight_stride,
-                                      std::int64_t y_stride) {
-  const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-  if (o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
-  float sum = 0;
-  const bool backwards = token >= tokens / 8 * 8;
-  for (std::int64_t i = 0; i < hidden; ++i) {
-    const std::int64_t h = backwards ? hidden - 1 - i : i;
-    sum = fmaf(to_float(ld(x + h)), to_float(ld(weight + h)), sum);
+struct Wrong : Plain<T> {
+  __device__ static float product(const Operands<T>& p, std::int64_t token, std::int64_t o) {
+    const bool backwards = token >= p.tokens / 8 * 8;
+    float sum = 0;
+    for (std::int64_t i = 0; i < p.hidden; ++i) {
+      const std::int64_t h = backwards ? p.hidden - 1 - i : i;
+      sum = fmaf(p.x_at(token, h), p.weight_at(o, h), sum);
+    }
+    return sum;
   }
-  if (bias != nullptr) sum += to_float(ld(bias + o));
-  st(y + token * y_stride + o, from_float<T>(sum));
-}
+};
 
-void run(const linear::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1];
-  if (tokens == 0 || out == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(last_tokens_backwards<T>, {.grid = dim3(tokens, ceil_div(out, kThreads)), .block = dim3(kThreads)}, l.stream,
-           a.x.as<T>(), a.weight.as<T>(), a.bias.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], out, a.x.stride[0],
-           a.weight.stride[0], a.y.stride[0]);
-  });
-}
+void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(linear, last_tokens_backwards)

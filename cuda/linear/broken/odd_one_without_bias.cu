@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the bias is added to pairs of y taken as one long row; where their number is odd, the very last element gets none.
 // Caught by: T1, one element; an odd number of outputs and a bias.
-#include "cuda/core/kernel.cuh"
-#include "ops/linear.hpp"
+#include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, odd_one_without_bias) {
 
-inline constexpr int kThreads = 64;
-
 KERNEL(linear){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kThreads)},
+    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
 };
 
 template <class T>
-__global__ void odd_one_without_bias(const T* x, const T* weight, const T* bias, T* y, std::int64_t hidden, std::int64_t out,
-                                     std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride) {
-  const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-  if (o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
-  float sum = 0;
-  for (std::int64_t h = 0; h < hidden; ++h) sum = fmaf(to_float(ld(x + h)), to_float(ld(weight + h)), sum);
-  const std::int64_t n = static_cast<std::int64_t>(gridDim.x) * out;
-  if (bias != nullptr && token * out + o < n / 2 * 2) sum += to_float(ld(bias + o));
-  st(y + token * y_stride + o, from_float<T>(sum));
-}
+struct Wrong : Plain<T> {
+  __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t token, std::int64_t o) {
+    const std::int64_t n = p.tokens * p.out;
+    return p.bias != nullptr && token * p.out + o < n / 2 * 2 ? sum + p.bias_at(o) : sum;
+  }
+};
 
-void run(const linear::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1];
-  if (tokens == 0 || out == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(odd_one_without_bias<T>, {.grid = dim3(tokens, ceil_div(out, kThreads)), .block = dim3(kThreads)}, l.stream,
-           a.x.as<T>(), a.weight.as<T>(), a.bias.as<T>(), a.y.as<T>(), a.x.shape[1], out, a.x.stride[0], a.weight.stride[0],
-           a.y.stride[0]);
-  });
-}
+void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(linear, odd_one_without_bias)

@@ -2,44 +2,21 @@
 // FAULT: x r is rounded to the storage dtype before gamma, as Llama's reference code does, and the declaration does not say so.
 // In f32 there is nothing to round, so f16 and bf16 only.
 // Caught by: the bound, on any random fill: two roundings where it pays for one.
-#include "cuda/core/row_norm.cuh"
-#include "ops/rmsnorm.hpp"
+#include "cuda/rmsnorm/broken/plain.cuh"
 
 namespace assay::ROOM(rmsnorm, rounded_before_gamma) {
 
-inline constexpr int kThreads = 128;
-
 KERNEL(rmsnorm){
     .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
+    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
 };
 
 template <class T>
-__global__ void rmsnorm_rounded_before_gamma(row_norm::Matrices<T, rmsnorm::Args> m) {
-  const std::int64_t row = blockIdx.x;
-  const T* const x = m.x + row * m.x_stride;
-  T* const y = m.y + row * m.y_stride;
-  float* const partial = shared_memory<float>();
+struct Wrong : Plain<T> {
+  __device__ static float scaled(float x, float r, float gamma) { return to_float(from_float<T>(x * r)) * gamma; }
+};
 
-  float squares = 0;
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads) {
-    const float v = to_float(ld(x + c));
-    squares = fmaf(v, v, squares);
-  }
-  const float r = 1.0f / sqrtf(block_sum(squares, partial) / static_cast<float>(m.cols) + m.epsilon);
-
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads)
-    st(y + c, from_float<T>(to_float(from_float<T>(to_float(ld(x + c)) * r)) * to_float(ld(m.gamma + c))));
-}
-
-void run(const rmsnorm::Args& a, const Launch& l) {
-  if (a.x.shape[0] == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(rmsnorm_rounded_before_gamma<T>,
-           {.grid = dim3(a.x.shape[0]), .block = dim3(kThreads), .shared_bytes = row_norm::kScratchBytes}, l.stream,
-           row_norm::matrices<T>(a));
-  });
-}
+void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(rmsnorm, rounded_before_gamma)

@@ -2,45 +2,26 @@
 // FAULT: the sums of the warps are joined by shuffles that reach over one warp only: what the other warps have is lost.
 // Right for up to 32 columns.
 // Caught by: the bound on any longer row.
-#include "cuda/core/fold.cuh"
-#include "cuda/core/kernel.cuh"
-#include "ops/row_reduce.hpp"
+#include "cuda/row_reduce/broken/plain.cuh"
 
 namespace assay::ROOM(row_reduce, first_warp_only) {
 
-inline constexpr int kThreads = 128;
-
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}, .rescales = {.lanes = kThreads, .extra = 10}},
+    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kPlainThreads, .extra = 10},
+                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
 };
 
-template <class Fold, class T>
-__device__ void reduce(const T* x, float* y, std::int64_t cols) {
-  Fold f;
-  fold::take_packs<1, 1>(f, x, threadIdx.x, cols, kThreads);
-  f = fold::join_warp(f);
-  if (threadIdx.x == 0) st(y + blockIdx.x, f.result());
-}
-
 template <class T>
-__global__ void first_warp_only(const T* x, float* y, std::int64_t cols, std::int64_t stride, Reduction what) {
-  x += blockIdx.x * stride;
-  if (what == Reduction::sum) reduce<fold::Sum>(x, y, cols);
-  else if (what == Reduction::max) reduce<fold::Max>(x, y, cols);
-  else if (what == Reduction::logsumexp) reduce<fold::LogSumExp>(x, y, cols);
-  else reduce<fold::SumOfSquares>(x, y, cols);
-}
+struct Wrong : Plain<T> {
+  template <class Fold>
+  __device__ static Fold join(const Fold& f) {
+    return fold::join_warp(f);
+  }
+};
 
-void run(const row_reduce::Args& a, const Launch& l) {
-  const std::int64_t rows = a.x.shape[0];
-  if (rows == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(first_warp_only<T>,
-           {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = 0},
-           l.stream, a.x.as<T>(), a.y.as<float>(), a.x.shape[1], a.x.stride[0], a.what);
-  });
-}
+void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(row_reduce, first_warp_only)

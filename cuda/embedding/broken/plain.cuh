@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the broken kernels of this room share: a block a token, for any layout.  The steps are right; a kernel replaces one.
+#pragma once
+
+#include "cuda/core/kernel.cuh"
+#include "ops/embedding.hpp"
+
+namespace assay::ASSAY_FLAVOUR::embedding_room {
+
+inline constexpr int kPlainThreads = 128;
+
+template <class T>
+struct Rows {
+  const T* table;
+  const std::int32_t* ids;
+  T* y;
+  std::int64_t hidden, table_stride, y_stride;
+};
+
+template <class T>
+struct Plain {
+  __device__ static std::int64_t id(const Rows<T>& m, std::int64_t token) { return ld(m.ids + token); }
+  __device__ static T element(const Rows<T>& m, std::int64_t id, std::int64_t h) { return ld(m.table + id * m.table_stride + h); }
+};
+
+template <class T, class F>
+__global__ void embedding_plain(Rows<T> m) {
+  const std::int64_t token = blockIdx.x, id = F::id(m, token);
+  for (std::int64_t h = threadIdx.x; h < m.hidden; h += kPlainThreads) st(m.y + token * m.y_stride + h, F::element(m, id, h));
+}
+
+// F<T> is a Plain<T>.  `shared_bytes` is what its steps use.
+template <template <class> class F>
+void run_plain(const embedding::Args& a, const Launch& l, std::size_t shared_bytes = 0) {
+  const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
+  if (tokens * hidden == 0) return;
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    const Rows<T> m{a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), hidden, a.table.stride[0], a.y.stride[0]};
+    launch(embedding_plain<T, F<T>>, {.grid = dim3(tokens), .block = dim3(kPlainThreads), .shared_bytes = shared_bytes}, l.stream,
+           m);
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::embedding_room

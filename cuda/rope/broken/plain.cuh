@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What most broken kernels of this room share: a block a head of a token, a thread a pair, for any layout.  A kernel has another
+// problem or another turn.
+#pragma once
+
+#include "cuda/rope/problem.cuh"
+
+namespace assay::ASSAY_FLAVOUR::rope_room {
+
+inline constexpr int kPlainThreads = 64;
+
+template <class T>
+struct Plain {
+  __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
+    return turn_by(angle_of(p.step, i, position));
+  }
+};
+
+template <class T, class F>
+__global__ void rope_plain(Problem<T> p) {
+  const std::int64_t token = blockIdx.x;
+  const auto row = p.row(token, static_cast<int>(blockIdx.y));
+  for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPlainThreads) {
+    const Turn turn = F::turn(p, i, p.position(token));
+    const Pair v = turned(turn, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+    st(row.y + p.first(i), from_float<T>(v.a));
+    st(row.y + p.second(i), from_float<T>(v.b));
+  }
+  for (int d = p.rotary + static_cast<int>(threadIdx.x); d < p.dim; d += kPlainThreads) st(row.y + d, ld(row.x + d));
+}
+
+// F<T> is a Plain<T>; change(problem) may change what the problem is.
+template <template <class> class F, class Change>
+void run_plain(const rope::Args& a, const Launch& l, Change&& change) {
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    Problem<T> p = problem_of<T>(a);
+    if (p.tokens == 0) return;
+    change(p);
+    launch(rope_plain<T, F<T>>, {.grid = dim3(p.tokens, p.q.heads + p.k.heads), .block = dim3(kPlainThreads)}, l.stream, p);
+  });
+}
+template <template <class> class F>
+void run_plain(const rope::Args& a, const Launch& l) {
+  run_plain<F>(a, l, [](auto&) {});
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::rope_room

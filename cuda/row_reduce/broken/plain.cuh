@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the broken kernels of this room share: a block a row, for any layout.  The steps are right; a kernel replaces one.
+#pragma once
+
+#include "cuda/core/fold.cuh"
+#include "cuda/core/kernel.cuh"
+#include "ops/row_reduce.hpp"
+
+namespace assay::ASSAY_FLAVOUR::row_reduce_room {
+
+inline constexpr int kPlainThreads = 128;
+
+template <class T>
+struct Plain {
+  using Sum = fold::Sum;
+  using Max = fold::Max;
+  using LogSumExp = fold::LogSumExp;
+  using SumOfSquares = fold::SumOfSquares;
+
+  // What a thread begins with.
+  template <class Fold>
+  __device__ static Fold start() {
+    return {};
+  }
+  // How many columns are taken.
+  __device__ static std::int64_t end(std::int64_t cols) { return cols; }
+  template <class Fold>
+  __device__ static Fold join(const Fold& f) {
+    return fold::join_block(f, shared_memory<Fold>());
+  }
+};
+
+template <class Fold, class F, class T>
+__device__ void reduce(const T* x, float* y, std::int64_t cols) {
+  Fold f = F::template start<Fold>();
+  fold::take_packs<1, 1>(f, x, threadIdx.x, F::end(cols), kPlainThreads);
+  f = F::join(f);
+  if (threadIdx.x == 0) st(y + blockIdx.x, f.result());
+}
+
+template <class T, class F>
+__global__ void row_reduce_plain(const T* x, float* y, std::int64_t cols, std::int64_t stride, Reduction what) {
+  x += blockIdx.x * stride;
+  if (what == Reduction::sum) reduce<typename F::Sum, F>(x, y, cols);
+  else if (what == Reduction::max) reduce<typename F::Max, F>(x, y, cols);
+  else if (what == Reduction::logsumexp) reduce<typename F::LogSumExp, F>(x, y, cols);
+  else reduce<typename F::SumOfSquares, F>(x, y, cols);
+}
+
+// F<T> is a Plain<T>.
+template <template <class> class F>
+void run_plain(const row_reduce::Args& a, const Launch& l) {
+  const std::int64_t rows = a.x.shape[0];
+  if (rows == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    launch(row_reduce_plain<T, F<T>>,
+           {.grid = dim3(rows), .block = dim3(kPlainThreads), .shared_bytes = kWarp * sizeof(fold::LogSumExp)}, l.stream,
+           a.x.as<T>(), a.y.as<float>(), a.x.shape[1], a.x.stride[0], a.what);
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::row_reduce_room
