@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the loop runs up to and including the first hidden key, as `k <= visible` would.
 // Caught by: the bound, on any fill with a causal mask, plainly on the first rows; right without a mask.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, causal_off_by_one) {
 

@@ -2,7 +2,7 @@
 // FAULT: more than 64 queries are launched on the default stream, which the caller's stream does not wait for.
 // Caught by: T4: simt sees the launch on a stream that is not joined; on a GPU the replay of a captured launch, which it is
 // not part of.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, default_stream) {
 

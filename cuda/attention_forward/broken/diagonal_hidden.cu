@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: key < query where it should be key <= query: the key on the diagonal is not seen. Right without a mask.
 // Caught by: T1, on any fill with a causal mask.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, diagonal_hidden) {
 

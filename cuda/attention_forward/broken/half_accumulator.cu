@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the output is summed up in the storage dtype; the declaration says f32.
 // Caught by: the bound on random fills; infinities where V is large.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, half_accumulator) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: each tile's weights are relative to its own maximum, and what was summed before is not rescaled where that is smaller.
 // Caught by: the bound with more than one tile, plainly where scores fall; right with up to 32 keys.
-#include "cuda/attention_forward/tiled.cuh"
+#include "cuda/attention_forward/broken/tiled.cuh"
 
 namespace assay::ROOM(attention_forward, maximum_of_last_tile) {
 

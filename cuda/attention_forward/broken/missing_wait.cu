@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: tiles come by cp.async, and only the first is waited for before the barrier.
 // Caught by: the finding that a copy in flight is read, or the bound, with more than 32 keys; right with one tile.
-#include "cuda/attention_forward/tiled.cuh"
+#include "cuda/attention_forward/broken/tiled.cuh"
 
 namespace assay::ROOM(attention_forward, missing_wait) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: keys are taken in pairs, and nothing takes the last of an odd number from three on.
 // Caught by: T1, T0 on probe_one_key; an odd number of visible keys.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, odd_key_dropped) {
 

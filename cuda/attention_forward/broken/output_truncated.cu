@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: O is cut to the storage dtype instead of rounded, half an ulp short on average.
 // Caught by: the aggregates alone (errors towards zero), on any random fill: the bound leaves P's own roundings more room.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, output_truncated) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: Q K^T is not scaled. Right for one channel, where the usual scale is 1, and where all scores are 0.
 // Caught by: T1, on any random fill with more channels.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, scale_missing) {
 

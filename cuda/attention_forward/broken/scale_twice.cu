@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the scores are scaled as they are made and once more in the exponent.
 // Caught by: the bound on any random fill; right where the scores are equal, or there is one key and a scale of 1.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, scale_twice) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the scores are rounded to the storage dtype before the softmax, and the declaration does not say so.
 // Caught by: the bound on L on any random fill, on O where scores are large; right where they are representable, as zeros are.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, scores_rounded) {
 

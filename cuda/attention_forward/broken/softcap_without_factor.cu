@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: scores become tanh(s / cap), not multiplied by cap again.
 // Caught by: the bound, on any fill with a softcap other than 1; right without one.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, softcap_without_factor) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: when a larger score comes, the output is scaled down and the sum of weights is not.
 // Caught by: T1, wherever the first key's score is not the largest; right with one key, and where scores are equal or fall.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, sum_not_rescaled) {
 

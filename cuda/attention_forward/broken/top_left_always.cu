@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the causal mask is aligned top-left whatever was asked for: key k is visible iff k <= q.
 // Caught by: the bound, with mask=causal and seq_q != seq_k; right where they are equal, and with another mask.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, top_left_always) {
 

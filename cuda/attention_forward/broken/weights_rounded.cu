@@ -2,7 +2,7 @@
 // FAULT: the weights are rounded to the storage dtype before they meet V, as tensor cores want them, and the declaration does
 // not say so.
 // Caught by: T1, where the values do not cancel (values_one, uniform01, hot_keys).
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, weights_rounded) {
 

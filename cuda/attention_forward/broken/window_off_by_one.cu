@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a window of w takes w + 1 keys, as `place - key <= w` would.
 // Caught by: the bound, on any fill with a window shorter than what a query sees; right without one.
-#include "cuda/attention_forward/plain.cuh"
+#include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, window_off_by_one) {
 

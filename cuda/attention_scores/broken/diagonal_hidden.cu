@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: key < query where it should be key <= query: the key on the diagonal is not seen. Right without a mask.
 // Caught by: the bound in any case with a causal mask: P on the diagonal is 0.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, diagonal_hidden) {
 

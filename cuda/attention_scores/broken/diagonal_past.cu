@@ -2,7 +2,7 @@
 // FAULT: key <= query + 1: every query sees one key of its future. Right without a mask, and for queries that see all keys
 // anyway.
 // Caught by: the bound in any case with a causal mask: a hidden P is 0 and nothing else.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, diagonal_past) {
 

@@ -2,7 +2,7 @@
 // FAULT: hidden keys get a score of -inf, and a query that sees none takes -inf from -inf. Right while every query sees a
 // key.
 // Caught by: the class of the result on queries that see nothing: more queries than keys, causal.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, empty_row_is_nan) {
 

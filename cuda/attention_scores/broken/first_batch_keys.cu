@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the keys of the first batch serve all batches. Right for one batch.
 // Caught by: probe_digits, exactly, and the bound, for more than one batch.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, first_batch_keys) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the dot product is summed in the storage dtype. Right in f32.
 // Caught by: the bound in f16 and bf16 on cancelling and large_scores, and on any random case with many channels.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, half_accumulator) {
 

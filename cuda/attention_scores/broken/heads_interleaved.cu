@@ -2,7 +2,7 @@
 // FAULT: query head h reads key head h % kv_heads: grouped heads taken for interleaved ones. Right with one key head, and
 // with one for each query head.
 // Caught by: probe_digits, exactly, and the bound, with several key heads and groups larger than one.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, heads_interleaved) {
 

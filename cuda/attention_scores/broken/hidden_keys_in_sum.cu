@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the mask is applied to P only: maximum and sum run over all keys. Right without a mask.
 // Caught by: T1, T0 on probe_digits; a causal mask.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, hidden_keys_in_sum) {
 

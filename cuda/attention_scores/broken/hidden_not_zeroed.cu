@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the row ends with the last key that is seen: what lies beyond the diagonal keeps what P held. Right without a mask.
 // Caught by: T1, and T4 by the two garbage patterns in P; a causal mask.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, hidden_not_zeroed) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: exp of the score as it is, the maximum forgotten. Right while every exp and their sum stay within f32.
 // Caught by: the class of the result on large_scores, where exp overflows, and the bound on all_far_below_zero.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, maximum_not_subtracted) {
 

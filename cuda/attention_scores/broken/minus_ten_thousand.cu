@@ -2,7 +2,7 @@
 // FAULT: hidden keys get a score of -10000 instead of no part at all. Right while every query sees a key, and scores stay
 // above.
 // Caught by: the bound on queries that see nothing, whose P becomes uniform: more queries than keys, causal.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, minus_ten_thousand) {
 

@@ -2,7 +2,7 @@
 // FAULT: the keys that a causal query sees are counted by the ends of rows in a packed triangle, q (q + 1) / 2, in 32 bits:
 // the product overflows from query 65,535 on.
 // Caught by: T1, more than 65,535 queries with a causal mask.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, packed_triangle_overflow) {
 

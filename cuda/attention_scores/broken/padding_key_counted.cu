@@ -2,7 +2,7 @@
 // FAULT: the last tile of keys is padded with zeros, and the scores of the padding, 0, are part of the sum. Right where the
 // keys fill tiles.
 // Caught by: probe_uniform and probe_digits, exactly; the bound on all_far_below_zero, and on any row of few keys.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, padding_key_counted) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: 1 / sum is rounded to the storage dtype, and the declaration does not say so.
 // Caught by: T1, at about one row in four of any random fill.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, reciprocal_rounded) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: Q K^T is not scaled. Right for one channel, where the usual scale is 1, and where only one key is seen.
 // Caught by: the bound on any random case with more channels.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, scale_missing) {
 

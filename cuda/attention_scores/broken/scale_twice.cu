@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the scale is folded into Q and applied to the scores again. Right for one channel, where the usual scale is 1.
 // Caught by: the bound on any random case with more channels.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, scale_twice) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: scores are rounded to the storage dtype before the softmax, and the declaration does not say so.
 // Caught by: T1, where scores are large (large_scores, hot_keys), and on any random fill.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, scores_rounded) {
 

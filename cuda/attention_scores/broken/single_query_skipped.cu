@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one query is taken for nothing to do: P keeps what it held.
 // Caught by: T1, and T4 by the two garbage patterns in P; seq_q = 1.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, single_query_skipped) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a causal mask is aligned at the first key, not at the last. Right for as many queries as keys.
 // Caught by: the bound wherever a causal mask meets more keys than queries, or fewer: a hidden P is 0 and nothing else.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, top_left_for_bottom_right) {
 

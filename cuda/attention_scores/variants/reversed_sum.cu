@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A query a warp, its keys taken from the last to the first.
-#include "cuda/attention_scores/plain.cuh"
+#include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, reversed_sum) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: rows of even number take exp as a power of two, the others as expf: a row's bits depend on where it lies.
 // Caught by: the relations alone (rows_permuted), in f32 on any random row: either form is within the bound.
-#include "cuda/softmax/plain.cuh"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, even_rows_base_two) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a term that fails a comparison, as NaN does, is left out of the sum: one NaN in the row, where all of it should be.
 // Caught by: T1, the class of the result; nan_in_row.
-#include "cuda/softmax/plain.cuh"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, nan_skipped) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: columns are counted in 16 bits: column 65,536 is column 0 again.
 // Caught by: T1, and T4 by the two garbage patterns in y; more than 65,536 columns.
-#include "cuda/softmax/plain.cuh"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, short_columns) {
 

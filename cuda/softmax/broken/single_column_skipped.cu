@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one column is taken for nothing to do: y keeps what it held.
 // Caught by: T1 or T0, and T4 by the two garbage patterns in y; cols = 1.
-#include "cuda/softmax/plain.cuh"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, single_column_skipped) {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row a block, its columns taken from the last to the first.
-#include "cuda/softmax/plain.cuh"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, reversed_sum) {
 
