@@ -29,13 +29,14 @@ double half_spacing(DType t, double v) {
 // Sums over one row.
 struct Row {
   double signed_z = 0, plain_z = 0, allowed = 0, squares = 0, expected = 0;
+  double signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;  // of the golden's own rounding
   std::int64_t elements = 0;
 };
 
 // Sums over rows.
 struct Sums {
   double signed_z = 0, signed_sq = 0, plain_z = 0, plain_sq = 0, allowed = 0, allowed_sq = 0, squares = 0, expected = 0;
-  double sizes_sq = 0, elements = 0;
+  double sizes_sq = 0, elements = 0, signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;
   void add(const Row& r) {
     const auto n = static_cast<double>(r.elements);
     signed_z += r.signed_z, signed_sq += r.signed_z * r.signed_z;
@@ -43,6 +44,8 @@ struct Sums {
     allowed += r.allowed, allowed_sq += r.allowed * r.allowed;
     squares += r.squares, expected += r.expected;
     sizes_sq += n * n, elements += n;
+    signed_last += r.signed_last, plain_last += r.plain_last;
+    last_squares += r.last_squares, last_expected += r.last_expected;
   }
 };
 
@@ -54,7 +57,8 @@ class Elements {
         bare_(without_storage(numerics)),
         dtype_(dtype),
         symmetric_(hooks.only_sums && numerics.mma_terms == 0),
-        stores_(numerics.stores_intermediate || numerics.narrow_probabilities) {}
+        stores_(numerics.stores_intermediate || numerics.narrow_probabilities),
+        repeats_(hooks.step_of_few && stores_) {}
 
   void add(Row& row, std::int64_t i, double got) const {
     const double golden = problem_.golden(0)[static_cast<std::size_t>(i)], bound = problem_.bound(numerics_, 0, i);
@@ -63,12 +67,17 @@ class Elements {
     const double u = unit_roundoff(dtype_), h = half_spacing(dtype_, golden);
     const double last = u * std::fabs(golden) + rounding_floor(dtype_);
     double systematic = 0;
-    if (!symmetric_) systematic = (stores_ ? problem_.bound(bare_, 0, i) : bound) - last;
+    if (repeats_) systematic = bound - last;
+    else if (!symmetric_) systematic = (stores_ ? problem_.bound(bare_, 0, i) : bound) - last;
     systematic = std::clamp(systematic, 0.0, bound);
     const double random = std::max(0.0, bound - last - systematic), allowed = std::min(systematic + u * h, bound);
     const double z = (got - golden) / bound, v = (std::sqrt((h * h + random * random) / 3) + allowed) / bound;
     row.signed_z += std::signbit(golden) ? -z : z;
     row.plain_z += z;
+    const double of_last = (round_to(dtype_, golden) - golden) / bound;
+    row.signed_last += std::signbit(golden) ? -of_last : of_last;
+    row.plain_last += of_last;
+    row.last_squares += of_last * of_last, row.last_expected += h * h / (3 * bound * bound);
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -80,7 +89,7 @@ class Elements {
   const Numerics& numerics_;
   Numerics bare_;
   DType dtype_;
-  bool symmetric_, stores_;
+  bool symmetric_, stores_, repeats_;
 };
 
 template <class Got>
@@ -112,13 +121,16 @@ Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& 
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
-  const auto limit = [&](double squares) { return s.allowed + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq)); };
-  const double signed_limit = limit(s.signed_sq), plain_limit = limit(s.plain_sq);
+  const auto limit = [&](double squares, double last) {
+    return s.allowed + std::fabs(last) + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq));
+  };
+  const double signed_limit = limit(s.signed_sq, s.signed_last), plain_limit = limit(s.plain_sq, s.plain_last);
   a.towards_zero = std::fabs(s.signed_z) * plain_limit >= std::fabs(s.plain_z) * signed_limit;
   a.bias = (a.towards_zero ? s.signed_z : s.plain_z) / s.elements;
   a.bias_limit = (a.towards_zero ? signed_limit : plain_limit) / s.elements;
   a.rms = std::sqrt(s.squares / s.elements);
-  a.rms_limit = std::sqrt((s.expected + kLambda / 2 * std::sqrt(s.sizes_sq)) / s.elements);
+  const double rho = std::max(1.0, s.last_squares / s.last_expected);
+  a.rms_limit = std::sqrt((rho * s.expected + kLambda / 2 * std::sqrt(s.sizes_sq)) / s.elements);
   a.predicted_rms = std::sqrt(s.expected / s.elements);
   return a;
 }

@@ -9,16 +9,21 @@
 //   A   whatever may have a sign, at its worst: T' - last rounding, T' the bound of a kernel that stores nothing on the way.
 //       That is all that the accumulator's precision costs: constants and functions that are off by the same for every
 //       element, truncating tensor cores.  An op without constants and functions (Hooks::only_sums) has none of it without
-//       tensor cores.  Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below it, and
-//       the mean of their rounding errors is k h^2/(3|v|) <= u_o h for k <= 3.
+//       tensor cores.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
+//       exp(x - max) or x + r of 16-bit numbers takes few values, one rounding comes again and again, and the mean of them
+//       all need not be zero.  Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below
+//       it, and the mean of their rounding errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //
 // bias   Rows are independent, elements of one row need not be (they share a norm, a sum, a row of weights): row r counts
 //        once, M_r = sum s z over it.  With M_r = a_r + x_r, |a_r| <= sum A/T and x_r symmetric,
 //          |sum M_r| <= sum a_r + lambda sqrt(sum x_r^2),   sqrt(sum x_r^2) <= sqrt(sum M_r^2) + sqrt(sum a_r^2)
+//        and |Z| more, Z the same sum over the golden's own last rounding: it is known, and where answers repeat (two columns
+//        of a norm are +-gamma + beta in every row) it is no small one, and a kernel that rounds once has it too.  This
 //        fails with a probability below 2 exp(-lambda^2/2) = 3e-8 (Hoeffding on the signs of x_r given their sizes; Efron
 //        1969).  Fewer rows than lambda^2 cannot reject, and do not.
 // rms    E z^2 <= v = ((sqrt((h^2 + R^2)/3) + A)/T)^2 by Minkowski, and n_r elements of z^2 <= 1 are at most n_r:
-//          sum z^2 <= sum v + lambda/2 sqrt(sum n_r^2)   (Hoeffding)
+//          sum z^2 <= rho sum v + lambda/2 sqrt(sum n_r^2)   (Hoeffding)
+//        rho: how many times h^2/3 the squares of the golden's own last rounding are, 1 at least; only where answers repeat more.
 // Both are reported in units of the rms z that the numerics predict: what the rounding-policy oracle makes of the same case
 // with the kernel's declared roundings, or where it would take too long, sqrt(mean v).
 #pragma once

@@ -94,6 +94,7 @@ Hooks hooks_of_layernorm_residual() {
                          .scaled = {{"x", 2}},
                          .change = epsilon_times_four,
                          .applies = moderate}},
+          .step_of_few = true,
           .summed = {{Axis::cols}}};
 }
 

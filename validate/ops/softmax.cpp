@@ -156,6 +156,7 @@ Hooks hooks_of_softmax() {
                      .shows = "a maximum that is not taken off",
                      .bits = false,
                      .scaled = {{.tensor = "x", .added = 64}}}},
+      .step_of_few = true,
       .summed = {{Axis::cols}}};
 }
 

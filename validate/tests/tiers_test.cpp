@@ -88,6 +88,49 @@ TEST_CASE("aggregate: fewer rows than the limit's deviations squared reject noth
 
 namespace {
 
+// Rows of two answers, `low` and `high` of a spacing above 1 and above 3: all rows alike, as a norm of two columns is.
+Aggregate of_two_answers(double low, double high, double (*answer)(DType, double)) {
+  const double spacing = 2 * unit_roundoff(bf16);
+  std::vector<double> golden, bounds;
+  OwnedTensor got(bf16, {kRows, 2});
+  for (std::int64_t i = 0; i < 2 * kRows; ++i) {
+    golden.push_back(i % 2 ? 3 + high * 2 * spacing : 1 + low * spacing);
+    bounds.push_back(4 * unit_roundoff(bf16) * golden.back());
+    got.set(i, answer(bf16, golden.back()));
+  }
+  FixedProblem problem(golden, bounds);
+  problem.row_length = 2;
+  return aggregate(problem, kNone(), {}, got.get());
+}
+
+}  // namespace
+
+TEST_CASE("aggregate: answers that repeat have a rounding that repeats; a fault beside it still shows", "[tiers]") {
+  CHECK(of_two_answers(0.4, 0.3, nearest).within());
+  CHECK(of_two_answers(0.49, 0.49, nearest).within());
+  CHECK_FALSE(of_two_answers(0.9, 0.8, truncated).within());
+}
+
+TEST_CASE("aggregate: a step that depends on a few inputs may err with a sign, where it is rounded by declaration", "[tiers]") {
+  std::vector<double> golden(kRows * kCols), bounds(golden.size());
+  OwnedTensor got(bf16, {kRows, kCols});
+  const double u = unit_roundoff(bf16);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = random::normal(1, i);
+    bounds[i] = 4 * u * std::fabs(golden[i]) + rounding_floor(bf16);
+    got.set(static_cast<std::int64_t>(i), golden[i] * (1 + 0.5 * u));  // the step was rounded up, in every element
+  }
+  FixedProblem problem(golden, bounds);
+  problem.row_length = kCols;
+  const Hooks few{.only_sums = true, .step_of_few = true};
+  const Numerics stores{.stores_intermediate = true};
+  CHECK(aggregate(problem, few, stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, kNone(), stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
+}
+
+namespace {
+
 // A problem and what the oracle says of it, as a kernel's outputs.
 struct Played {
   Played(const Op& o, const Case& what) : op(o), c(what), packing(pack(op, c)), inputs(packing.input_bytes) {
