@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <future>
@@ -34,7 +35,7 @@ struct Lane {
   std::deque<std::shared_ptr<Prepared>> queue;
   std::shared_ptr<Prepared> running;
   SharedMemory outputs;
-  Clock::time_point deadline{};
+  Clock::time_point sent{};
 };
 
 template <class T>
@@ -72,11 +73,23 @@ class Run {
     }
     for (Lane& lane : lanes_) lane.worker.reset();
     tally_.seconds = seconds_since(start_);
+    tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
   }
 
  private:
-  // A task that is made and not finished yet, or about to be.
+  // A job whose time is counted.
+  template <class Job>
+  auto timed(std::atomic<std::int64_t>& ns, Job job) {
+    return crew_.post([&ns, job = std::move(job)] {
+      const Clock::time_point start = Clock::now();
+      auto made = job();
+      ns += std::chrono::nanoseconds(Clock::now() - start).count();
+      return made;
+    });
+  }
+
+  // A task that is being made: it is its lanes' when that has come to an end.
   struct Making {
     const Task* task;
     double bytes;
@@ -118,7 +131,8 @@ class Run {
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
       if (why_not.empty())
-        making_.push_back({&task, memory_of(*task.op, task.c), crew_.post([&task, first] { return prepare(task, first); })});
+        making_.push_back(
+            {&task, memory_of(*task.op, task.c), timed(goldens_ns_, [&task, first] { return prepare(task, first); })});
       else
         for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], why_not));
     }
@@ -129,7 +143,9 @@ class Run {
     for (; !making_.empty() && ready(making_.front().prepared); making_.pop_front()) {
       const std::shared_ptr<Prepared> p = making_.front().prepared.get();
       p->relations = relations_of(*p->task->op, p->task->c, options_.relations);
+      const Clock::time_point start = Clock::now();
       if (options_.power) options_.power->look(*p);
+      tally_.work.power += seconds_since(start);
       live_.push_back(p);
       for (const Kernel* k : p->task->kernels) lane_of(*k).queue.push_back(p);
     }
@@ -151,14 +167,13 @@ class Run {
         lane.queue.pop_front();
       }
       // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
-      if (!lane.running && lane.queue.empty() && next_task_ > lane.last_task) lane.worker.reset();
+      if (!lane.running && lane.queue.empty() && made() > lane.last_task) lane.worker.reset();
       if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
       lane.running = lane.queue.front();
       lane.queue.pop_front();
       lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
-      lane.deadline =
-          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
+      lane.sent = Clock::now();
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
@@ -168,6 +183,11 @@ class Run {
                         lane.running->inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+  }
+
+  // How many tasks their lanes know of, or never will.
+  std::size_t made() const {
+    return making_.empty() ? next_task_ : static_cast<std::size_t>(making_.front().task - tasks_.data());
   }
 
   bool enough(const Lane& lane) const { return options_.enough && options_.enough(*lane.kernel); }
@@ -203,7 +223,7 @@ class Run {
           take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
         else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
         else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
-      } else if (Clock::now() > lane.deadline) {
+      } else if (seconds_since(lane.sent) > options_.timeout_s) {
         take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }
@@ -221,10 +241,11 @@ class Run {
 
   // A worker that did not end well is not trusted again.
   void take(Lane& lane, Verdict verdict, Reply reply) {
+    tally_.work.workers += seconds_since(lane.sent);
     if (reply.tainted) lane.worker.reset();
     const std::size_t number = record_number(*lane.running, *lane.kernel);
     Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
-    judging_.push_back({number, crew_.post([this, result = std::move(result)] { return settle(result, options_); })});
+    judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
     lane.running = nullptr;
     lane.outputs = {};
   }
@@ -262,6 +283,7 @@ class Run {
   std::vector<std::unique_ptr<Record>> records_;
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
+  std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Clock::time_point start_ = Clock::now();
   Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before what they use
 };

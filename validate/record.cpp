@@ -154,6 +154,8 @@ std::string to_json(const Tally& t) {
               {"verdicts", verdicts},
               {"multi_tile_ragged", t.ragged},
               {"seconds", t.seconds},
+              {"work_seconds",
+               {{"workers", t.work.workers}, {"goldens", t.work.goldens}, {"judging", t.work.judging}, {"power", t.work.power}}},
               {"interrupted", t.interrupted}}
       .dump();
 }

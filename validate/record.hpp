@@ -85,6 +85,10 @@ struct Tally {
   std::map<Verdict, std::int64_t> of;
   std::int64_t total = 0, ragged = 0;  // ragged: of those that ran, how many had several tiles and a ragged tail
   double seconds = 0;
+  // Of all threads together: workers at their orders, inputs and goldens, judging, power.
+  struct Work {
+    double workers = 0, goldens = 0, judging = 0, power = 0;
+  } work;
   bool interrupted = false;
   void add(const Record& r);
   void add_powerless() { ++of[Verdict::suspect]; }  // a fault that no case of the run would have rejected (power.hpp)

@@ -185,6 +185,9 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
                       ends.first == ends.second ? fmt::format("{}", ends.first) : fmt::format("{}..{}", ends.first, ends.second));
     note(fmt::format("{} of {} cases are smaller than their model's: {}", reduced_, tally.ran(), to));
   }
+  if (const Tally::Work& w = tally.work; tally.seconds >= 10)
+    note(fmt::format("work of all threads: kernels {:.0f} s, inputs and goldens {:.0f} s, judging {:.0f} s, power {:.0f} s",
+                     w.workers, w.goldens, w.judging, w.power));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {
     if (!line.powerless()) ++rejected;

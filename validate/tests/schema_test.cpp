@@ -72,6 +72,7 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   CHECK(violation(to_json(tally)) == "");
   tally.add(full_record());
   tally.seconds = 1e9, tally.interrupted = true;
+  tally.work = {1.5, 2, 3, 0};
   CHECK(violation(to_json(tally)) == "");
   PowerLine power{.op = "linear", .kernel = "naive", .dtype = f16, .fault = "accumulator", .tried = 3, .rejected_by = {}};
   CHECK(violation(to_json(power)) == "");
