@@ -27,14 +27,19 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// One kernel's worker and its place in the queue of prepared tasks.
-struct Lane {
+// A kernel and the prepared tasks that wait for it.
+struct Queue {
   const Kernel* kernel;
-  std::unique_ptr<WorkerProcess> worker;
   std::size_t last_task = 0;  // that has this kernel
-  std::deque<std::shared_ptr<Prepared>> queue;
-  std::shared_ptr<Prepared> running;
-  SharedMemory outputs;
+  std::deque<std::shared_ptr<Prepared>> tasks{};
+};
+
+// A worker and what it is at.  All its orders are of one kernel, so that no kernel suffers from another.
+struct Lane {
+  Queue* queue;
+  std::unique_ptr<WorkerProcess> worker{};
+  std::shared_ptr<Prepared> running{};
+  SharedMemory outputs{};
   Clock::time_point sent{};
 };
 
@@ -50,13 +55,17 @@ class Run {
       : tasks_(tasks), options_(options), on_record_(on_record) {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) {
-        auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; });
-        if (lane == lanes_.end()) lane = lanes_.insert(lane, Lane{.kernel = k});
-        lane->last_task = static_cast<std::size_t>(&t - tasks.data());
+        auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.kernel == k; });
+        if (queue == queues_.end()) queue = queues_.insert(queue, {.kernel = k});
+        queue->last_task = static_cast<std::size_t>(&t - tasks.data());
         ++records_total_;
       }
     records_.resize(records_total_);
     jobs_ = options.jobs > 0 ? options.jobs : cores();
+    // A GPU's worker waits most of its time: for copies, and for its turn on the device.
+    const int workers = options.backend == "simt" ? 1 : kWorkersOnGpu;
+    for (int i = 0; i < workers; ++i)
+      for (Queue& q : queues_) lanes_.push_back({.queue = &q});
   }
 
   Tally go() {
@@ -89,18 +98,20 @@ class Run {
     });
   }
 
-  // A task that is being made: it is its lanes' when that has come to an end.
+  // A task that is being made, or waits for power to look at it.
   struct Making {
     const Task* task;
     double bytes;
     std::future<std::shared_ptr<Prepared>> prepared;
+    std::shared_ptr<Prepared> made{};
   };
   struct Judging {
     std::size_t number;
     std::future<Record> record;
   };
 
-  static constexpr int kMostThreads = 8;  // of the crew; the GPU's workers answer no faster
+  static constexpr int kMostThreads = 8;   // of the crew
+  static constexpr int kWorkersOnGpu = 2;  // for a kernel
   static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
@@ -114,8 +125,10 @@ class Run {
     double bytes = memory_of(*task.op, task.c);
     for (const auto& p : live_)
       if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
-    for (const Making& m : making_) bytes += m.bytes;
-    const std::size_t alive = live_.size() + making_.size(), most = 3 + static_cast<std::size_t>(crew_.size());
+    std::size_t alive = live_.size();
+    for (const Making& m : making_)
+      if (!m.made) bytes += m.bytes, ++alive;
+    const std::size_t most = 3 + static_cast<std::size_t>(crew_.size());
     return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
   }
 
@@ -134,20 +147,23 @@ class Run {
         making_.push_back(
             {&task, memory_of(*task.op, task.c), timed(goldens_ns_, [&task, first] { return prepare(task, first); })});
       else
-        for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], why_not));
+        for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], options_, why_not));
     }
   }
 
-  // Takes over what the crew has finished: tasks in their order, records as they come.
+  // Takes over what the crew has finished, as it comes; only power looks at the tasks in their order.
   void collect() {
-    for (; !making_.empty() && ready(making_.front().prepared); making_.pop_front()) {
-      const std::shared_ptr<Prepared> p = making_.front().prepared.get();
-      p->relations = relations_of(*p->task->op, p->task->c, options_.relations);
+    for (Making& m : making_) {
+      if (m.made || !ready(m.prepared)) continue;
+      m.made = m.prepared.get();
+      m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
+      live_.push_back(m.made);
+      for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
+    }
+    for (; !making_.empty() && making_.front().made; making_.pop_front()) {
       const Clock::time_point start = Clock::now();
-      if (options_.power) options_.power->look(*p);
+      if (options_.power) options_.power->look(*making_.front().made);
       tally_.work.power += seconds_since(start);
-      live_.push_back(p);
-      for (const Kernel* k : p->task->kernels) lane_of(*k).queue.push_back(p);
     }
     for (std::size_t i = 0; i < judging_.size();) {
       if (!ready(judging_[i].record)) {
@@ -160,22 +176,24 @@ class Run {
   }
 
   void dispatch() {
-    for (Lane& lane : lanes_) {
-      while (!lane.queue.empty() && enough(lane)) {
-        const Prepared& p = *lane.queue.front();
-        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, kEnough));
-        lane.queue.pop_front();
+    for (Queue& q : queues_)
+      while (!q.tasks.empty() && enough(*q.kernel)) {
+        const Prepared& p = *q.tasks.front();
+        emit(record_number(p, *q.kernel), skipped(*p.task, *q.kernel, options_, kEnough));
+        q.tasks.pop_front();
       }
+    for (Lane& lane : lanes_) {
+      Queue& q = *lane.queue;
       // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
-      if (!lane.running && lane.queue.empty() && made() > lane.last_task) lane.worker.reset();
-      if (lane.running || lane.queue.empty() || running() >= jobs_) continue;
-      lane.running = lane.queue.front();
-      lane.queue.pop_front();
+      if (!lane.running && q.tasks.empty() && made() > q.last_task) lane.worker.reset();
+      if (lane.running || q.tasks.empty() || running() >= jobs_) continue;
+      lane.running = q.tasks.front();
+      q.tasks.pop_front();
       lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
       lane.sent = Clock::now();
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
-                         .kernel = std::string(lane.kernel->name),
+                         .kernel = std::string(q.kernel->name),
                          .c = lane.running->task->c,
                          .sectors = options_.sectors,
                          .relations = lane.running->relations,
@@ -185,12 +203,14 @@ class Run {
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
   }
 
-  // How many tasks their lanes know of, or never will.
+  // How many tasks are in their queues, or never will be.
   std::size_t made() const {
-    return making_.empty() ? next_task_ : static_cast<std::size_t>(making_.front().task - tasks_.data());
+    for (const Making& m : making_)
+      if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
+    return next_task_;
   }
 
-  bool enough(const Lane& lane) const { return options_.enough && options_.enough(*lane.kernel); }
+  bool enough(const Kernel& k) const { return options_.enough && options_.enough(k); }
   bool enough(const Task& task) const {
     return options_.enough &&
            std::all_of(task.kernels.begin(), task.kernels.end(), [&](const Kernel* k) { return options_.enough(*k); });
@@ -229,32 +249,16 @@ class Run {
     }
   }
 
-  static Verdict verdict_of(const Reply& reply) {
-    switch (reply.status) {
-      case Reply::Status::done: return Verdict::passed;
-      case Reply::Status::unsupported: return Verdict::unsupported;
-      case Reply::Status::skipped: return Verdict::skipped;
-      case Reply::Status::failed: break;
-    }
-    return Verdict::failed;
-  }
-
   // A worker that did not end well is not trusted again.
   void take(Lane& lane, Verdict verdict, Reply reply) {
     tally_.work.workers += seconds_since(lane.sent);
     if (reply.tainted) lane.worker.reset();
-    const std::size_t number = record_number(*lane.running, *lane.kernel);
-    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
+    const Kernel* const kernel = lane.queue->kernel;
+    const std::size_t number = record_number(*lane.running, *kernel);
+    Result result{std::move(lane.running), kernel, std::move(lane.outputs), verdict, std::move(reply)};
     judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
     lane.running = nullptr;
     lane.outputs = {};
-  }
-
-  Record skipped(const Task& task, const Kernel& kernel, std::string why) const {
-    Record r = blank_record(task, kernel, options_);
-    r.verdict = Verdict::skipped;
-    r.reason = std::move(why);
-    return r;
   }
 
   void emit(std::size_t number, Record r) {
@@ -267,8 +271,8 @@ class Run {
     }
   }
 
-  Lane& lane_of(const Kernel& k) {
-    return *std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == &k; });
+  Queue& queue_of(const Kernel& k) {
+    return *std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.kernel == &k; });
   }
 
   std::span<const Task> tasks_;
@@ -276,6 +280,7 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
+  std::vector<Queue> queues_;
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;

@@ -14,6 +14,17 @@ namespace assay {
 
 namespace {
 
+// The record of a kernel on a task, with nothing judged yet.
+Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
+  Record r;
+  r.kernel = kernel.name;
+  r.backend = options.backend;
+  r.c = task.c;
+  r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
+  r.repro = repro(task.c, task.op->shape(), kernel.name);
+  return r;
+}
+
 std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
   std::vector<std::int64_t> index(static_cast<std::size_t>(t.rank));
   for (int a = t.rank - 1; a >= 0; --a) {
@@ -114,13 +125,20 @@ void judge_outputs(const Result& result, Record& r) {
 
 }  // namespace
 
-Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
-  Record r;
-  r.kernel = kernel.name;
-  r.backend = options.backend;
-  r.c = task.c;
-  r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
-  r.repro = repro(task.c, task.op->shape(), kernel.name);
+Verdict verdict_of(const Reply& reply) {
+  switch (reply.status) {
+    case Reply::Status::done: return Verdict::passed;
+    case Reply::Status::unsupported: return Verdict::unsupported;
+    case Reply::Status::skipped: return Verdict::skipped;
+    case Reply::Status::failed: break;
+  }
+  return Verdict::failed;
+}
+
+Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why) {
+  Record r = blank_record(task, kernel, options);
+  r.verdict = Verdict::skipped;
+  r.reason = std::move(why);
   return r;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "validate/judge.hpp"
 #include "validate/prepare.hpp"
@@ -21,8 +22,11 @@ struct Result {
   Reply reply;
 };
 
-// The record of a kernel on a task, with nothing judged yet.
-Record blank_record(const Task&, const Kernel&, const JudgeOptions&);
+// What a reply says before its outputs are looked at.
+Verdict verdict_of(const Reply&);
+
+// The record of a kernel on a task that was not run.
+Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why);
 
 // Judges the outputs of both runs where there are some.  Threads may judge at the same time.
 Record settle(const Result&, const JudgeOptions&);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are broken by an order that is missing: the watch finds each in every order of the threads, whatever came out.
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 #include <string>
@@ -34,7 +36,7 @@ std::string found(const Kernel& k, const Case& c, simt::Order order) {
   } catch (const simt::Fault& fault) {
     kind = fault.finding().kind;
     INFO(fault.what());
-    CHECK(fault.finding().file.find(k.name) != std::string::npos);  // the line is the kernel's own
+    CHECK(fault.finding().file.find(fmt::format("cuda/{}/", k.op)) != std::string::npos);  // the line is its room's
   }
   simt::configure({});
   for (std::byte* p : pointers) simt::release(p);
