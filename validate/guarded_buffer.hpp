@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -25,10 +26,7 @@ class GuardedBuffer {
   GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
       : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
     base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
-    if (guard_ == 0) return;
-    const std::vector<std::byte> guard(guard_, kGuard);
-    backend_.write(base_, guard.data(), guard_);
-    backend_.write(base_ + guard_ + bytes_, guard.data(), guard_);
+    if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);
   }
   ~GuardedBuffer() { backend_.release(base_); }
   GuardedBuffer(const GuardedBuffer&) = delete;
@@ -39,23 +37,37 @@ class GuardedBuffer {
   const std::string& label() const { return label_; }
   void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
   void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
+  // Both at once, for each transfer has a price of its own.
+  void read_checked(std::byte* to) const {
+    if (guard_ == 0 || bytes_ > kSmall) {
+      read(to);
+      return check();
+    }
+    std::vector<std::byte> all(bytes_ + 2 * guard_);
+    backend_.read(all.data(), base_, all.size());
+    std::copy_n(all.data() + guard_, bytes_, to);
+    check(all.data(), all.data() + guard_ + bytes_);
+  }
   void fill(std::byte garbage) { backend_.fill(data(), garbage, bytes_); }
   // Throws Misdeed where something was written outside.
   void check() const {
-    std::vector<std::byte> seen(guard_);
-    for (const bool after : {false, true}) {
-      if (guard_ == 0) continue;
-      backend_.read(seen.data(), after ? data() + bytes_ : base_, guard_);
-      for (std::size_t k = 0; k < guard_; ++k) {
-        const std::size_t at = after ? k : guard_ - 1 - k;  // from the buffer outwards
-        if (seen[at] != kGuard)
-          throw Misdeed(
-              fmt::format("wrote outside '{}': {} bytes {}", label_, k + 1, after ? "past its end" : "before its start"));
-      }
-    }
+    if (guard_ == 0) return;
+    std::vector<std::byte> before(guard_), after(guard_);
+    backend_.read(before.data(), base_, guard_);
+    backend_.read(after.data(), data() + bytes_, guard_);
+    check(before.data(), after.data());
   }
 
  private:
+  void check(const std::byte* before, const std::byte* after) const {
+    for (std::size_t k = 0; k < guard_; ++k)  // from the buffer outwards
+      if (before[guard_ - 1 - k] != kGuard)
+        throw Misdeed(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
+    for (std::size_t k = 0; k < guard_; ++k)
+      if (after[k] != kGuard) throw Misdeed(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
+  }
+
+  static constexpr std::size_t kSmall = std::size_t{4} << 20;  // where a copy within the host costs less than a transfer's start
   static constexpr std::size_t kGuardBytes = 16 * 1024;
   static constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
 

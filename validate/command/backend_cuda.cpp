@@ -46,8 +46,12 @@ class CudaBackend final : public Backend {
   void write(void* device, const void* host, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
-    // Note: a copy from pageable memory may return before its last bytes have arrived, and our streams do not wait for it.
-    check(cudaStreamSynchronize(nullptr), "copy to the device");
+    settled_ = false;
+  }
+  void fill(void* device, std::byte garbage, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(cudaMemset(device, std::to_integer<int>(garbage), bytes), "fill");
+    settled_ = false;
   }
   void read(void* host, const void* device, std::size_t bytes) override {
     if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
@@ -55,7 +59,7 @@ class CudaBackend final : public Backend {
 
   void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
     const cudaStream_t stream = streams_[v.order ? 1 : 0];
-    check(cudaDeviceSynchronize(), "before the launch");
+    settle();
     launch_it(args, {.stream = stream, .workspace = workspace});
     check(cudaGetLastError(), "after the launch");
     check(cudaStreamSynchronize(stream), "running");
@@ -77,6 +81,7 @@ class CudaBackend final : public Backend {
     std::size_t nodes = 0;
     check(cudaGraphGetNodes(graph, nullptr, &nodes), "counting graph nodes");
     between();
+    settle();
     if (nodes) {
       check(cudaGraphInstantiate(&executable, graph, 0), "instantiate graph");
       check(cudaGraphLaunch(executable, streams_[0]), "launch graph");
@@ -88,9 +93,11 @@ class CudaBackend final : public Backend {
   }
 
   std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+    settle();
     return cuda::time_us(streams_[0], kernels, seconds);
   }
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
+    settle();
     return cuda::steady_us(streams_[0], kernels, about_us);
   }
   double copy_rate() override {
@@ -121,6 +128,12 @@ class CudaBackend final : public Backend {
   int arch() const override { return properties_.major * 10 + properties_.minor; }
 
  private:
+  // Note: a copy from pageable memory may return before its last bytes have arrived, a fill before it has begun, and our streams
+  // wait for neither.
+  void settle() {
+    if (!settled_) check(cudaDeviceSynchronize(), "before the launch");
+    settled_ = true;
+  }
   static double attribute(cudaDeviceAttr which) {
     int value = 0;
     check(cudaDeviceGetAttribute(&value, which, 0), "cudaDeviceGetAttribute");
@@ -128,6 +141,7 @@ class CudaBackend final : public Backend {
   }
   cudaDeviceProp properties_{};
   cudaStream_t streams_[2] = {};
+  bool settled_ = false;  // what was written to the device is there
   std::map<void*, void*> bases_;
 };
 

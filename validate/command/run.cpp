@@ -128,11 +128,12 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
 
 namespace {
 
-// Whether a run judges all of a suite that was planned to have power: of a part of it, of the models' own shapes or of what
-// chance drew, nobody can say what the whole would have rejected.
+// Whether a run judges all of a suite that is planned to have power: of a part of it, of a few cases for another end, of the
+// models' own shapes or of what chance drew, nobody can say what the whole would have rejected.
 bool whole_suite(const RunFlags& flags) {
-  return flags.selection.suite != "random" && flags.selection.suite != "models" && flags.selection.shard.empty() &&
-         flags.budget_s == 0 && !flags.fail_fast;
+  const std::string& suite = flags.selection.suite;
+  return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && flags.budget_s == 0 &&
+         !flags.fail_fast;
 }
 
 }  // namespace
