@@ -17,10 +17,19 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
   const Kernel* kernel = op ? find_kernel(failed.c.op, failed.kernel) : nullptr;
   if (!kernel || !can_shrink(failed)) return {.of = failed.repro};
   const OpShape shape = op->shape();
+  // A contract looks at shapes, and at the values of integers: places, lengths, positions.
   const auto legal = [&](const Case& c) {
     const std::unique_ptr<Problem> problem = op->make();
     const std::vector<Placement> placements = place(*op, c);
-    attach(*problem, c, placements, std::vector<std::byte*>(placements.size(), nullptr));
+    std::vector<std::vector<std::byte>> integers(placements.size());
+    std::vector<std::byte*> images(placements.size(), nullptr);
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      if (!is_given(op->tensors[i]) || is_float(placements[i].tensor.dtype)) continue;
+      integers[i].resize(placements[i].bytes);
+      images[i] = integers[i].data();
+      fill_image(*op, c, static_cast<int>(i), placements[i], images[i], {});
+    }
+    attach(*problem, c, placements, images);
     return static_cast<bool>(problem->legal());
   };
   const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {

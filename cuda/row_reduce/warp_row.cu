@@ -9,11 +9,17 @@ using namespace row_reduce_room;
 
 inline constexpr int kRows = 4;  // warps a block
 
+Legality supports(const row_reduce::Args& a) {
+  if (a.x.shape[1] > std::int64_t{kWarp} << 22) return Legality::no("a lane's share exceeds 2^22 columns, and its sum has few digits left");
+  return Legality::yes();
+}
+
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kRows), tile_bytes(Axis::cols, 16 * kWarp)},
     // A lane has at most a pack of 8 more than its share, and one of the tail; 5 joins.
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
+    .supports = supports,
 };
 
 template <class T, class Fold, int N>

@@ -23,8 +23,9 @@ std::int64_t gaps(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, random::Purpose::exponent, i, std::size(kPlaces))];
 }
 std::int64_t start(const FillSite&, std::int64_t) { return 0; }
+// With room for an offset: no position is beyond 2^24.
 std::int64_t far(const FillSite& s, std::int64_t i) {
-  static constexpr std::int64_t kPlaces[] = {131071, 131072, 1 << 20, (1 << 20) + 1, (1 << 24) - 1, 999983};
+  static constexpr std::int64_t kPlaces[] = {131071, 131072, 1 << 20, (1 << 20) + 1, (1 << 24) - (1 << 17) - 1, 999983};
   return kPlaces[draw(s, random::Purpose::value, i, std::size(kPlaces))];
 }
 

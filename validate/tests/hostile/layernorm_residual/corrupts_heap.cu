@@ -15,7 +15,7 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   char* volatile block = static_cast<char*>(std::malloc(24));
   char* volatile next = static_cast<char*>(std::malloc(24));
   if (next < block || next - block > 4096) std::abort();  // the heap lies otherwise here
-  std::memset(block, 0x41, static_cast<std::size_t>(next - block) + 24);
+  std::memset(block, 0xff, static_cast<std::size_t>(next - block) + 24);
   std::free(next);
   std::free(block);
   char* volatile many = static_cast<char*>(std::malloc(1 << 20));
