@@ -17,7 +17,7 @@ struct Hidden {
 };
 
 void solve_hidden(const ffn_gelu::Args& a, const Matrix& x, std::int64_t first, std::int64_t count, Hidden& to) {
-  const Product p(x, load_block(a.w1, first, count));
+  const Product p(x, a.w1, first, count);
   for (std::int64_t r = 0; r < x.rows(); ++r)
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t f = first + k;

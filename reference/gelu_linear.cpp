@@ -10,7 +10,7 @@ void golden(const gelu_linear::Args& a, gelu_linear::Golden& g, const Rows& rows
   const std::int64_t hidden = a.x.shape[1], out = a.y.shape[1];
   const auto load_x = [&](std::int64_t row, auto into) { into = load(a.x, row * hidden, hidden).matrix(); };
   for_product_blocks(rows, hidden, out, load_x, [&](std::int64_t k, std::int64_t first, std::int64_t count, const Matrix& x) {
-    const Product p(x, load_block(a.weight, first, count));
+    const Product p(x, a.weight, first, count);
     for (std::int64_t r = 0; r < x.rows(); ++r)
       for (std::int64_t o = 0; o < count; ++o) {
         const std::int64_t i = rows[k + r] * out + first + o;

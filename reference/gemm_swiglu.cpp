@@ -10,7 +10,7 @@ void golden(const gemm_swiglu::Args& a, gemm_swiglu::Golden& g, const Rows& rows
   const std::int64_t hidden = a.x.shape[1], ffn = a.y.shape[1];
   const auto load_x = [&](std::int64_t row, auto into) { into = load(a.x, row * hidden, hidden).matrix(); };
   for_product_blocks(rows, hidden, ffn, load_x, [&](std::int64_t k, std::int64_t first, std::int64_t count, const Matrix& x) {
-    const Product gate(x, load_block(a.w_gate, first, count)), up(x, load_block(a.w_up, first, count));
+    const Product gate(x, a.w_gate, first, count), up(x, a.w_up, first, count);
     for (std::int64_t r = 0; r < x.rows(); ++r)
       for (std::int64_t f = 0; f < count; ++f) {
         const std::int64_t i = rows[k + r] * ffn + first + f;

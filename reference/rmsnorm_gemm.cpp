@@ -17,12 +17,15 @@ void golden(const rmsnorm_gemm::Args& a, rmsnorm_gemm::Golden& g, const Rows& ro
     g.square[rows[k]] = x.square().mean();
     g.row_abs[rows[k]] = x.abs().sum() / root(rows[k]);
   }
-#pragma omp parallel for schedule(static)
-  for (std::int64_t o = 0; o < out; ++o) g.weight_abs[o] = ((1 + gamma.abs()) * load(a.weight, o * hidden, hidden).abs()).sum();
-
+  const Eigen::VectorXd beside = (1 + gamma.abs()).matrix();
   const auto load_x = [&](std::int64_t row, auto into) { into = (load(a.x, row * hidden, hidden) / root(row) * gamma).matrix(); };
   for_product_blocks(rows, hidden, out, load_x, [&](std::int64_t k, std::int64_t first, std::int64_t count, const Matrix& x) {
-    const Product p(x, load_block(a.weight, first, count));
+    Eigen::VectorXd weight_abs = Eigen::VectorXd::Zero(count);
+    const Product p(x, a.weight, first, count, [&](std::int64_t column, const Matrix& w_abs) {
+      if (k == 0) weight_abs += w_abs * beside.segment(column, w_abs.cols());
+    });
+    if (k == 0)
+      for (std::int64_t o = 0; o < count; ++o) g.weight_abs[first + o] = weight_abs[o];
     for (std::int64_t r = 0; r < x.rows(); ++r)
       for (std::int64_t o = 0; o < count; ++o) {
         const std::int64_t i = rows[k + r] * out + first + o;

@@ -129,10 +129,10 @@ class Session {
     if (v.watch) check_written();
   }
 
-  // Every element of every output was written by this launch, whatever the buffer held.
+  // Every element of every output was written by this launch, whatever the buffer held; but for those that are updated.
   void check_written() {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      if (!is_output(i)) continue;
+      if (!is_output(i) || given(i)) continue;
       const Tensor& t = packing_.placements[i].tensor;
       const std::int64_t element = size_of(t.dtype);
       for (std::int64_t e = 0; e < t.size(); ++e)

@@ -24,6 +24,31 @@ inline Matrix load_block(const Tensor& t, std::int64_t first, std::int64_t count
 // c = x w^T with sum |x w| and sum (x w)^2 of each element.
 struct Product {
   Matrix value, sum_abs, sum_sq;
+
+  // Of rows [first, first + count) of a weight [rows, inner], read once and a few columns at a time, so that they and what is
+  // made of them stay in the core's cache.  `each(column, |w| of those columns)` is called for every such part.
+  template <class Each>
+  Product(const Matrix& x, const Tensor& weight, std::int64_t first, std::int64_t count, Each&& each)
+      : value(Matrix::Zero(x.rows(), count)), sum_abs(value), sum_sq(value) {
+    constexpr std::int64_t kInner = 256;
+    const std::int64_t inner = x.cols();
+    Matrix w, part;
+    for (std::int64_t column = 0; column < inner; column += kInner) {
+      const std::int64_t n = std::min(kInner, inner - column);
+      w.resize(count, n);
+      for (std::int64_t r = 0; r < count; ++r) w.row(r) = load(weight, (first + r) * inner + column, n).matrix();
+      part = x.middleCols(column, n);
+      value.noalias() += part * w.transpose();
+      w = w.cwiseAbs(), part = part.cwiseAbs();
+      each(column, w);
+      sum_abs.noalias() += part * w.transpose();
+      w = w.cwiseAbs2(), part = part.cwiseAbs2();
+      sum_sq.noalias() += part * w.transpose();
+    }
+  }
+  Product(const Matrix& x, const Tensor& weight, std::int64_t first, std::int64_t count)
+      : Product(x, weight, first, count, [](std::int64_t, const Matrix&) {}) {}
+
   Product(const Matrix& x, const Matrix& w) {
     value.noalias() = x * w.transpose();
     sum_abs.noalias() = x.cwiseAbs() * w.cwiseAbs().transpose();
