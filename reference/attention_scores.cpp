@@ -15,7 +15,7 @@ namespace {
 using Op = attention_scores;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::int64_t kMostQueries = 96, kKeys = 512;  // a block's queries; keys that are taken at once
+constexpr std::int64_t kMostQueries = 96, kKeys = 256;  // a block's queries; keys that are taken at once
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Queries of one head; `first` is the row of P that query 0 would be.
@@ -47,8 +47,7 @@ template <class Scores>
 double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
   const std::int64_t n = s.size();
   Eigen::Map<Eigen::ArrayXd> p(p_row, n), log_p(log_p_row, n);
-  Eigen::Index at = 0;
-  const double max = s.template maxCoeff<Eigen::PropagateNaN>(&at);
+  const double max = s.template maxCoeff<Eigen::PropagateNaN>();
   if (std::isnan(max) || max == kInf) {
     p = log_p = kNaN;
     return -kInf;
@@ -57,6 +56,8 @@ double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
     p = 0, log_p = -kInf;
     return -kInf;
   }
+  Eigen::Index at = 0;  // Note: Eigen finds it several times slower than the maximum itself
+  while (s[at] != max) ++at;
   log_p = s.transpose() - max;
   p = log_p.exp();  // Note: Eigen's gives 5e-309 for all that is smaller; a statement of its own, which it vectorises
   p = (log_p < -700.0).select(0.0, p);
@@ -73,43 +74,48 @@ double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
   return second - max + std::log(static_cast<double>(n));
 }
 
-void answer(const Op::Args& a, Op::Golden& g, const Block& block) {
+// What a thread keeps from block to block: memory that is new costs more than what is computed in it.
+struct Workspace {
+  Matrix q, s, products, k;
+};
+
+void answer(const Op::Args& a, Op::Golden& g, const Block& block, Workspace& w) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], all = a.k.shape[1];
   const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads), rows = std::ssize(block.queries);
   const std::int64_t keys = a.visible(block.queries.back());  // beyond it nobody looks
   const double scale = a.scale_used();
 
-  Matrix q(rows, dim), s(rows, keys), products;
+  auto& [q, s, products, k] = w;
+  q.resize(rows, dim), s.resize(rows, keys);
   for (std::int64_t r = 0; r < rows; ++r)
     q.row(r) = load(a.q, ((block.batch * queries + block.queries[r]) * heads + block.head) * dim, dim).matrix().transpose();
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
   const bool q_finite = q.allFinite();
+  q *= scale;
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
 
   // Scores, and the largest magnitudes.
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
-    Matrix k(count, dim);
+    k.resize(count, dim);
     for (std::int64_t j = 0; j < count; ++j)
       k.row(j) = load(a.k, ((block.batch * all + first + j) * kv_heads + kv) * dim, dim).matrix().transpose();
     const bool finite = q_finite && k.allFinite();
     auto part = s.middleCols(first, count);
     part.noalias() = q * k.transpose();
-    const auto keep_largest = [&](Eigen::ArrayXd& of) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t seen = std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count);
-        if (seen) of[r] = std::max(of[r], largest(part.row(r).head(seen).array(), products.row(r).head(seen).array(), finite));
-      }
+    const auto seen = [&](std::int64_t r) { return std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, 0, count); };
+    const auto keep_largest = [&](Eigen::ArrayXd& of, const auto& m) {
+      for (std::int64_t r = 0; r < rows; ++r)
+        if (const std::int64_t n = seen(r))
+          of[r] = std::max(of[r], largest(part.row(r).head(n).array(), m.row(r).head(n).array(), finite));
     };
+    keep_largest(score_abs, part.cwiseAbs());
     k = k.cwiseAbs();
     products.noalias() = q_abs * k.transpose();
-    keep_largest(products_abs);
+    keep_largest(products_abs, products);
     k = k.cwiseAbs2();
     products.noalias() = q_sq * k.transpose();
-    keep_largest(products_sq);
-    part *= scale;
-    products = part.cwiseAbs();
-    keep_largest(score_abs);
+    keep_largest(products_sq, products);
   }
 
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -128,8 +134,12 @@ void answer(const Op::Args& a, Op::Golden& g, const Block& block) {
 void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
   if (a.p.size() == 0) return;
   const std::vector<Block> blocks = blocks_of(a, rows);
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t i = std::ssize(blocks) - 1; i >= 0; --i) answer(a, g, blocks[static_cast<std::size_t>(i)]);
+#pragma omp parallel
+  {
+    Workspace w;
+#pragma omp for schedule(dynamic)
+    for (std::int64_t i = std::ssize(blocks) - 1; i >= 0; --i) answer(a, g, blocks[static_cast<std::size_t>(i)], w);
+  }
 }
 
 }  // namespace assay::reference

@@ -75,11 +75,12 @@ struct ReadDims : IgnoreAll {
 
 struct AllocateArrays {
   const Dims& dims;
+  bool whole;  // every row will be answered
   std::vector<LazyArray>& storage;
   void array(std::string_view, Array& a, AxisList axes) {
     std::size_t n = 1;
     for (Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
-    storage.emplace_back(n);
+    storage.emplace_back(n, whole);
     a = storage.back().values();
   }
 };
@@ -110,7 +111,7 @@ class TypedProblem final : public Problem {
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
     storage_.clear();
-    C::bind(golden_, detail::AllocateArrays{read.dims, storage_});
+    C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
     golden_of(args_, golden_, rows_);
   }
   const Rows& rows() const override { return rows_; }
