@@ -59,11 +59,12 @@ class Selfcheck {
     add_plain(tasks);
     JudgeOptions options = judge_options(flags_.run, backend_);
     options.policies = true;
-    judge(tasks, options, [&](const Record& judged) {
+    const Tally tally = judge(tasks, options, [&](const Record& judged) {
       Record r = judged;
       const Kernel& sound = plain(r.c.op);
       policies_of_case_.ask(r, sound, r.kernel == kPlain ? nullptr : &trials_[r.c.op][r.kernel].fixed);
     });
+    tally_.interrupted = tally.interrupted;
   }
 
   void judge_suite(const std::string& machine, std::vector<Task> tasks) {

@@ -26,7 +26,6 @@ struct Trial {
   std::optional<Tier> first;                       // of the first bad case, whose reason is told
   std::string reason, on;                          // on: the machine, where it is not the one that was asked for
   PolicyCounts suite{}, fixed{};
-  std::int64_t fixed_passed = 0;
 };
 using Trials = std::map<std::string, std::map<std::string, Trial>>;  // by op and kernel
 
