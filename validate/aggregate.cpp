@@ -108,13 +108,13 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
   return sums;
 }
 
+}  // namespace
+
 bool same_roundings(const Numerics& a, const Numerics& b) {
   return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
          a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
          a.rounds_weights == b.rounds_weights;
 }
-
-}  // namespace
 
 Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
   const Sums s = sums_of(problem, hooks, numerics, got.dtype, got.size(), [&](std::int64_t i) { return got.at(i); });

@@ -51,6 +51,9 @@ struct Aggregate {
 // Of the first output of a solved problem, whose elements all are within the bound.
 Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got);
 
+// Whether an oracle answers alike for both.
+bool same_roundings(const Numerics& a, const Numerics& b);
+
 // The rms z of the oracle's answers with a kernel's declared roundings, made once for all kernels that declare the same.
 // Threads may ask at the same time.
 class Predictions {

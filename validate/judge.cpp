@@ -27,16 +27,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// A kernel and the prepared tasks that wait for it.
-struct Queue {
+// A kernel, the prepared tasks that wait for it, and its worker: no kernel suffers from another.
+struct Lane {
   const Kernel* kernel;
   std::size_t last_task = 0;  // that has this kernel
   std::deque<std::shared_ptr<Prepared>> tasks{};
-};
-
-// A worker and what it is at.  All its orders are of one kernel, so that no kernel suffers from another.
-struct Lane {
-  Queue* queue;
   std::unique_ptr<WorkerProcess> worker{};
   std::shared_ptr<Prepared> running{};
   SharedMemory outputs{};
@@ -55,17 +50,13 @@ class Run {
       : tasks_(tasks), options_(options), on_record_(on_record) {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) {
-        auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.kernel == k; });
-        if (queue == queues_.end()) queue = queues_.insert(queue, {.kernel = k});
-        queue->last_task = static_cast<std::size_t>(&t - tasks.data());
+        auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; });
+        if (lane == lanes_.end()) lane = lanes_.insert(lane, Lane{.kernel = k});
+        lane->last_task = static_cast<std::size_t>(&t - tasks.data());
         ++records_total_;
       }
     records_.resize(records_total_);
     jobs_ = options.jobs > 0 ? options.jobs : cores();
-    // A GPU's worker waits most of its time: for copies, and for its turn on the device.
-    const int workers = options.backend == "simt" ? 1 : kWorkersOnGpu;
-    for (int i = 0; i < workers; ++i)
-      for (Queue& q : queues_) lanes_.push_back({.queue = &q});
   }
 
   Tally go() {
@@ -110,8 +101,7 @@ class Run {
     std::future<Record> record;
   };
 
-  static constexpr int kMostThreads = 8;   // of the crew
-  static constexpr int kWorkersOnGpu = 2;  // for a kernel
+  static constexpr int kMostThreads = 8;  // of the crew
   static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
@@ -158,7 +148,7 @@ class Run {
       m.made = m.prepared.get();
       m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
       live_.push_back(m.made);
-      for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
+      for (const Kernel* k : m.task->kernels) lane_of(*k).tasks.push_back(m.made);
     }
     for (; !making_.empty() && making_.front().made; making_.pop_front()) {
       const Clock::time_point start = Clock::now();
@@ -176,24 +166,22 @@ class Run {
   }
 
   void dispatch() {
-    for (Queue& q : queues_)
-      while (!q.tasks.empty() && enough(*q.kernel)) {
-        const Prepared& p = *q.tasks.front();
-        emit(record_number(p, *q.kernel), skipped(*p.task, *q.kernel, options_, kEnough));
-        q.tasks.pop_front();
-      }
     for (Lane& lane : lanes_) {
-      Queue& q = *lane.queue;
+      while (!lane.tasks.empty() && enough(*lane.kernel)) {
+        const Prepared& p = *lane.tasks.front();
+        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, options_, kEnough));
+        lane.tasks.pop_front();
+      }
       // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
-      if (!lane.running && q.tasks.empty() && made() > q.last_task) lane.worker.reset();
-      if (lane.running || q.tasks.empty() || running() >= jobs_) continue;
-      lane.running = q.tasks.front();
-      q.tasks.pop_front();
+      if (!lane.running && lane.tasks.empty() && made() > lane.last_task) lane.worker.reset();
+      if (lane.running || lane.tasks.empty() || running() >= jobs_) continue;
+      lane.running = lane.tasks.front();
+      lane.tasks.pop_front();
       lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
       lane.sent = Clock::now();
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
-                         .kernel = std::string(q.kernel->name),
+                         .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
                          .sectors = options_.sectors,
                          .relations = lane.running->relations,
@@ -203,7 +191,7 @@ class Run {
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
   }
 
-  // How many tasks are in their queues, or never will be.
+  // How many tasks are in their lanes, or never will be.
   std::size_t made() const {
     for (const Making& m : making_)
       if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
@@ -253,9 +241,8 @@ class Run {
   void take(Lane& lane, Verdict verdict, Reply reply) {
     tally_.work.workers += seconds_since(lane.sent);
     if (reply.tainted) lane.worker.reset();
-    const Kernel* const kernel = lane.queue->kernel;
-    const std::size_t number = record_number(*lane.running, *kernel);
-    Result result{std::move(lane.running), kernel, std::move(lane.outputs), verdict, std::move(reply)};
+    const std::size_t number = record_number(*lane.running, *lane.kernel);
+    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
     judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
     lane.running = nullptr;
     lane.outputs = {};
@@ -271,8 +258,8 @@ class Run {
     }
   }
 
-  Queue& queue_of(const Kernel& k) {
-    return *std::find_if(queues_.begin(), queues_.end(), [&](const Queue& q) { return q.kernel == &k; });
+  Lane& lane_of(const Kernel& k) {
+    return *std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == &k; });
   }
 
   std::span<const Task> tasks_;
@@ -280,7 +267,6 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
-  std::vector<Queue> queues_;
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "validate/aggregate.hpp"
 #include "validate/compare.hpp"
 #include "validate/prepare.hpp"
 
@@ -29,7 +30,7 @@ class Faults {
   // An answer with the fault; null: it cannot be made, or does not show.
   const Answer* with(const std::string& fault, const Numerics& numerics) {
     for (const auto& [name, of, answer] : made_)
-      if (name == fault && same(of, numerics)) return answer ? &*answer : nullptr;
+      if (name == fault && same_roundings(of, numerics)) return answer ? &*answer : nullptr;
     std::optional<Answer> answer = make(fault, numerics);
     return std::get<2>(made_.emplace_back(fault, numerics, std::move(answer))) ? &*std::get<2>(made_.back()) : nullptr;
   }
@@ -44,11 +45,6 @@ class Faults {
   }
 
  private:
-  static bool same(const Numerics& a, const Numerics& b) {
-    return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
-           a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-           a.rounds_weights == b.rounds_weights;
-  }
   Answer rounded(Answer y) const {
     for (double& v : y) v = round_to(dtype(), v);
     return y;
