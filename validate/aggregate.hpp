@@ -11,7 +11,8 @@
 //       element, truncating tensor cores.  An op without constants and functions (Hooks::only_sums) has none of it without
 //       tensor cores.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
 //       exp(x - max) or x + r of 16-bit numbers takes few values, one rounding comes again and again, and the mean of them
-//       all need not be zero.  Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below
+//       all need not be zero.  So it is where a bias is added to what was stored: the sum of two 16-bit numbers takes few
+//       values, and a bias below half the spacing is lost in every row alike.  Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below
 //       it, and the mean of their rounding errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //
 // bias   Rows are independent, elements of one row need not be (they share a norm, a sum, a row of weights): row r counts

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct Case {
     std::int64_t from, to;
   };
   std::vector<Reduction> reduced;  // axes made shorter for a slow backend
+  // The axis that is longer than a grid's y and z: a slow backend leaves out kernels whose tile takes several of it at once.
+  std::optional<Axis> blocks_along{};
 };
 
 // Whether somebody chose it: it is a dataset's, and no random or hand-typed one.

@@ -194,6 +194,7 @@ Group group(const Node& n) {
     else if (key == "layout") g.layouts = value.texts("layout", layout_names());
     else if (key == "dtype")
       for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
+    else if (key == "blocks_along") g.blocks_along = value.one_of("axis", axis_names());
     else if (is_axis(key)) g.axes[key] = value.integers(0);
     else g.attributes[key] = value.values();
   });

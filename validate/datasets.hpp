@@ -44,6 +44,7 @@ struct Group {
   std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
   std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
   std::vector<DType> dtypes{};  // empty: all
+  std::string blocks_along{};   // an axis: of Case::blocks_along
 };
 
 // What the random suite draws from.

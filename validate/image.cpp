@@ -144,6 +144,12 @@ const Fill& find_fill(const Op& op, std::string_view name) {
   throw BadInput(unknown("fill", name, fill_names(op.shape())));
 }
 
+std::int64_t tile_along(const Kernel& k, Axis axis, DType dtype) {
+  for (const Tile& t : k.tiles)
+    if (t.axis == axis && t.bytes_or_extent) return std::max<std::int64_t>(1, t.extent(dtype));
+  return 1;
+}
+
 bool multi_tile_ragged(const Kernel& k, const Case& c) {
   for (const Tile& t : k.tiles) {
     const std::int64_t extent = t.bytes_or_extent ? t.extent(c.dtype) : 0;

@@ -42,6 +42,8 @@ void attach(Problem& problem, const Case& c, std::span<const Placement> placemen
 // The fill of that name, op-specific ones first; throws BadInput with the nearest right name.
 const Fill& find_fill(const Op& op, std::string_view name);
 
+// The extent of a kernel's tile along an axis; 1 where it declares none.
+std::int64_t tile_along(const Kernel&, Axis, DType);
 // Whether the case has, on some axis, more than one of the kernel's tiles and a ragged last one.
 bool multi_tile_ragged(const Kernel& k, const Case& c);
 

@@ -49,7 +49,10 @@ void add_group(CaseList& list, const Group& g, const OpShape& op) {
   multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
   multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
   multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
-  for (Case& c : all) list.add(std::move(c));
+  for (Case& c : all) {
+    if (const AxisUse* use = find_axis(op, g.blocks_along)) c.blocks_along = use->axis;
+    list.add(std::move(c));
+  }
 }
 
 // Without a file of its own: the usual shape; from there each axis alone through its values, then each fill and layout.
@@ -113,7 +116,7 @@ void add_model(CaseList& list, Case c) {
 }
 
 // Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
-// were, then its tokens.  What a sum runs over stays as long as it is.
+// were, then its tokens or rows.  What a sum runs over stays as long as it is.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
   const auto cut = [&](Axis axis, std::int64_t to) {
     const std::int64_t from = c.dims[axis];
@@ -131,6 +134,8 @@ void fit(Case& c, const OpShape& op, std::int64_t most) {
     if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
   }
   cut(Axis::tokens, 17);
+  most /= 4;  // an element of a row costs the judge more than the simulator
+  cut(Axis::rows, 17);
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {

@@ -27,7 +27,7 @@ struct SuiteOptions {
   std::vector<DType> dtypes{};        // empty: all
   bool reduce = false;                // for a slow backend: model shapes keep their widths and have fewer tokens ...
   std::int64_t reduce_rows_to = 129;  // ... namely these: one tile of 128 and one more
-  std::int64_t reduce_elements_to = std::int64_t{1} << 22;  // ... and where that is not enough, fewer features and heads
+  std::int64_t reduce_elements_to = std::int64_t{1} << 20;  // ... and where that is not enough, fewer features, heads and rows
 };
 
 // The cases of a suite, in a stable order, no repro text twice.  Each seed is made of the suite's and of the case's

@@ -177,7 +177,7 @@ class Session {
       replayed[i].resize(packing_.placements[i].bytes);
       buffers_[i]->read(replayed[i].data());
     }
-    reset_outputs(kGarbage[0], [&](std::size_t i) { return images[i].data(); });
+    reset_outputs(kGarbage[1], [&](std::size_t i) { return images[i].data(); });  // as before the replay
     backend_.run(launcher_, problem_->args(), workspace(), {});
     check_inputs([&](std::size_t i) { return images[i].data(); });
     for (std::size_t i = 0; i < buffers_.size(); ++i) {

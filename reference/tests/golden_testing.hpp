@@ -43,14 +43,15 @@ inline Case fewer_rows(Case c, const OpShape& op, std::int64_t most_elements) {
 }
 
 // Solves the smoke suite and a random one by golden and by oracle (output 0) and fails where they differ by more than what
-// two f64 computations may.  Returns the elements compared.
+// two f64 computations may; of each shape, which comes in three dtypes, one in turn.  Returns the elements compared.
 inline std::int64_t golden_meets_oracle(std::string_view op_name) {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   const Op& op = *find_op(op_name);
-  std::int64_t compared = 0;
+  std::int64_t compared = 0, number = 0;
   for (const char* suite : {"smoke", "random"})
     for (const Case& drawn : cases(datasets, op.shape(), suite, {.seed = 5, .count = 60, .reduce = true})) {
-      const Case c = fewer_rows(drawn, op.shape(), 400'000);
+      if (const std::int64_t n = number++; n % 3 != n / 3 % 3) continue;
+      const Case c = fewer_rows(drawn, op.shape(), 200'000);
       if (elements(c, op.shape()) == 0) continue;
       const std::vector<Placement> placements = place(op, c);
       std::vector<std::vector<std::byte>> images;

@@ -10,6 +10,7 @@
 
 #include "validate/command/commands.hpp"
 #include "validate/error.hpp"
+#include "validate/image.hpp"
 #include "validate/layout.hpp"
 
 namespace assay {
@@ -100,8 +101,13 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
     for (const Kernel& k : kernels())
       if (wanted(k, *op)) candidates.push_back(&k);
     if (candidates.empty()) continue;
-    for (Case& c : cases(datasets, op->shape(), selection.suite, options))
-      if (number++ % parts == part - 1) tasks.push_back({op, std::move(c), candidates});
+    for (Case& c : cases(datasets, op->shape(), selection.suite, options)) {
+      if (number++ % parts != part - 1) continue;
+      std::vector<const Kernel*> judged = candidates;
+      if (reduce && c.blocks_along)
+        std::erase_if(judged, [&](const Kernel* k) { return tile_along(*k, *c.blocks_along, c.dtype) > 1; });
+      if (!judged.empty()) tasks.push_back({op, std::move(c), std::move(judged)});
+    }
   }
   return tasks;
 }

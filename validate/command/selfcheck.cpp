@@ -18,14 +18,14 @@ constexpr std::string_view kPlain = "naive";  // the sound kernel of each op tha
 class Selfcheck {
  public:
   Selfcheck(const SelfcheckFlags& flags, std::string backend)
-      : flags_(flags), backend_(std::move(backend)), policies_(flags.policies || flags.corpus || !flags.policy.empty()) {}
+      : flags_(flags), backend_(std::move(backend)), policies_(flags.policies || !flags.policy.empty()) {}
 
   int run() {
     std::vector<Task> tasks = tasks_of(flags_.run.selection, backend_ == "simt", true);
     if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) trial(*k);
-    if (policies_) judge_fixed();
+    if (policies_ || flags_.corpus) judge_fixed();
     if (!stop_requested) judge_suite(backend_, std::move(tasks));
     // A race may never show on a GPU; simt runs the threads in orders that bring it out.
     if (backend_ == "cuda" && !tally_.interrupted && !flags_.corpus) {

@@ -114,6 +114,7 @@ Hooks hooks_of_ffn_gelu() {
            {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
            {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
       .oracle = oracle,
+      .step_of_few = true,
       .intermediates_alike = true};
 }
 

@@ -109,7 +109,8 @@ Hooks hooks_of_layernorm_linear() {
                      .shows = "sums or products rounded to 16 bits on the way",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .step_of_few = true};
 }
 
 }  // namespace assay

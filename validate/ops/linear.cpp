@@ -46,6 +46,7 @@ Hooks hooks_of_linear() {
                          .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
                          .applies = moderate}},
           .only_sums = true,
+          .step_of_few = true,
           .summed = {{Axis::hidden}}};
 }
 

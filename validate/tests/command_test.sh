@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The command in the hands of a person who gets everything wrong.  The first argument is the binaries' folder.
 source "$(dirname "$0")/checks.sh"
-quick=(--backend simt --suite sanitize --kernel naive)  # 13 cases, a fraction of a second
 op=layernorm_residual
+quick=(--backend simt --suite sanitize --op $op --kernel naive)  # 13 cases, a fraction of a second
 
 # --- every subcommand, as meant
 for what in ops kernels cases backends; do works "$validate" list $what; done
@@ -150,7 +150,7 @@ same "equal names in the JUnit file" "" "$(names a.xml | sort | uniq -d)"
 # --- the same again, and otherwise
 timeless() { grep '"record":"case"' "$1" | sed 's/"seconds":[^,}]*//'; }
 same "records of two runs" "$(timeless a.jsonl)" "$(timeless b.jsonl)"
-draws=(--backend simt --suite random --kernel naive --dtype f32)
+draws=(--backend simt --suite random --op $op,softmax --kernel naive --dtype f32)
 for run in "c 1 5" "d 1 5" "e 3 5" "f 1 9"; do
   read -r file seed count <<<"$run"
   works "$validate" run "${draws[@]}" --seed "$seed" --count "$count" --json $file.jsonl
@@ -168,11 +168,11 @@ same "--op twice" "$("$validate" list cases --op $op | tail -1)" "$("$validate" 
 exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g.jsonl
 same "skipped for the budget" "$(grep -c '"record":"case"' g.jsonl)" "$(grep -c '"verdict":"skipped","reason":"the budget' g.jsonl)"
 holds "$called" "$out" "skipped: the budget"
-exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --kernel calls_abort,naive --fail-fast --json h.jsonl
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --json h.jsonl
 same "--fail-fast" 1 "$(grep '"record":"case"' h.jsonl | grep -c '"verdict":"crashed"')"
 same "--fail-fast, shrunk" 1 "$(grep '"record":"shrunk"' h.jsonl | grep -c '"label":"deterministic"')"
 holds "$called" "$out" "  smallest   "
-exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
 same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
 works "$validate" run "${quick[@]}" --quiet
 same "lines of --quiet" 1 "$(wc -l <<<"$out")"
@@ -188,7 +188,7 @@ wider() {  # the lines of more than so many characters
 }
 if command -v script >/dev/null; then
   for columns in 80 160; do
-    TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --kernel naive,block_row" \
+    TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
       terminal </dev/null >/dev/null 2>&1
     # What a terminal would show: of each line, what follows the last return to its start.
     shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)
