@@ -87,6 +87,9 @@ Relation::Scaled scaling(const Relation& r, std::string_view tensor) {
   return {.tensor = tensor};
 }
 
+// Note: -0 + 0 is no -0.
+double scaled_by(const Relation::Scaled& s, double v) { return s.added == 0 ? v * s.factor : v * s.factor + s.added; }
+
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
 // Whether scaling by a power of two is exact here: both ends are normal values, or both zero, and not because they underflow.
@@ -140,7 +143,7 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     const bool integers = !is_float(image.dtype);
     for (std::int64_t i = 0; i < image.size(); ++i) {
       const double v = original.at(way ? r.partner(c, i) : source(r, c.dims, related.c.dims, spec.axes, i));
-      const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : v * s.factor + s.added;
+      const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : scaled_by(s, v);
       if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
       image.set(i, moved);
     }
@@ -208,7 +211,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     const Relation::Scaled s = scaling(r, spec.name);
     for (std::int64_t i = 0; i < b.size(); ++i) {
       const std::int64_t j = way ? r.partner(c, i) : source(r, c.dims, changed.dims, spec.axes, i);
-      const double got = b.at(i), was = a.at(j), scaled = was * s.factor + s.added;
+      const double got = b.at(i), was = a.at(j), scaled = scaled_by(s, was);
       if (same(got, scaled)) continue;
       if (by_bits) {
         const bool zero_by_right = original.rows().all() && original.golden(output)[static_cast<std::size_t>(j)] == 0;
