@@ -2,6 +2,10 @@
 // Relations of ops on rows [rows, cols].
 #pragma once
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "validate/relation.hpp"
 
 namespace assay::row_relations {
