@@ -192,10 +192,12 @@ class Session {
 
   // The kernel on the inputs that a relation makes of the case's; its outputs go into the slot.  False: it does not apply.
   bool run_related(const Relation& relation, std::size_t slot) {
-    const std::optional<Related> related = relate(op_, order_.c, relation, packing_, inputs_.data());
+    const std::optional<Related> related = relate(op_, order_.c, relation, packing_, inputs_.data(), outputs_.data());
     if (!related) return false;
     const Packing packing = pack(op_, related->c);
     if (packing.output_bytes > packing_.output_bytes) return false;
+    for (std::size_t i = 0; kernel_.finite_inputs && i < op_.tensors.size(); ++i)
+      if (given(i) && !all_finite(packing.placements[i].tensor, related->inputs.data() + packing.given[i])) return false;
     std::vector<std::shared_ptr<GuardedBuffer>> buffers;
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {

@@ -19,6 +19,7 @@ std::size_t workspace_bytes(const paged_attention::Args& a) { return parts_bytes
 
 KERNEL(paged_attention){
     .dtypes = {f16, bf16, f32},
+    .position_matters = true,
     .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions, four pages of the smallest usual size
     .numerics = kSplitNumerics,
     .supports = split_supports,

@@ -36,7 +36,8 @@ struct RunFlags {
   std::string json, junit, markdown;
   std::string same_as;     // record file whose verdicts must be met, case by case
   bool bit_equal = false;  // and its outputs, bit for bit
-  bool reduced = false;    // model shapes as a simulator runs them, on a GPU too
+  bool all_relations = false;
+  bool reduced = false;  // model shapes as a simulator runs them, on a GPU too
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
   double shrink_s = 0;  // spent on each failure that is shrunk; 0: none is

@@ -154,6 +154,7 @@ int dispatch(int argc, char** argv) {
   auto* run = app.add_subcommand("run", "judge kernels over a suite of cases");
   add_run_flags(*run, run_flags);
   add_shrink_flags(*run, run_flags);
+  run->add_flag("--all-relations", run_flags.all_relations, "every relation on every case, not one on one case in four (slower)");
   run->add_option("--same-as", run_flags.same_as, "a record file: every case must get the verdict that it has there");
   run->add_flag("--bit-equal", run_flags.bit_equal, "with --same-as: the outputs must be equal bit for bit too");
   run->add_flag("--reduced", run_flags.reduced, "fewer tokens in model shapes, as on simt, so that records can be compared");

@@ -122,7 +122,7 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
           .fail_fast = flags.fail_fast,
           .sectors = flags.sectors,
           .watch = flags.watch,
-          .relations = Relations::share,
+          .relations = flags.all_relations ? Relations::all : Relations::share,
           .stop = &stop_requested};
 }
 

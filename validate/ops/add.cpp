@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/one_lower.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -31,12 +32,19 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_add() {
   using namespace elementwise_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_integers",
                      .shows = "an element that is not its own, a term left out or added twice; exact",
                      .value = small_integers,
                      .exact = always},
                     {.name = "cancelling", .shows = "an input that was rounded on the way", .value = cancelling}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kRowsPermuted,
+                        kFirstRows,
+                        kColsPermuted,
+                        {.name = "doubled",
+                         .shows = "a clamp that the formula has not, a term of another scale",
+                         .scaled = {{"a", 2}, {"b", 2}, {"y", 2}}}}};
 }
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include "validate/draws.hpp"
 #include "validate/image.hpp"
 #include "validate/op.hpp"
+#include "validate/ops/attention_relations.hpp"
 
 namespace assay {
 
@@ -182,9 +183,25 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+// --- Relations -------------------------------------------------------------------------------------------------------
+// Gradients of queries are sums over keys and the other way round: moving what they sum over leaves them within the bounds.
+Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
+  r.loose = std::move(sums);
+  return r;
+}
+Relation keys_permuted() {
+  Relation r = of_a_sum(attention_relations::kKeysPermuted, {"dq"});
+  r.bits = true;
+  return r;
+}
+// A kernel may round P and dS to the dtype on the way, and of a weight p times a difference many are below f16's least normal
+// value, where a rounding does not scale.
+bool far_from_underflow(const Case& c) { return c.fill == "normal" && c.dtype != f16; }
+
 }  // namespace
 
 Hooks hooks_of_attention_backward() {
+  using namespace attention_relations;
   return {
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV adds up one-hot rows; exact",
@@ -212,6 +229,29 @@ Hooks hooks_of_attention_backward() {
       .derived = {"o", "lse"},
       .derive = derive,
       .oracle = oracle,
+      .relations = {kBatchPermuted,
+                    kFirstSequences,
+                    kHeadsPermuted,
+                    of_a_sum(kQueriesPermuted, {"dk", "dv"}),
+                    of_a_sum(kFirstQueries, {"dk", "dv"}),
+                    keys_permuted(),
+                    {.name = "gradient_doubled",
+                     .shows = "a gradient that is not linear in dO",
+                     .scaled = {{"do", 2}, {"dq", 2}, {"dk", 2}, {"dv", 2}},
+                     .applies = far_from_underflow},
+                    {.name = "values_doubled",
+                     .shows = "D of another scale than dO V^T, a dV that depends on V",
+                     .scaled = {{"v", 2}, {"o", 2}, {"dq", 2}, {"dk", 2}},
+                     .applies = far_from_underflow},
+                    {.name = "query_doubled",
+                     .shows = "a scale that is applied twice, or to one of dQ and dK only",
+                     .scaled = {{"q", 2}, {"dq", 0.5}},
+                     .change = half_scale,
+                     .applies = far_from_underflow},
+                    {.name = "values_one",
+                     .shows = "rows of dS that do not add up to zero: V of ones gives an O of ones, whatever Q and K are",
+                     .loose = {"dq", "dk"},
+                     .scaled = {{"v", 0, 1}, {"o", 0, 1}, {"dq", 0}, {"dk", 0}}}},
       .intermediates_alike = true};
 }
 

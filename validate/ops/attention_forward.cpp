@@ -20,9 +20,7 @@ std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.dims[Axis
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
 
 // A direction that every query has a part of: a key along it is hot for all of them.
-double direction(const FillSite& s, std::int64_t i) {
-  return random::sign(shared_key(s, Purpose::column), at(channel(s, i)));
-}
+double direction(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::column), at(channel(s, i))); }
 // q = N(0,1) + direction and k = amount * direction: the score is about amount * sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, double amount) {
   if (s.tensor == "q") return normal(s, i) + direction(s, i);
@@ -162,14 +160,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-// The scale that the case means, by number.
-double scale_of(const Case& c) {
-  const auto at = c.attributes.find("scale");
-  const double given = at == c.attributes.end() ? 0 : at->second;
-  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
-}
-void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
-void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
+void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", attention_relations::scale_of(c)); }
 
 }  // namespace
 
@@ -220,7 +211,7 @@ Hooks hooks_of_attention_forward() {
                         {.name = "query_doubled",
                          .shows = "a scale that is applied twice, or to one side of the mask only",
                          .scaled = {{"q", 2}},
-                         .change = half_scale,
+                         .change = attention_relations::half_scale,
                          .applies = [](const Case& c) { return c.fill == "normal"; }}},
           .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
                      {.axis = Axis::head_dim, .as_before = scale_as_before}}};

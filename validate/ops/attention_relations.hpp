@@ -2,6 +2,8 @@
 // Relations of ops in which queries see keys.
 #pragma once
 
+#include <cmath>
+
 #include "validate/relation.hpp"
 
 namespace assay::attention_relations {
@@ -20,6 +22,10 @@ inline const Relation kBatchPermuted{.name = "batch_permuted",
                                      .shows = "a sequence that reads another's queries or keys",
                                      .move = Move::permuted,
                                      .axis = Axis::batch};
+inline const Relation kFirstSequences{.name = "first_sequences",
+                                      .shows = "a sequence whose result depends on how many there are",
+                                      .move = Move::first_part,
+                                      .axis = Axis::batch};
 inline const Relation kHeadsPermuted{
     .name = "heads_permuted", .shows = "a query head that reads another's keys", .move = Move::permuted, .axis = Axis::kv_heads};
 inline const Relation kQueriesPermuted{.name = "queries_permuted",
@@ -39,5 +45,13 @@ inline const Relation kKeysPermuted{.name = "keys_permuted",
                                     .axis = Axis::seq_k,
                                     .bits = false,
                                     .applies = unmasked};
+
+// The scale that the case means, by number.
+inline double scale_of(const Case& c) {
+  const double given = attribute(c, "scale");
+  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
+}
+// Beside queries that are doubled.
+inline void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
 
 }  // namespace assay::attention_relations

@@ -78,7 +78,26 @@ Hooks hooks_of_cross_entropy() {
                 kFarBelow,
                 minus_infinity_of_several(),
                 kRising},
-      .oracle = oracle};
+      .oracle = oracle,
+      .relations = {{.name = "tokens_permuted",
+                     .shows = "a token whose loss depends on its place, a mean that leaves one out",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::tokens,
+                     .loose = {"mean"}},
+                    {.name = "first_tokens",
+                     .shows = "a token whose loss depends on how many there are",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::tokens,
+                     .loose = {"mean"}},
+                    {.name = "classes_permuted",
+                     .shows = "a class that is not counted, a target that is not its own",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::vocab,
+                     .bits = false},
+                    {.name = "shifted",
+                     .shows = "a maximum that is not taken off",
+                     .bits = false,
+                     .scaled = {{.tensor = "x", .added = 64}}}}};
 }
 
 }  // namespace assay

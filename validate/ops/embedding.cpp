@@ -4,6 +4,7 @@
 
 #include "validate/op.hpp"
 #include "validate/ops/elementwise_fills.hpp"
+#include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/one_lower.hpp"
 
 namespace assay {
@@ -48,7 +49,15 @@ Hooks hooks_of_embedding() {
                      .value = normal,
                      .integer = last_row,
                      .exact = always}},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {gemm_relations::kTokensPermuted,
+                        gemm_relations::kFirstTokens,
+                        gemm_relations::features_permuted(Axis::hidden),
+                        {.name = "table_permuted",
+                         .shows = "an id whose number matters",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::vocab},
+                        {.name = "table_doubled", .shows = "a clamp of what is copied", .scaled = {{"table", 2}, {"y", 2}}}}};
 }
 
 }  // namespace assay

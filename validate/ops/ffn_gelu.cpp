@@ -8,6 +8,7 @@
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
 
 namespace assay {
 
@@ -101,6 +102,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }  // namespace
 
 Hooks hooks_of_ffn_gelu() {
+  using namespace gemm_relations;
   return {
       .fills =
           {{.name = "probe_units",
@@ -114,6 +116,18 @@ Hooks hooks_of_ffn_gelu() {
            {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
            {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
       .oracle = oracle,
+      .relations = {kTokensPermuted,
+                    kFirstTokens,
+                    kChannelsPermuted,
+                    {.name = "units_permuted",
+                     .shows = "a unit that is not added, or that meets another's bias or weight",
+                     .move = Move::permuted,
+                     .axis = Axis::ffn,
+                     .bits = false},
+                    {.name = "second_doubled",
+                     .shows = "an activation of the wrong product, a clamp that the formula has not",
+                     .scaled = {{"w2", 2}, {"b2", 2}, {"y", 2}},
+                     .applies = moderate}},
       .step_of_few = true,
       .intermediates_alike = true};
 }

@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/elementwise_fills.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -21,12 +22,14 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_gelu() {
   using namespace elementwise_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_saturated",
                      .shows = "an element that is not its own, a sign lost; exact",
                      .value = saturated,
                      .exact = always},
                     kBends},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
 }
 
 }  // namespace assay

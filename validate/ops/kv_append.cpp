@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/one_lower.hpp"
 #include "validate/ops/paged_fills.hpp"
+#include "validate/ops/paged_relations.hpp"
 
 namespace assay {
 
@@ -72,7 +73,24 @@ Hooks hooks_of_kv_append() {
                      .exact = always},
                     {.name = "pool_of_nan", .shows = "a pool read, or cleared, where it is not written", .value = pool_of_nan}},
           .integer = ragged,
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {{.name = "batch_permuted",
+                         .shows = "a sequence that takes another's page or row",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::batch},
+                        {.name = "heads_permuted",
+                         .shows = "a head that is not its own",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::kv_heads},
+                        {.name = "channels_permuted",
+                         .shows = "a channel whose place in a pack matters",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::head_dim},
+                        paged_relations::kPagesPermuted,
+                        paged_relations::kPagesHalved,
+                        {.name = "rows_doubled",
+                         .shows = "a clamp of what is copied",
+                         .scaled = {{"k", 2}, {"v", 2}, {"k_pool", 2}, {"v_pool", 2}}}}};
 }
 
 }  // namespace assay

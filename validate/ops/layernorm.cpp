@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/ops/norm_oracle.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -25,6 +26,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_layernorm() {
   using namespace norm_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a weight or a term that is not its own; exact with epsilon = 0",
                      .value = probe<balanced, probe_gamma>,
@@ -37,7 +39,15 @@ Hooks hooks_of_layernorm() {
                      .exact = always},
                     kLarge,
                     kTiny},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kRowsPermuted,
+                        kFirstRows,
+                        summands_permuted("a column that is not counted, or that has another's gamma or beta"),
+                        x_doubled({{"x", 2}}),
+                        {.name = "affine_doubled",
+                         .shows = "a clamp that the formula has not",
+                         .scaled = {{"gamma", 2}, {"beta", 2}, {"y", 2}},
+                         .applies = moderate}}};
 }
 
 }  // namespace assay

@@ -7,6 +7,8 @@
 #include "validate/op.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
+#include "validate/ops/gemm_relations.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -91,9 +93,14 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+// A kernel may round a row's mean and gamma w to the dtype on the way (Numerics::rounds_weights), and of normal factors some are
+// below f16's least normal value, where a rounding does not scale.
+bool far_from_underflow(const Case& c) { return gemm_relations::moderate(c) && c.dtype != f16; }
+
 }  // namespace
 
 Hooks hooks_of_layernorm_linear() {
+  using namespace gemm_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a gamma, a beta or a channel that is not its own; exact with epsilon = 0",
                      .value = probe_signs,
@@ -110,6 +117,19 @@ Hooks hooks_of_layernorm_linear() {
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
           .oracle = oracle,
+          .relations = {kTokensPermuted,
+                        kFirstTokens,
+                        features_permuted(Axis::out),
+                        kChannelsPermuted,
+                        {.name = "weight_doubled",
+                         .shows = "a clamp that the formula has not",
+                         .scaled = {{"weight", 2}, {"bias", 2}, {"y", 2}},
+                         .applies = far_from_underflow},
+                        {.name = "x_doubled",
+                         .shows = "an epsilon that is not under the root, a threshold that the formula has not",
+                         .scaled = {{"x", 2}},
+                         .change = row_relations::epsilon_times_four,
+                         .applies = far_from_underflow}},
           .step_of_few = true};
 }
 

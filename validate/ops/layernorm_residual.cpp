@@ -4,6 +4,7 @@
 
 #include "validate/op.hpp"
 #include "validate/ops/norm_fills.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -51,17 +52,11 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-// So that x twice as large has a normalised value of the same bits.
-void epsilon_times_four(Case& c) {
-  const auto at = c.attributes.find("epsilon");
-  c.attributes["epsilon"] = 4 * (at == c.attributes.end() ? layernorm_residual::Args{}.epsilon : at->second);
-}
-bool moderate(const Case& c) { return c.fill == "normal"; }
-
 }  // namespace
 
 Hooks hooks_of_layernorm_residual() {
   using namespace norm_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index, a weight or a term that is not its own; exact",
                      .value = probe<balanced, probe_gamma>,
@@ -76,24 +71,9 @@ Hooks hooks_of_layernorm_residual() {
                      .shows = "the residual added before the norm instead of after it",
                      .value = opposite<0>}},
           .oracle = oracle,
-          .relations = {{.name = "rows_permuted",
-                         .shows = "a row whose result depends on its place in a block",
-                         .move = Relation::Move::permuted,
-                         .axis = Axis::rows},
-                        {.name = "first_rows",
-                         .shows = "a row whose result depends on how many there are",
-                         .move = Relation::Move::first_part,
-                         .axis = Axis::rows},
-                        {.name = "cols_permuted",
-                         .shows = "a column that is not counted, or that has another's gamma, beta or residual",
-                         .move = Relation::Move::permuted,
-                         .axis = Axis::cols,
-                         .bits = false},
-                        {.name = "x_doubled",
-                         .shows = "an epsilon that is not under the root, a threshold that the formula has not",
-                         .scaled = {{"x", 2}},
-                         .change = epsilon_times_four,
-                         .applies = moderate}},
+          .relations = {kRowsPermuted, kFirstRows,
+                        summands_permuted("a column that is not counted, or that has another's gamma, beta or residual"),
+                        x_doubled({{"x", 2}})},
           .step_of_few = true,
           .summed = {{Axis::cols}}};
 }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "validate/op.hpp"
+#include "validate/ops/attention_relations.hpp"
 #include "validate/ops/paged_fills.hpp"
+#include "validate/ops/paged_relations.hpp"
 
 namespace assay {
 
@@ -145,6 +147,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }  // namespace
 
 Hooks hooks_of_paged_attention() {
+  using namespace attention_relations;
+  using namespace paged_relations;
   return {.fills =
               {{.name = "probe_one_key",
                 .shows = "a wrong page, slot, sequence, head or channel: O is one key's V, which names it; exact",
@@ -190,7 +194,21 @@ Hooks hooks_of_paged_attention() {
                 .value = special_values}},
           .integer = ragged,
           .unread = unread,
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kBatchPermuted,
+                        kFirstSequences,
+                        kHeadsPermuted,
+                        kPagesPermuted,
+                        kPagesHalved,
+                        {.name = "values_doubled",
+                         .shows = "an accumulator that is clamped, weights that depend on V",
+                         .scaled = {{"v_pool", 2}, {"o", 2}},
+                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                        {.name = "query_doubled",
+                         .shows = "a scale that is applied twice",
+                         .scaled = {{"q", 2}},
+                         .change = half_scale,
+                         .applies = [](const Case& c) { return c.fill == "normal"; }}}};
 }
 
 }  // namespace assay

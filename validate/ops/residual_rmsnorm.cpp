@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/ops/norm_oracle.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -27,6 +28,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_residual_rmsnorm() {
   using namespace norm_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_signs",
                      .shows = "an index or a gamma that is not its own; exact with epsilon = 0",
                      .value = probe_sum<signs, probe_any_gamma>,
@@ -41,7 +43,15 @@ Hooks hooks_of_residual_rmsnorm() {
                      .value = opposite<8>},
                     kLarge,
                     kTiny},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kRowsPermuted,
+                        kFirstRows,
+                        summands_permuted("a column that is not counted, or that has another's residual or gamma"),
+                        x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}),
+                        {.name = "gamma_doubled",
+                         .shows = "a clamp that the formula has not",
+                         .scaled = {{"gamma", 2}, {"y", 2}},
+                         .applies = moderate}}};
 }
 
 }  // namespace assay

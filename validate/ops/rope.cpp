@@ -74,6 +74,23 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     }
 }
 
+double attribute(const Case& c, const char* name) {
+  const auto at = c.attributes.find(name);
+  return at == c.attributes.end() ? 0 : at->second;
+}
+bool has_positions(const Case& c) { return attribute(c, "positions") != 0; }
+constexpr double kMoved = 3;  // from the positions to the offset
+
+// The other element of a pair: a pair (a, b) turned by t, its elements changed over, turned by t again and changed over once more
+// is (a, b), for a reflection turns the way round.
+std::int64_t partner(const Case& c, std::int64_t i) {
+  rope::Args a;
+  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim");
+  a.layout = static_cast<rope::Layout>(static_cast<int>(attribute(c, "layout_of_pairs")));
+  const std::int64_t d = i % a.q.shape[3];
+  return d < a.rotary() ? i - d + a.partner(d) : i;
+}
+
 }  // namespace
 
 Hooks hooks_of_rope() {
@@ -89,7 +106,38 @@ Hooks hooks_of_rope() {
                  .value = normal,
                  .integer = far}},
       .integer = gaps,
-      .oracle = oracle};
+      .oracle = oracle,
+      .relations = {{.name = "batch_permuted",
+                     .shows = "a sequence with another's positions",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::batch},
+                    {.name = "tokens_permuted",
+                     .shows = "a token with another's position",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::seq_q,
+                     .applies = has_positions},
+                    {.name = "first_tokens",
+                     .shows = "a token whose position depends on how many there are",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::seq_q},
+                    {.name = "heads_permuted",
+                     .shows = "a head that is turned by another angle",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::kv_heads},
+                    {.name = "doubled",
+                     .shows = "a turn that depends on what is turned",
+                     .scaled = {{"q", 2}, {"k", 2}, {"q_out", 2}, {"k_out", 2}},
+                     .applies = [](const Case& c) { return c.fill == "normal"; }},
+                    {.name = "offset_moved",
+                     .shows = "an offset that is added twice, or to a part of the tokens",
+                     .integer = [](std::string_view, const Dims&, std::int64_t, double v) { return v - kMoved; },
+                     .change = [](Case& c) { c.attributes["offset"] += kMoved; },
+                     .applies = has_positions},
+                    {.name = "turned_back",
+                     .shows = "a turn that is none, or that the way back does not undo",
+                     .bits = false,
+                     .back = {{"q", "q_out"}, {"k", "k_out"}},
+                     .partner = partner}}};
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/one_lower.hpp"
 #include "validate/ops/row_fills.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -66,25 +67,48 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+bool is(const Case& c, Reduction what) {
+  const auto at = c.attributes.find("what");
+  return (at == c.attributes.end() ? 0 : at->second) == static_cast<double>(what);
+}
+
 }  // namespace
 
 Hooks hooks_of_row_reduce() {
-  return {.fills = {{.name = "probe_hot",
-                     .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
-                     .coherent = true,
-                     .value = probe_hot,
-                     .exact = sums_are_exact},
-                    {.name = "stagnation",
-                     .shows = "a sum in the storage dtype, which small terms no longer move",
-                     .coherent = true,
-                     .value = stagnation},
-                    {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
-                    kTies,
-                    kSpread200,
-                    kFarBelow,
-                    kMinusInfinity,
-                    kRising},
-          .oracle = oracle};
+  using namespace row_relations;
+  return {
+      .fills = {{.name = "probe_hot",
+                 .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
+                 .coherent = true,
+                 .value = probe_hot,
+                 .exact = sums_are_exact},
+                {.name = "stagnation",
+                 .shows = "a sum in the storage dtype, which small terms no longer move",
+                 .coherent = true,
+                 .value = stagnation},
+                {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
+                kTies,
+                kSpread200,
+                kFarBelow,
+                kMinusInfinity,
+                kRising},
+      .oracle = oracle,
+      .relations = {kRowsPermuted,
+                    kFirstRows,
+                    summands_permuted("a column that is not counted"),
+                    {.name = "doubled",
+                     .shows = "a clamp that the formula has not",
+                     .scaled = {{"x", 2}, {"y", 2}},
+                     .applies = [](const Case& c) { return moderate(c) && (is(c, Reduction::sum) || is(c, Reduction::max)); }},
+                    {.name = "squares_doubled",
+                     .shows = "a term that is not squared, a clamp that the formula has not",
+                     .scaled = {{"x", 2}, {"y", 4}},
+                     .applies = [](const Case& c) { return moderate(c) && is(c, Reduction::sum_of_squares); }},
+                    {.name = "shifted",
+                     .shows = "a maximum that is not taken off, or not added again",
+                     .bits = false,
+                     .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
+                     .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};
 }
 
 }  // namespace assay

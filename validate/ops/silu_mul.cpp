@@ -5,6 +5,7 @@
 #include "validate/op.hpp"
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/elementwise_fills.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -39,13 +40,21 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_silu_mul() {
   using namespace elementwise_fills;
+  using namespace row_relations;
   return {.fills = {{.name = "probe_gates",
                      .shows = "gate and up swapped, an element that is not its own; exact",
                      .value = probe_gates,
                      .exact = always},
                     {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
                     kBends},
-          .oracle = oracle};
+          .oracle = oracle,
+          .relations = {kRowsPermuted,
+                        kFirstRows,
+                        kColsPermuted,
+                        {.name = "up_doubled",
+                         .shows = "an activation of the wrong factor, a clamp that the formula has not",
+                         .scaled = {{"up", 2}, {"y", 2}},
+                         .applies = moderate}}};
 }
 
 }  // namespace assay

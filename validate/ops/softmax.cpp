@@ -8,6 +8,7 @@
 
 #include "validate/draws.hpp"
 #include "validate/op.hpp"
+#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -139,19 +140,9 @@ Hooks hooks_of_softmax() {
                 {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
                 {.name = "shifted_rows", .shows = "the maximum of a neighbouring row", .coherent = true, .value = shifted_rows}},
       .oracle = oracle,
-      .relations = {{.name = "rows_permuted",
-                     .shows = "a row whose result depends on its place in a block",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::rows},
-                    {.name = "first_rows",
-                     .shows = "a row whose result depends on how many there are",
-                     .move = Relation::Move::first_part,
-                     .axis = Axis::rows},
-                    {.name = "cols_permuted",
-                     .shows = "a column that is not counted",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::cols,
-                     .bits = false},
+      .relations = {row_relations::kRowsPermuted,
+                    row_relations::kFirstRows,
+                    row_relations::summands_permuted("a column that is not counted"),
                     {.name = "shifted",
                      .shows = "a maximum that is not taken off",
                      .bits = false,
