@@ -144,6 +144,8 @@ add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/compare
 add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it says how soon a page is ready
+add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)
