@@ -67,7 +67,8 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed")->capture_default_str();
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
+      ->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");

@@ -62,7 +62,8 @@ bool moderate(const Case& c) { return c.fill == "normal"; }
 
 Hooks hooks_of_layernorm_residual() {
   using namespace norm_fills;
-  return {.fills = {{.name = "probe_signs",
+  return {.fills = {kFresh,
+                    {.name = "probe_signs",
                      .shows = "an index, a weight or a term that is not its own; exact",
                      .value = probe<balanced, probe_gamma>,
                      .exact = even_cols,

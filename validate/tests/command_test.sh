@@ -17,6 +17,11 @@ works "$validate" run "${quick[@]}"
 works "$validate" replay "$op/naive f16 rows=3 cols=257 seed=7" --backend simt
 works "$validate" replay $op/naive f16 rows=3 cols=257 --backend simt  # not quoted
 works "$validate" bench --backend simt --op $op --kernel naive --shape 'rows=4 cols=64' --dtype f16
+works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
+same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
+same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \
+  "$(awk '/^  layernorm_residual/ {printf "%s ", $4}' "$tmp/out")"
+rm errors.jsonl
 works "$validate" --help
 works "$validate" --version
 works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root

@@ -33,7 +33,7 @@ Record full_record() {
   r.policies = {{name(Policy::nmse), true}, {name(Policy::cosine), false}};
   r.exact = r.multi_tile_ragged = true;
   r.compared = kMostElements, r.wrong = 1;
-  r.margin = std::numeric_limits<double>::quiet_NaN();
+  r.margin = std::numeric_limits<double>::quiet_NaN(), r.max_abs_error = 1e-3;
   r.worst = Record::Worst{
       "y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324, "in row tile 0"};
   r.pattern = "1 of 2 wrong", r.reads_like = "one tile", r.deterministic = false;
