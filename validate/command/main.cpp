@@ -199,6 +199,8 @@ int dispatch(int argc, char** argv) {
   bench->add_option("--ab", bench_flags.ab, "another build's validate: its processes take turns with this one's");
   bench->add_option("--ab-json", bench_flags.ab_json, "write the other build's records here");
   bench->add_flag("--sites", bench_flags.sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
+  bench->add_flag("--memory", bench_flags.memory,
+                  "bytes of device memory instead, tensors and workspace: allocated, and not run");
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 
