@@ -17,7 +17,7 @@ validate:
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
 
 test:
-	@cmake/bootstrap.sh catch2
+	@cmake/bootstrap.sh catch2 libonnx-testdata
 	@cmake -S . -B build-test --log-level=WARNING -DASSAY_TESTS=ON
 	@cmake --build build-test -j $(JOBS)
 	@ctest --test-dir build-test --output-on-failure --no-tests=error -j $(JOBS)

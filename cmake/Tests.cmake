@@ -144,6 +144,8 @@ add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/compare
 add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it says how soon a page is ready
+add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)
@@ -175,15 +177,17 @@ file(MAKE_DIRECTORY "${ASSAY_RECORDS}")
 add_test(NAME records.run COMMAND validate run --backend simt --suite sanitize --sectors --json "${ASSAY_RECORDS}/run.jsonl")
 add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/bench.jsonl")
+add_test(NAME records.memory COMMAND validate bench --backend simt --memory --shape "rows=9 cols=72" --op layernorm_residual
+  --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
-set_tests_properties(records.run records.bench records.broken records.probe PROPERTIES FIXTURES_SETUP records)
+set_tests_properties(records.run records.bench records.memory records.broken records.probe PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.install
-  tree.add_a_room records.run records.bench records.broken records.probe records.schema PROPERTIES LABELS cpu TIMEOUT 300)
+  tree.add_a_room records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu TIMEOUT 300)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 set_tests_properties(tree.add_a_room PROPERTIES RUN_SERIAL ON)
 

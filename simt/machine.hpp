@@ -26,7 +26,7 @@ struct Options {
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;
   const void* stream = nullptr;  // the caller's, on which alone launches are waited for; null: any is
-  bool watch = false;  // races, and reads of what nobody wrote, are findings too
+  bool watch = false;            // races, and reads of what nobody wrote, are findings too
 };
 // Holds for the launches that follow.
 void configure(const Options& options);
@@ -76,6 +76,8 @@ void mark_unwritten(const void* allocation) noexcept;
 // The first of these bytes that no kernel wrote since counts were reset; `bytes` where each was written.
 std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept;
 void release(void* p) noexcept;  // of anything that is not a live allocation: nothing
+// Of all live allocations together, as they were asked for.
+std::size_t bytes_in_use() noexcept;
 
 // What kernels moved in one allocation since it was made or its counts were reset.
 struct Counts {

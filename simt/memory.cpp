@@ -235,6 +235,13 @@ void release(void* p) noexcept {
   if (a != nullptr && a->live && a->begin == reinterpret_cast<std::uintptr_t>(p)) detail::memory().release(*a);
 }
 
+std::size_t bytes_in_use() noexcept {
+  std::size_t n = 0;
+  for (const detail::Allocation& a : detail::memory().all())
+    if (a.live) n += a.bytes;
+  return n;
+}
+
 Counts counts(const void* allocation) {
   const detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(allocation));
   if (a == nullptr || !a->live) throw std::invalid_argument("simt::counts: not an allocation of this machine");

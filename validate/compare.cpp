@@ -37,6 +37,7 @@ double ratio(double got, double golden, double bound, bool exact, DType dtype) {
 void merge(Comparison& into, const Comparison& c) {
   into.compared += c.compared;
   into.wrong += c.wrong;
+  into.error = std::max(into.error, c.error);
   into.powerless = into.powerless && c.powerless;
   into.zeros = into.zeros && c.zeros;
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
@@ -83,6 +84,8 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         const double r = ratio(value, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
         const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
         ++mine.compared;
+        if (const double error = std::fabs(value - golden[static_cast<std::size_t>(i)]); std::isfinite(error))
+          mine.error = std::max(mine.error, error);
         if (!(zero <= 1)) mine.powerless = false;
         if (mine.zeros && round_to(got.dtype, golden[static_cast<std::size_t>(i)]) != 0) mine.zeros = false;
         if (mine.worst < 0 || r > mine.margin) {

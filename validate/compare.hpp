@@ -12,6 +12,7 @@ namespace assay {
 struct Comparison {
   std::int64_t compared = 0;
   std::int64_t wrong = 0;
+  double error = 0;                       // max of |got - golden| where both are finite
   double margin = 0;                      // max of |got - golden| / T; infinite for a wrong class, or any difference where T is 0
   std::int64_t worst = -1;                // row-major index
   double got = 0, golden = 0, bound = 0;  // there

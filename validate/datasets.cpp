@@ -186,7 +186,8 @@ bool is_axis(std::string_view key) {
 }
 
 Group group(const Node& n) {
-  Group g{.place = n.place, .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "watch", "long", "fixed"})};
+  Group g{.place = n.place,
+          .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "watch", "long", "fixed", "errors"})};
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "suites") return;
     if (key == "shows") value.text();
@@ -259,7 +260,7 @@ Common common(const Node& n) {
 
 const std::vector<std::string_view>& suite_names() {
   static const std::vector<std::string_view> names{"smoke",    "edges", "models", "random", "full",
-                                                   "sanitize", "watch", "long",   "fixed"};
+                                                   "sanitize", "watch", "long",   "fixed",  "errors"};
   return names;
 }
 

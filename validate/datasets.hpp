@@ -105,7 +105,7 @@ void check(const Datasets&, std::span<const OpShape>);
 double figure(const Model&, std::string_view name);
 const std::vector<std::string_view>& figure_names();
 
-// smoke, edges, models, random, full, sanitize, watch, long.
+// smoke, edges, models, random, full, sanitize, watch, long, fixed, errors.
 const std::vector<std::string_view>& suite_names();
 
 }  // namespace assay

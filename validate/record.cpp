@@ -116,7 +116,7 @@ std::string to_json(const Record& r) {
   j["multi_tile_ragged"] = r.multi_tile_ragged;
   j["compared"] = r.compared;
   j["wrong"] = r.wrong;
-  if (r.margin) j["margin"] = number(*r.margin);
+  if (r.margin) j["margin"] = number(*r.margin), j["max_abs_error"] = number(r.max_abs_error);
   if (r.worst)
     j["worst"] = {{"tensor", r.worst->tensor},
                   {"index", r.worst->index},

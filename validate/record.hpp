@@ -44,6 +44,7 @@ struct Record {
   bool multi_tile_ragged = false;
   std::int64_t compared = 0, wrong = 0;
   std::optional<double> margin;  // max err/bound, where something was compared
+  double max_abs_error = 0;      // of finite elements, against the golden in f64
   struct Worst {
     std::string tensor;
     std::vector<std::int64_t> index;

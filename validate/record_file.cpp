@@ -93,6 +93,7 @@ JudgedCase judged_case(const Json& j) {
                .pattern = j.value("pattern", ""),
                .repro = j.at("repro"),
                .margin = optional_number(j, "margin"),
+               .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {}};
   if (const auto at = j.find("deterministic"); at != j.end()) c.deterministic = at->get<bool>();
   return c;

@@ -41,7 +41,7 @@ struct TimedRow {
 // A `case` record.
 struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, repro;
-  std::optional<double> margin;
+  std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }

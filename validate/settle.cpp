@@ -73,6 +73,7 @@ void judge_outputs(const Result& result, Record& r) {
     const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
     const Frame frame = frame_of(spec, *result.kernel, p.task->c.dtype);
     r.compared += c.compared, r.wrong += c.wrong;
+    r.max_abs_error = std::max(r.max_abs_error, c.error);
     powerless = powerless && c.powerless, zeros = zeros && c.zeros;
     if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
       r.margin = c.margin;

@@ -33,7 +33,8 @@ bool any_group(const Edges* e, std::string_view suite) {
 }
 
 // Every combination, the axes outermost in the op's order, the dtype innermost: cases of one shape stand together.
-void add_group(CaseList& list, const Group& g, const OpShape& op) {
+template <class Adjust>
+void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust) {
   std::vector<Case> all{new_case(op, "edges/" + std::string(op.name))};
   const auto multiply = [&](const auto& values, auto set) {
     std::vector<Case> next;
@@ -51,6 +52,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op) {
   multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
   for (Case& c : all) {
     if (const AxisUse* use = find_axis(op, g.blocks_along)) c.blocks_along = use->axis;
+    adjust(c);
     list.add(std::move(c));
   }
 }
@@ -115,27 +117,36 @@ void add_model(CaseList& list, Case c) {
   }
 }
 
+// Cuts an axis down, to no less than `to`, until the case has no more than `most` elements.
+void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t most) {
+  const std::int64_t from = c.dims[axis];
+  if (from <= to || elements(c, op) <= most) return;
+  c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
+  const auto earlier = std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis; });
+  if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
+  else c.reduced.push_back({axis, from, c.dims[axis]});
+}
+// To one group of heads.
+void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
+  const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
+  if (!heads || elements(c, op) <= most) return;
+  c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
+  c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
+  if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
+}
+
 // Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
 // were, then its tokens or rows.  What a sum runs over stays as long as it is.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
-  const auto cut = [&](Axis axis, std::int64_t to) {
-    const std::int64_t from = c.dims[axis];
-    if (from <= to || elements(c, op) <= most) return;
-    c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
-    const auto earlier =
-        std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis; });
-    if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
-    else c.reduced.push_back({axis, from, c.dims[axis]});
-  };
-  cut(Axis::out, 33), cut(Axis::ffn, 33);
-  if (const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads]; heads && elements(c, op) > most) {
-    c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
-    c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
-    if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
-  }
-  cut(Axis::tokens, 17);
-  most /= 4;  // an element of a row costs the judge more than the simulator
-  cut(Axis::rows, 17);
+  cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);
+  cut_heads(c, op, most);
+  cut(c, op, Axis::tokens, 17, most);
+  cut(c, op, Axis::rows, 17, most / 4);  // an element of a row costs the judge more than the simulator
+}
+// The same of a case whose figures hang on every extent that a sum runs over: fewer heads, then fewer rows and queries.
+void fit_rows(Case& c, const OpShape& op, std::int64_t most) {
+  cut_heads(c, op, most);
+  cut(c, op, Axis::rows, 17, most), cut(c, op, Axis::tokens, 2, most), cut(c, op, Axis::seq_q, 64, most);
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
@@ -210,13 +221,16 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   CaseList list(op, options);
 
   const auto edges = [&](const std::string& which) {
-    if (!any_group(own, which)) return which == "long" ? void() : add_common(list, d.common, op, which);
+    if (!any_group(own, which)) return which == "long" || which == "errors" ? void() : add_common(list, d.common, op, which);
     for (const Group& g : own->groups)
-      if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end()) add_group(list, g, op);
+      if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end())
+        add_group(list, g, op, [&](Case& c) {
+          if (options.reduce && which == "errors") fit_rows(c, op, 4 * options.reduce_elements_to);
+        });
   };
   if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
-  if (suite == "long") edges("long");
+  if (suite == "long" || suite == "errors") edges(std::string(suite));
   if (suite == "edges" || suite == "full") edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);

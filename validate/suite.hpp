@@ -8,6 +8,7 @@
 //   sanitize  a dozen small cases for slow, watchful machines
 //   watch     several blocks, tiles and steps of a pipeline with ragged ends, for --watch
 //   long      long sequences and large products, for a GPU; their goldens are sampled
+//   errors    shapes that the documents report absolute errors of, on numbers as a model has them; shown a line a case
 //   fixed     one shape, round in every extent, on plain random numbers: what many a kernel is tested on and nothing else
 #pragma once
 

@@ -171,3 +171,14 @@ TEST_CASE("shared memory ends where the launch's request does", "[simt]") {
   CHECK(f.kind == "bad_launch");
   CHECK(f.file.find("memory_test.cpp") != std::string::npos);
 }
+
+TEST_CASE("bytes in use are those of live allocations, as they were asked for", "[simt]") {
+  const std::size_t before = simt::bytes_in_use();
+  void* const small = simt::allocate(3, 2, "small");
+  void* const large = simt::allocate((std::size_t{9} << 30) + 1, 0, "of several slots");
+  CHECK(simt::bytes_in_use() == before + (std::size_t{9} << 30) + 4);
+  simt::release(large);
+  CHECK(simt::bytes_in_use() == before + 3);
+  simt::release(small);
+  CHECK(simt::bytes_in_use() == before);
+}

@@ -47,6 +47,7 @@ class SimtBackend final : public Backend {
       throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
     }
   }
+  std::size_t memory_in_use() override { return simt::bytes_in_use(); }
   Launcher launcher(const Kernel& k) const override { return k.on_simt; }
   int arch() const override { return 90; }
   Traffic traffic(const void* allocation) const override {

@@ -194,6 +194,19 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   return sound;
 }
 
+// What the kernels of every row hold of device memory.
+int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out, const RunHead& head) {
+  const std::unique_ptr<Backend> backend = open_backend(head.backend);
+  out.start(head);
+  fmt::print("  bytes of device memory: tensors, workspace, both; less than {}: workspace, both\n", flags.baseline);
+  for (const BenchShape& row : rows) {
+    if (stop_requested) return 130;
+    bench_memory(*backend, row, flags, out);
+    std::fflush(stdout);
+  }
+  return kAllPassed;
+}
+
 }  // namespace
 
 int bench_command(const BenchFlags& flags) {
@@ -202,6 +215,8 @@ int bench_command(const BenchFlags& flags) {
   if (!backend_ready(flags.run, backend_name, code)) return code;
   if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
   if (flags.run.watch) throw BadInput("--watch is for run, selfcheck and replay");
+  if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
+    throw BadInput("--memory runs nothing: there is nothing for --sites, --times-only or --ab");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
@@ -217,6 +232,7 @@ int bench_command(const BenchFlags& flags) {
   if (!flags.run.json.empty()) out.json = std::make_unique<JsonLines>(flags.run.json);
   bool sound = true;
   fmt::print("Assay {} · commit {} · {}\n\n", head.version, head.commit, head.device);
+  if (flags.memory) return hold_all(rows, flags, out, head);
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
   else out.start(head);
   if (!flags.times_only && flags.ab.empty()) {

@@ -77,5 +77,7 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 Case bench_reduced(const Op& op, const Case& c);
 // What each kernel moves on simt at that size, beside the contract's formula.
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
+// What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.
+void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);
 
 }  // namespace assay

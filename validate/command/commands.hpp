@@ -60,6 +60,7 @@ struct BenchFlags {
   double seconds = 0.3;  // of timing for each row, all processes together
   bool times_only = false;
   bool sites = false;       // bytes by source line too
+  bool memory = false;      // device memory instead: nothing runs
   int processes = 6;        // that each row is timed in
   std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
 };

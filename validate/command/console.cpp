@@ -76,8 +76,12 @@ std::string failure_text(const Record& r, const Shrunk* shrunk) {
   return text + fmt::format("  again      validate replay '{}'\n  found as   validate replay '{}'\n", smallest->repro, r.repro);
 }
 
-Console::Console(Show show, std::int64_t total, bool hold)
-    : show_(show), terminal_(::isatty(STDERR_FILENO)), total_(total), hold_(hold && show == Show::everything) {}
+Console::Console(Show show, std::int64_t total, bool hold, bool each_case)
+    : show_(show),
+      terminal_(::isatty(STDERR_FILENO)),
+      total_(total),
+      hold_(hold && show == Show::everything),
+      each_case_(each_case) {}
 
 // Whether a failure is kept for later.
 bool Console::hold(const Record& r) {
@@ -104,7 +108,7 @@ void Console::say(const std::string& what) {
 
 Console::Row& Console::row_of(const Record& r) {
   for (Row& row : rows_)
-    if (row.op == r.c.op && row.kernel == r.kernel && row.dtype == name(r.c.dtype)) return row;
+    if (!each_case_ && row.op == r.c.op && row.kernel == r.kernel && row.dtype == name(r.c.dtype)) return row;
   rows_.push_back({.op = r.c.op, .kernel = r.kernel, .dtype = std::string(name(r.c.dtype)), .at = {}});
   return rows_.back();
 }
@@ -115,7 +119,7 @@ void Console::add(const Record& r) {
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;
-    row.seconds += r.seconds;
+    row.seconds += r.seconds, row.error = std::max(row.error, r.max_abs_error);
     if (r.margin && (*r.margin > row.margin || row.at.empty())) row.margin = *r.margin, row.at = summary_of(r.c);
     if (!r.c.reduced.empty()) ++reduced_;
     for (const Case::Reduction& to : r.c.reduced) {
@@ -159,13 +163,15 @@ void Console::table() const {
   for (const Row& r : rows_)
     op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
   // What the other columns and the spaces between them leave to `at`.
-  const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + 5 + 2 + 9 + 2 + 2 + 7, width = width_of(STDOUT_FILENO);
-  at = std::min(at, width >= others + 6 ? width - others : 0);
+  const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + (each_case_ ? 9 : 5) + 2 + 9 + 2 + 2 + 7;
+  const std::size_t width = width_of(STDOUT_FILENO);
+  if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // where it is one of the figures it is whole
   if (rows_.empty()) return;
-  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel, "cases", cut("at", at), at,
-             "time");
+  fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel,
+             each_case_ ? "max error" : "cases", cut("at", at), at, "time");
   for (const Row& r : rows_)
-    fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>5}  {:>9}  {:<{}}  {:>5.1f} s\n", r.op, op, r.kernel, kernel, r.dtype, r.cases,
+    fmt::print("  {:<{}}  {:<{}}  {:<5}  {:>5}  {:>9}  {:<{}}  {:>5.1f} s\n", r.op, op, r.kernel, kernel, r.dtype,
+               each_case_ ? fmt::format("{:>9.2e}", r.error) : fmt::format("{}", r.cases),
                r.at.empty() ? "-" : fmt::format("{:.3f}", r.margin), cut(r.at, at), at, r.seconds);
   fmt::print("\n");
 }
@@ -183,7 +189,8 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
       to +=
           fmt::format("{}{} to {}", to.empty() ? "" : ", ", axis,
                       ends.first == ends.second ? fmt::format("{}", ends.first) : fmt::format("{}..{}", ends.first, ends.second));
-    note(fmt::format("{} of {} cases are smaller than their model's: {}", reduced_, tally.ran(), to));
+    note(fmt::format("{} of {} cases are smaller than {}: {}", reduced_, tally.ran(),
+                     each_case_ ? "the suite has them" : "their model's", to));
   }
   if (const Tally::Work& w = tally.work; tally.seconds >= 10)
     note(fmt::format("work of all threads: kernels {:.0f} s, inputs and goldens {:.0f} s, judging {:.0f} s, power {:.0f} s",

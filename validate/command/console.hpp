@@ -28,8 +28,9 @@ std::string label_text(const Shrunk& s);
 class Console {
  public:
   enum class Show { everything, last_line, progress };
-  // `hold`: failures are held back, the first of each kernel and dtype, to be shrunk and then shown.
-  Console(Show show, std::int64_t total, bool hold = false);
+  // `hold`: failures are held back, the first of each kernel and dtype, to be shrunk and then shown.  `each_case`: the table has
+  // a line a case, with its largest absolute error.
+  Console(Show show, std::int64_t total, bool hold = false, bool each_case = false);
 
   void add(const Record& r);
   const std::vector<Record>& held() const { return held_; }
@@ -41,11 +42,11 @@ class Console {
  private:
   static constexpr int kShown = 10;  // failures
   bool hold(const Record& r);
-  // The worst of each (op, kernel, dtype).
+  // The worst of each (op, kernel, dtype), or each case.
   struct Row {
     std::string op, kernel, dtype, at;
     std::int64_t cases = 0;
-    double margin = 0, seconds = 0;
+    double margin = 0, error = 0, seconds = 0;
   };
   Row& row_of(const Record& r);
   void progress(const Record& r);
@@ -59,7 +60,7 @@ class Console {
   std::int64_t reduced_ = 0;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> reduced_to_;  // the shortest and longest of each axis
   std::map<std::string, std::int64_t> skipped_;                              // by reason
-  bool hold_;
+  bool hold_, each_case_;
   std::vector<Record> held_;
   int failures_ = 0, unshown_ = 0;
   std::chrono::steady_clock::time_point last_progress_{};

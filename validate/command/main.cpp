@@ -67,7 +67,8 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed")->capture_default_str();
+  app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
+      ->capture_default_str();
   app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
@@ -199,6 +200,8 @@ int dispatch(int argc, char** argv) {
   bench->add_option("--ab", bench_flags.ab, "another build's validate: its processes take turns with this one's");
   bench->add_option("--ab-json", bench_flags.ab_json, "write the other build's records here");
   bench->add_flag("--sites", bench_flags.sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
+  bench->add_flag("--memory", bench_flags.memory,
+                  "bytes of device memory instead, tensors and workspace: allocated, and not run");
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 

@@ -64,6 +64,7 @@ void add_cases(Report& report, std::map<std::string, std::size_t>& verdicts) {
     ++k.cases, k.passed += c->verdict == "passed", k.bad += c->bad();
     if (c->bad()) report.failures.push_back({c->verdict, c->reason, c->pattern, "validate replay '" + repro + "'"});
     if (!c->margin) continue;
+    k.max_abs_error = std::max(k.max_abs_error, c->max_abs_error.value_or(-1));
     auto& bins = report.margins[c->op];
     bins.resize(kMarginBins);
     const double bin = std::isfinite(*c->margin) ? std::min(10 * *c->margin, kMarginBins - 1.0) : kMarginBins - 1.0;

@@ -21,7 +21,8 @@ struct ReportRow {
 struct ReportKernel {
   std::string op, kernel, dtype, again;  // again: the case of the worst margin
   std::size_t cases = 0, passed = 0, bad = 0, unsupported = 0;
-  double margin = -1;  // below 0: nothing was compared
+  double margin = -1;         // below 0: nothing was compared
+  double max_abs_error = -1;  // likewise; also of files from before it was recorded
 };
 
 struct ReportFailure {

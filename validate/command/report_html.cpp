@@ -128,6 +128,7 @@ Json data_of(const Report& report) {
                                {"bad", k.bad},
                                {"unsupported", k.unsupported},
                                {"margin", k.margin < 0 ? Json(nullptr) : number(k.margin, 4)},
+                               {"error", k.max_abs_error < 0 ? Json(nullptr) : number(k.max_abs_error, 3)},
                                {"again", k.again.empty() ? "" : "validate replay '" + k.again + "'"}});
   for (std::size_t i = 0; i < std::min(kFailures, report.failures.size()); ++i) {
     const ReportFailure& f = report.failures[i];

@@ -39,10 +39,12 @@ std::string to_report_markdown(const Report& report) {
   if (report.failures.size() > kFailures) text += fmt::format("- and {} more\n", report.failures.size() - kFailures);
   if (!report.kernels.empty())
     text +=
-        "\n| op | kernel | dtype | cases | passed | bad | unsupported | worst err/bound |\n|---|---|---|---|---|---|---|---|\n";
+        "\n| op | kernel | dtype | cases | passed | bad | unsupported | worst err/bound | largest error "
+        "|\n|---|---|---|---|---|---|---|---|---|\n";
   for (const ReportKernel& k : report.kernels)
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", k.op, k.kernel, k.dtype, k.cases, k.passed, k.bad,
-                        k.unsupported, k.margin < 0 ? "" : fmt::format("{:.3g}", k.margin));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", k.op, k.kernel, k.dtype, k.cases, k.passed, k.bad,
+                        k.unsupported, k.margin < 0 ? "" : fmt::format("{:.3g}", k.margin),
+                        k.max_abs_error < 0 ? "" : fmt::format("{:.3g}", k.max_abs_error));
   if (!report.rows.empty())
     text +=
         "\n| op | kernel | dtype | shape | err/bound | µs | GB/s | TFLOP/s | % of limit | ratios "

@@ -70,7 +70,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
   std::fflush(stdout);
 
   std::vector<Record> kept;
-  Console console(show, total, flags.shrink_s > 0);
+  Console console(show, total, flags.shrink_s > 0, head.suite == "errors");
   bool heard = true;  // until whoever reads the output closes it
   const auto say = [&](const auto& print) {
     try {

@@ -2,6 +2,7 @@
 // What only the judge needs for ffn_gelu: exact probes, the fills of its own edges, the second oracle.
 #include "ops/ffn_gelu.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "validate/op.hpp"
@@ -25,6 +26,11 @@ double unit(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight || !is_matrix(s)) return normal(s, i);
   const int bits = std::bit_width(static_cast<std::uint64_t>(inner_of(s))) - 1;
   return normal(s, i) * random::power_of_two(-bits / 2);
+}
+// The same to the last digit: h as large as its token, y as large as h.
+double fan_in(const FillSite& s, std::int64_t i) {
+  const bool scaled = s.role == Role::weight && is_matrix(s);
+  return normal(s, i) / (scaled ? std::sqrt(static_cast<double>(inner_of(s))) : 1);
 }
 double unit_outlier(const FillSite& s, std::int64_t i) {
   const bool here = s.role == Role::input && i % inner_of(s) == i / inner_of(s) * 37 % inner_of(s);
@@ -109,6 +115,7 @@ Hooks hooks_of_ffn_gelu() {
             .shows = "an index, a unit or a channel that is not its own; exact",
             .value = probe_units,
             .exact = draws::always},
+           {.name = "fan_in", .shows = "the error of sums over a model's own extents", .value = fan_in},
            {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
            {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
            {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},

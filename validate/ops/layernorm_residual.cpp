@@ -57,7 +57,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_layernorm_residual() {
   using namespace norm_fills;
   using namespace row_relations;
-  return {.fills = {{.name = "probe_signs",
+  return {.fills = {kFresh,
+                    {.name = "probe_signs",
                      .shows = "an index, a weight or a term that is not its own; exact",
                      .value = probe<balanced, probe_gamma>,
                      .exact = even_cols,

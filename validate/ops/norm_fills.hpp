@@ -74,6 +74,10 @@ inline double large_rows(const FillSite& s, std::int64_t i) {
 }
 inline double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 
+// gamma 1, beta 0: a norm before its first step of training.
+inline double fresh(const FillSite& s, std::int64_t i) { return s.tensor == "gamma" ? 1 : s.tensor == "beta" ? 0 : normal(s, i); }
+
+inline constexpr Fill kFresh{.name = "fresh", .shows = "the error of the norm itself, that no gamma enlarges", .value = fresh};
 inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows};
 inline constexpr Fill kTiny{
     .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that vanish", .value = tiny_rows};

@@ -29,6 +29,9 @@ std::int64_t far(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, random::Purpose::value, i, std::size(kPlaces))];
 }
 
+// No channel is beyond 3, no pair turns into one beyond 4.3.
+double halved(const FillSite& s, std::int64_t i) { return normal(s, i) / 2; }
+
 // One channel of a head is not zero, another one from head to head: the others' zeros show where it went.
 double one_channel(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.shape.back(), row = i / dim;
@@ -95,7 +98,8 @@ std::int64_t partner(const Case& c, std::int64_t i) {
 
 Hooks hooks_of_rope() {
   return {
-      .fills = {{.name = "probe_start",
+      .fills = {{.name = "halved", .shows = "errors that round away beside the ulp of numbers beyond 4", .value = halved},
+                {.name = "probe_start",
                  .shows = "a channel, a head or a token that is not its own; exact with explicit positions, which are zeros",
                  .value = small_integers,
                  .integer = start,

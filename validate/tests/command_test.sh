@@ -17,6 +17,17 @@ works "$validate" run "${quick[@]}"
 works "$validate" replay "$op/naive f16 rows=3 cols=257 seed=7" --backend simt
 works "$validate" replay $op/naive f16 rows=3 cols=257 --backend simt  # not quoted
 works "$validate" bench --backend simt --op $op --kernel naive --shape 'rows=4 cols=64' --dtype f16
+works "$validate" bench --backend simt --memory --op attention_forward --dtype f16 --json memory.jsonl \
+  --shape 'batch=1 seq_q=4096 seq_k=4096 heads=32 kv_heads=32 head_dim=128'  # of full size, for nothing runs
+same "bench --memory: workspace of unfused" $((32 * 4096 * 4096 * 2)) "$(grep '"unfused"' memory.jsonl | field /dev/stdin workspace_bytes)"
+same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$(field memory.jsonl tensor_bytes | sort -u)"
+holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
+refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
+works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
+same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
+same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \
+  "$(awk '/^  layernorm_residual/ {printf "%s ", $4}' "$tmp/out")"
+rm memory.jsonl errors.jsonl
 works "$validate" --help
 works "$validate" --version
 works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root

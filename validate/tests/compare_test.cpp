@@ -37,6 +37,16 @@ TEST_CASE("compare: an error up to the bound passes, and beyond it fails") {
   CHECK(one(1.0 + 0x1p-23, 1.0, 0).margin == kInf);
 }
 
+TEST_CASE("compare: the largest absolute error is of finite elements, be they right or wrong") {
+  OwnedTensor t(f32, {4});
+  t.set(0, 1.25), t.set(1, -3), t.set(2, kInf), t.set(3, -kInf);
+  const FixedProblem problem({1, -2.5, kInf, 7}, 0.3);
+  CHECK(compare(problem, {}, 0, t.get(), false).error == 0.5);
+  t.set(1, -2.5);
+  CHECK(compare(problem, {}, 0, t.get(), false).error == 0.25);
+  CHECK(one(kNan, 1, 1).error == 0);
+}
+
 TEST_CASE("compare: NaN passes only where the golden is NaN, and a bound that is no number passes nothing wrong") {
   CHECK_FALSE(passes(kNan, 1.0, 1e30));
   CHECK_FALSE(passes(kNan, 1.0, kInf));

@@ -33,7 +33,7 @@ Record full_record() {
   r.policies = {{name(Policy::nmse), true}, {name(Policy::cosine), false}};
   r.exact = r.multi_tile_ragged = true;
   r.compared = kMostElements, r.wrong = 1;
-  r.margin = std::numeric_limits<double>::quiet_NaN();
+  r.margin = std::numeric_limits<double>::quiet_NaN(), r.max_abs_error = 1e-3;
   r.worst = Record::Worst{
       "y", {0, 1}, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 5e-324, "in row tile 0"};
   r.pattern = "1 of 2 wrong", r.reads_like = "one tile", r.deterministic = false;
@@ -92,6 +92,10 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   const char* const left_out =
       R"({"record":"left_out","op":"linear","kernel":"naive","backend":"cuda","dtype":"f16","shape":"tokens=1","reason":"slow"})";
   CHECK(violation(left_out) == "");
+  const char* const memory =
+      R"({"record":"memory","op":"linear","kernel":"naive","backend":"simt","dtype":"f16","shape":"tokens=1",
+    "tensor_bytes":12,"workspace_bytes":0})";
+  CHECK(violation(memory) == "");
   Shrunk shrunk{.of = "op/kernel f32 rows=7 seed=1"};
   CHECK(violation(to_json(shrunk)) == "");
   shrunk.label = "seed-specific", shrunk.same_seed = {2, 2}, shrunk.other_seeds = {2, 0}, shrunk.tried = 5, shrunk.seconds = 0.5;
@@ -180,7 +184,7 @@ TEST_CASE("schema: every line that the command wrote is what it says", "[recorde
       last = kind;
     }
     CHECK(first == "run");
-    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "probe"));
+    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "memory" || last == "probe"));
   }
   CHECK(files > 0);
 }

@@ -55,7 +55,7 @@ TEST_CASE("suite: every case of every suite round-trips, is unique, and stays th
     for (const std::string_view suite : suite_names()) {
       INFO(op.name << " " << suite);
       const std::vector<Case> list = cases(datasets(), op, suite);
-      if (suite != "long") CHECK_FALSE(list.empty());
+      if (suite != "long" && suite != "errors") CHECK_FALSE(list.empty());
       const std::vector<std::string> lines = texts(list, op);
       CHECK(lines == texts(cases(datasets(), op, suite), op));
       std::set<std::string> unique;
@@ -193,4 +193,24 @@ TEST_CASE("suite: full is edges, models and random") {
       CHECK((suite == "random" || known.contains(line)));  // a draw may be an edge, and another drawn instead
   CHECK_THROWS_WITH(cases(datasets(), layernorm(), "smok"), "unknown suite 'smok'. Did you mean 'smoke'?");
   CHECK_THROWS_AS(cases(datasets(), layernorm(), "random", {.count = -1}), BadInput);
+}
+
+TEST_CASE("suite: errors keeps what sums run over on a slow backend, and every shape elsewhere") {
+  std::size_t found = 0;
+  for (const Op& op : ops()) {
+    const OpShape shape = op.shape();
+    const auto whole = cases(datasets(), shape, "errors"), reduced = cases(datasets(), shape, "errors", {.reduce = true});
+    REQUIRE(whole.size() == reduced.size());
+    found += whole.size();
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      INFO(repro(reduced[i], shape));
+      CHECK(whole[i].reduced.empty());
+      CHECK(elements(reduced[i], shape) <= (std::int64_t{1} << 27));
+      for (const Axis axis : {Axis::seq_k, Axis::head_dim, Axis::cols, Axis::hidden, Axis::ffn})
+        CHECK(reduced[i].dims[axis] == whole[i].dims[axis]);
+      CHECK(reduced[i].fill == whole[i].fill);
+      CHECK(reduced[i].dtype == whole[i].dtype);
+    }
+  }
+  CHECK(found >= 21);
 }
