@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for transformer_layer: the fills of a layer whose every step does something, relations.  (Its bounds
+// are those of its steps: validate/composite.hpp.)
+#include "ops/transformer_layer.hpp"
+
+#include <bit>
+
+#include "validate/case.hpp"
+#include "validate/draws.hpp"
+#include "validate/op.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace draws;
+
+// 2^-h with h = floor(log2(terms) / 2), of the terms that a weight's products have.
+double unit_scale(const FillSite& s) {
+  std::int64_t terms = s.shape.back();
+  if (s.tensor == "wo") terms *= s.shape[1];
+  return random::power_of_two(-(std::bit_width(static_cast<std::uint64_t>(terms)) - 1) / 2);
+}
+bool is_matrix(const FillSite& s) { return s.tensor.starts_with("w"); }
+bool is_scale(const FillSite& s) { return s.tensor.starts_with("gamma"); }
+
+// Every step's result of order one: a trained layer at its start.  Biases and betas are halves of that.
+double unit(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return normal(s, i);
+  if (is_matrix(s)) return normal(s, i) * unit_scale(s);
+  return is_scale(s) ? 1 + normal(s, i) / 4 : normal(s, i) / 2;
+}
+// Scores of several units: few keys weigh most, other ones for each query.
+double sharp_scores(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.tensor == "wq" ? 6 : 1); }
+// A stream with a channel a hundred times the others, as trained models have them.
+double outlier_channel(const FillSite& s, std::int64_t i) {
+  return unit(s, i) * (s.role == Role::input && i % s.shape.back() == s.shape.back() / 3 ? 100 : 1);
+}
+// The branches are small beside the stream: what is wrong in them is lost in y, and shows in the steps.
+double large_stream(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.role == Role::input ? 1024 : 1); }
+
+// The mean square is about epsilon.
+double small_stream(const FillSite& s, std::int64_t i) { return unit(s, i) / (s.role == Role::input ? 256 : 1); }
+
+}  // namespace
+
+Hooks hooks_of_transformer_layer() {
+  return {.fills = {{.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
+                    {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
+                    {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
+                    {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
+                    {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
+          .relations = {{.name = "batch_permuted",
+                         .shows = "a sequence that reads another's tokens",
+                         .move = Relation::Move::permuted,
+                         .axis = Axis::batch},
+                        {.name = "first_tokens",
+                         .shows = "a token that sees those after it: the block is causal from end to end",
+                         .move = Relation::Move::first_part,
+                         .axis = Axis::seq_q}}};
+}
+
+}  // namespace assay
