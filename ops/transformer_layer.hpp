@@ -24,23 +24,23 @@ struct transformer_layer {
 
   // Biases and betas: not of llama.
   struct Args {
-    Tensor x;              // [batch, seq_q, hidden]
-    Tensor gamma1, beta1;  // [hidden]
-    Tensor wq, wk, wv;     // [heads, head_dim, hidden]; k, v: of kv_heads
-    Tensor bq, bk, bv;     // [heads, head_dim]; likewise
-    Tensor wo, bo;         // [hidden, heads, head_dim], [hidden]
-    Tensor gamma2, beta2;  // [hidden]
-    Tensor w_gate;         // [ffn, hidden], of llama only
-    Tensor w_up, b_up;     // [ffn, hidden], [ffn]
-    Tensor w_down, b_down; // [hidden, ffn], [hidden]
-    Tensor y;              // [batch, seq_q, hidden], written as all that follow
-    Tensor q0, k0;         // as q and k, before they turn; not of gpt2
-    Tensor v;              // [batch, seq_q, kv_heads, head_dim]
-    Tensor q, k;           // [batch, seq_q, heads, head_dim]; kv_heads
-    Tensor o;              // as q
-    Tensor attn, h, norm2; // as y
-    Tensor act;            // [batch, seq_q, ffn]
-    Tensor mlp;            // as y
+    Tensor x;               // [batch, seq_q, hidden]
+    Tensor gamma1, beta1;   // [hidden]
+    Tensor wq, wk, wv;      // [heads, head_dim, hidden]; k, v: of kv_heads
+    Tensor bq, bk, bv;      // [heads, head_dim]; likewise
+    Tensor wo, bo;          // [hidden, heads, head_dim], [hidden]
+    Tensor gamma2, beta2;   // [hidden]
+    Tensor w_gate;          // [ffn, hidden], of llama only
+    Tensor w_up, b_up;      // [ffn, hidden], [ffn]
+    Tensor w_down, b_down;  // [hidden, ffn], [hidden]
+    Tensor y;               // [batch, seq_q, hidden], written as all that follow
+    Tensor q0, k0;          // as q and k, before they turn; not of gpt2
+    Tensor v;               // [batch, seq_q, kv_heads, head_dim]
+    Tensor q, k;            // [batch, seq_q, heads, head_dim]; kv_heads
+    Tensor o;               // as q
+    Tensor attn, h, norm2;  // as y
+    Tensor act;             // [batch, seq_q, ffn]
+    Tensor mlp;             // as y
     Dialect dialect = Dialect::llama;
     double epsilon = 1e-5, base = 10000, rotary_dim = 0;
 
@@ -100,7 +100,8 @@ struct transformer_layer {
     if (!(a.base >= 1 && a.base <= 0x1p60)) return Legality::no("base must be one of 1 ... 2^60");
     if (!(a.rotary_dim >= 0 && a.rotary_dim <= static_cast<double>(dim)) || std::fmod(a.rotary_dim, 2) != 0)
       return Legality::no("rotary_dim must be even and no more than head_dim");
-    if (a.dialect == Dialect::gptneox && a.rotary() == 0) return Legality::no("a quarter of head_dim must hold a pair of channels");
+    if (a.dialect == Dialect::gptneox && a.rotary() == 0)
+      return Legality::no("a quarter of head_dim must hold a pair of channels");
     return Legality::yes();
   }
 
@@ -111,7 +112,8 @@ struct transformer_layer {
     const std::int64_t nq = a.wq.shape[0], nk = a.wk.shape[0], d = a.wq.shape[1];
     const Dims matrix = dims_of({{Axis::rows, n}, {cols, c}});
     const Dims all_heads = dims_of({{batch, b}, {seq_q, s}, {seq_k, s}, {heads, nq}, {kv_heads, nk}, {head_dim, d}});
-    const std::string_view q0 = a.turns() ? "q0" : "q", k0 = a.turns() ? "k0" : "k", normed = a.dialect == Dialect::gptneox ? "x" : "h";
+    const std::string_view q0 = a.turns() ? "q0" : "q", k0 = a.turns() ? "k0" : "k",
+                           normed = a.dialect == Dialect::gptneox ? "x" : "h";
     std::vector<Stage> all;
     const auto project = [&](std::string_view w, std::string_view bias, std::string_view y, std::int64_t out) {
       all.push_back({llama ? "rmsnorm_gemm" : "layernorm_linear",
@@ -120,24 +122,34 @@ struct transformer_layer {
                      dims_of({{tokens, n}, {hidden, c}, {Axis::out, out}})});
     };
     const auto linear = [&](std::string_view x, std::string_view w, std::string_view bias, std::string_view y, std::int64_t in) {
-      all.push_back({"linear", {{"x", x}, {"weight", w}, {"bias", bias}, {"y", y}}, {{"bias", llama ? 0 : 1}},
+      all.push_back({"linear",
+                     {{"x", x}, {"weight", w}, {"bias", bias}, {"y", y}},
+                     {{"bias", llama ? 0 : 1}},
                      dims_of({{tokens, n}, {hidden, in}, {out, c}})});
     };
     project("wq", "bq", q0, nq * d), project("wk", "bk", k0, nk * d), project("wv", "bv", "v", nk * d);
     if (a.turns())
-      all.push_back({"rope", {{"q", "q0"}, {"k", "k0"}, {"q_out", "q"}, {"k_out", "k"}},
-                     {{"rotary_dim", a.rotary()}, {"base", a.base}}, all_heads});
+      all.push_back({"rope",
+                     {{"q", "q0"}, {"k", "k0"}, {"q_out", "q"}, {"k_out", "k"}},
+                     {{"rotary_dim", a.rotary()}, {"base", a.base}},
+                     all_heads});
     all.push_back({"attention_forward", {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "o"}}, {{"mask", 1}}, all_heads});
     linear("o", "wo", "bo", "attn", nq * d);
     all.push_back({"add", {{"a", "x"}, {"b", "attn"}, {"y", "h"}}, {}, matrix});
-    all.push_back({llama ? "rmsnorm" : "layernorm", {{"x", normed}, {"gamma", "gamma2"}, {"beta", "beta2"}, {"y", "norm2"}},
-                   {{"epsilon", a.epsilon}}, matrix});
+    all.push_back({llama ? "rmsnorm" : "layernorm",
+                   {{"x", normed}, {"gamma", "gamma2"}, {"beta", "beta2"}, {"y", "norm2"}},
+                   {{"epsilon", a.epsilon}},
+                   matrix});
     if (llama)
-      all.push_back({"gemm_swiglu", {{"x", "norm2"}, {"w_gate", "w_gate"}, {"w_up", "w_up"}, {"y", "act"}}, {},
+      all.push_back({"gemm_swiglu",
+                     {{"x", "norm2"}, {"w_gate", "w_gate"}, {"w_up", "w_up"}, {"y", "act"}},
+                     {},
                      dims_of({{tokens, n}, {hidden, c}, {ffn, f}})});
     else
-      all.push_back({"gelu_linear", {{"x", "norm2"}, {"weight", "w_up"}, {"bias", "b_up"}, {"y", "act"}},
-                     {{"bias", 1}, {"form", a.dialect == Dialect::gpt2 ? 0 : 1}}, dims_of({{tokens, n}, {hidden, c}, {out, f}})});
+      all.push_back({"gelu_linear",
+                     {{"x", "norm2"}, {"weight", "w_up"}, {"bias", "b_up"}, {"y", "act"}},
+                     {{"bias", 1}, {"form", a.dialect == Dialect::gpt2 ? 0 : 1}},
+                     dims_of({{tokens, n}, {hidden, c}, {out, f}})});
     linear("act", "w_down", "b_down", "mlp", f);
     all.push_back({"add", {{"a", "h"}, {"b", "mlp"}, {"y", "y"}}, {}, matrix});
     return all;

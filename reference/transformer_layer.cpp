@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden transformer block: the goldens of its steps one after the other, with f64 between them, so that nothing is rounded on the
-// way.  Every row is answered, for keys and values of all are needed.
+// Golden transformer block: the goldens of its steps one after the other, with f64 between them, so that nothing is rounded on
+// the way.  Every row is answered, for keys and values of all are needed.
 #include "ops/transformer_layer.hpp"
 
 #include <algorithm>
@@ -70,19 +70,28 @@ class Block {
       take(r, {g.q, g.k}, n * nq);
     }
     const Tensor lse = shaped(nullptr, f32, {b, nq, s});
-    take(attention_forward::Args{.q = heads(g.q, nq), .k = heads(g.k, nk), .v = heads(g.v, nk), .o = heads(g.o, nq), .lse = lse,
+    take(attention_forward::Args{.q = heads(g.q, nq),
+                                 .k = heads(g.k, nk),
+                                 .v = heads(g.v, nk),
+                                 .o = heads(g.o, nq),
+                                 .lse = lse,
                                  .mask = attention_forward::Mask::causal},
          {g.o}, n * nq);
     product(g.o, a.wo, a.bo, nq * d, g.attn);
     sum(x, g.attn, g.h);
     norm(a.dialect == gptneox ? Array(x) : g.h, a.gamma2, a.beta2, g.norm2);
     if (a.dialect == llama)
-      take(gemm_swiglu::Args{.x = matrix(g.norm2, c), .w_gate = weight(a.w_gate, c), .w_up = weight(a.w_up, c),
-                             .y = matrix(g.act, f)},
-           {g.act}, n);
+      take(
+          gemm_swiglu::Args{
+              .x = matrix(g.norm2, c), .w_gate = weight(a.w_gate, c), .w_up = weight(a.w_up, c), .y = matrix(g.act, f)},
+          {g.act}, n);
     else
-      take(gelu_linear::Args{.x = matrix(g.norm2, c), .weight = weight(a.w_up, c), .bias = a.b_up, .y = matrix(g.act, f),
-                             .has_bias = true, .form = a.dialect == gpt2 ? Activation::gelu_tanh : Activation::gelu_erf},
+      take(gelu_linear::Args{.x = matrix(g.norm2, c),
+                             .weight = weight(a.w_up, c),
+                             .bias = a.b_up,
+                             .y = matrix(g.act, f),
+                             .has_bias = true,
+                             .form = a.dialect == gpt2 ? Activation::gelu_tanh : Activation::gelu_erf},
            {g.act}, n);
     product(g.act, a.w_down, a.b_down, f, g.mlp);
     sum(g.h, g.mlp, g.y);
@@ -119,8 +128,12 @@ class Block {
     for (const Array& output : to) std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin()), ++k;
   }
   Dims of_heads() const {
-    return dims_of({{Axis::batch, b}, {Axis::seq_q, s}, {Axis::seq_k, s}, {Axis::heads, a.wq.shape[0]},
-                    {Axis::kv_heads, a.wk.shape[0]}, {Axis::head_dim, a.wq.shape[1]}});
+    return dims_of({{Axis::batch, b},
+                    {Axis::seq_q, s},
+                    {Axis::seq_k, s},
+                    {Axis::heads, a.wq.shape[0]},
+                    {Axis::kv_heads, a.wk.shape[0]},
+                    {Axis::head_dim, a.wq.shape[1]}});
   }
   Dims of_product(std::int64_t in, std::int64_t out) const {
     return dims_of({{Axis::tokens, n}, {Axis::hidden, in}, {Axis::out, out}, {Axis::ffn, out}});
@@ -140,20 +153,25 @@ class Block {
     if (a.dialect == transformer_layer::Dialect::llama)
       solve_as<rmsnorm>({.x = matrix(x, c), .gamma = gamma, .y = matrix(y, c), .epsilon = a.epsilon}, {y}, n, dims);
     else
-      solve_as<layernorm>({.x = matrix(x, c), .gamma = gamma, .beta = beta, .y = matrix(y, c), .epsilon = a.epsilon}, {y}, n, dims);
+      solve_as<layernorm>({.x = matrix(x, c), .gamma = gamma, .beta = beta, .y = matrix(y, c), .epsilon = a.epsilon}, {y}, n,
+                          dims);
   }
   void product(Array x, const Tensor& w, const Tensor& bias, std::int64_t in, Array y) {
     const std::int64_t out = w.size() / in;
-    solve_as<linear>({.x = matrix(x, in), .weight = weight(w, in), .bias = vector(bias), .y = matrix(y, out), .has_bias = bias.rank != 0},
-                     {y}, n, of_product(in, out));
+    solve_as<linear>(
+        {.x = matrix(x, in), .weight = weight(w, in), .bias = vector(bias), .y = matrix(y, out), .has_bias = bias.rank != 0}, {y},
+        n, of_product(in, out));
   }
   void sum(Array x, Array y, Array to) {
-    solve_as<add>({.a = matrix(x, c), .b = matrix(y, c), .y = matrix(to, c)}, {to}, n, dims_of({{Axis::rows, n}, {Axis::cols, c}}));
+    solve_as<add>({.a = matrix(x, c), .b = matrix(y, c), .y = matrix(to, c)}, {to}, n,
+                  dims_of({{Axis::rows, n}, {Axis::cols, c}}));
   }
 };
 
 }  // namespace
 
-void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are answered*/) { Block(a, g).solve(); }
+void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are answered*/) {
+  Block(a, g).solve();
+}
 
 }  // namespace assay::reference

@@ -56,9 +56,7 @@ class Composite final : public Problem {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
     return s.problem->bound(n.of_output ? n.of_output(args(), output) : n, s.output, i);
   }
-  std::span<const double> end_to_end() const override {
-    return whole_solved_ ? whole_->golden(0) : std::span<const double>{};
-  }
+  std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
 
  private:
   // Which output of which stage's problem one of ours is; none: it is absent.
@@ -103,6 +101,8 @@ class Composite final : public Problem {
       const int number = spec.role == Role::output ? output++ : -1;
       const auto part = std::find_if(stage.parts.begin(), stage.parts.end(), [&](const auto& p) { return p.name == spec.name; });
       const bool named = part != stage.parts.end();
+      if (!named && number < 0 && spec.options.when.empty())
+        throw std::logic_error(fmt::format("nothing is said of {} of stage {}", spec.name, op->name));
       if (!named && number < 0) continue;
       Tensor t{.dtype = spec.options.dtype.value_or(tensor(outputs_.front()).dtype), .rank = static_cast<int>(spec.axes.size())};
       for (int a = 0; a < t.rank; ++a) t.shape[a] = stage.dims[spec.axes[static_cast<std::size_t>(a)]];
@@ -111,8 +111,8 @@ class Composite final : public Problem {
         const std::size_t is = index_of(part->is);
         if (tensor(is).rank == 0) continue;
         if (tensor(is).size() != t.size())
-          throw std::logic_error(fmt::format("{} of {} has {} elements, '{}' {}", spec.name, op->name, t.size(), part->is,
-                                             tensor(is).size()));
+          throw std::logic_error(
+              fmt::format("{} of {} has {} elements, '{}' {}", spec.name, op->name, t.size(), part->is, tensor(is).size()));
         if (number < 0) t.data = elements(is);
         else made.push_back({number, is});
       }

@@ -43,7 +43,8 @@ class Fused final : public Layer {
     const bool llama = a.dialect == transformer_layer::Dialect::llama;
     const bool projected = output == kQ0 || output == kK0 || output == kV || (!a.turns() && (output == kQ || output == kK));
     if (projected)
-      return llama ? PRODUCT_OF(rmsnorm_gemm, a.x.dtype).traits.numerics : PRODUCT_OF(layernorm_linear, a.x.dtype).traits.numerics;
+      return llama ? PRODUCT_OF(rmsnorm_gemm, a.x.dtype).traits.numerics
+                   : PRODUCT_OF(layernorm_linear, a.x.dtype).traits.numerics;
     if (output == kO) return flash(a).traits.numerics;
     if (output == kAct)
       return llama ? PRODUCT_OF(gemm_swiglu, a.x.dtype).traits.numerics : PRODUCT_OF(gelu_linear, a.x.dtype).traits.numerics;
@@ -59,8 +60,15 @@ class Fused final : public Layer {
     if (llama)
       steps(PRODUCT_OF(rmsnorm_gemm, a.x.dtype), {.x = x, .gamma = a.gamma1, .weight = w, .y = to, .epsilon = a.epsilon});
     else
-      steps(PRODUCT_OF(layernorm_linear, a.x.dtype), {.x = x, .gamma = a.gamma1, .beta = a.beta1, .weight = w, .bias = vector(bias),
-                                                      .y = to, .has_bias = true, .epsilon = a.epsilon});
+      steps(PRODUCT_OF(layernorm_linear, a.x.dtype),
+            {.x = x,
+             .gamma = a.gamma1,
+             .beta = a.beta1,
+             .weight = w,
+             .bias = vector(bias),
+             .y = to,
+             .has_bias = true,
+             .epsilon = a.epsilon});
   }
 };
 

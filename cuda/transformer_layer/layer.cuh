@@ -99,7 +99,11 @@ class Layer {
   }
   void linear_into(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y, std::int64_t out) {
     steps(PRODUCT_OF(linear, a.x.dtype),
-          {.x = matrix(x, tokens), .weight = matrix(weight, out), .bias = vector(bias), .y = matrix(y, tokens), .has_bias = bias.rank != 0});
+          {.x = matrix(x, tokens),
+           .weight = matrix(weight, out),
+           .bias = vector(bias),
+           .y = matrix(y, tokens),
+           .has_bias = bias.rank != 0});
   }
   void add_into(const Tensor& x, const Tensor& y, const Tensor& sum) {
     steps(KERNEL_OF(add, vector16), {.a = matrix(x, tokens), .b = matrix(y, tokens), .y = matrix(sum, tokens)});

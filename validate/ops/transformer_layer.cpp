@@ -45,19 +45,20 @@ double small_stream(const FillSite& s, std::int64_t i) { return unit(s, i) / (s.
 }  // namespace
 
 Hooks hooks_of_transformer_layer() {
-  return {.fills = {{.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
-                    {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
-                    {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
-                    {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
-                    {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
-          .relations = {{.name = "batch_permuted",
-                         .shows = "a sequence that reads another's tokens",
-                         .move = Relation::Move::permuted,
-                         .axis = Axis::batch},
-                        {.name = "first_tokens",
-                         .shows = "a token that sees those after it: the block is causal from end to end",
-                         .move = Relation::Move::first_part,
-                         .axis = Axis::seq_q}}};
+  return {
+      .fills = {{.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
+                {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
+                {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
+                {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
+                {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
+      .relations = {{.name = "batch_permuted",
+                     .shows = "a sequence that reads another's tokens",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::batch},
+                    {.name = "first_tokens",
+                     .shows = "a token that sees those after it: the block is causal from end to end",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::seq_q}}};
 }
 
 }  // namespace assay
