@@ -71,7 +71,7 @@ class Composite final : public Problem {
       if (specs_[i].name == name) return i;
     throw std::logic_error(fmt::format("a stage names a tensor '{}' that is not there", name));
   }
-  std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
+  std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes) + 1).data(); }
 
   // Where the elements of our tensor lie without gaps.
   void* elements(std::size_t i) {
