@@ -101,7 +101,7 @@ concept Bounded = requires(const typename Op::Args a, const typename Op::Golden 
 };
 
 template <class Op>
-concept Contract = (Staged<Op> || Bounded<Op>) && requires(typename Op::Args a, const typename Op::Args ca) {
+concept Contract = (Staged<Op> || Bounded<Op>)&&requires(typename Op::Args a, const typename Op::Args ca) {
   { Op::legal(ca) } -> std::same_as<Legality>;
   { Op::cost(ca) } -> std::same_as<Cost>;
   Op::bind(a, detail::IgnoreAll{});

@@ -49,9 +49,9 @@ class Judged {
     const std::vector<TensorSpec>& specs = p.task->op->tensors;
     std::vector<std::byte*> images;
     for (std::size_t i = 0; i < specs.size(); ++i)
-      images.push_back(specs[i].role == Role::output ? result.outputs.data() +
-                                                           static_cast<std::size_t>(run) * p.packing.output_bytes + p.packing.at[i]
-                                                     : p.inputs.data() + p.packing.given[i]);
+      images.push_back(specs[i].role == Role::output
+                           ? result.outputs.data() + static_cast<std::size_t>(run) * p.packing.output_bytes + p.packing.at[i]
+                           : p.inputs.data() + p.packing.given[i]);
     problem_ = &judged_by(*p.task->op, p.task->c, p.packing.placements, images, *p.problem, own_);
   }
   const Problem& operator*() const { return *problem_; }

@@ -131,6 +131,11 @@ void fit(Case& c, const OpShape& op, std::int64_t most) {
     if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
   }
   cut(Axis::tokens, 17);
+  // Of a block, whose seven products all run over it, hidden too.
+  if (c.dims[Axis::heads] && c.dims[Axis::hidden]) {
+    most /= 16;
+    cut(Axis::seq_q, 5), cut(Axis::hidden, 96);
+  }
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {

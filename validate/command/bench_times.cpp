@@ -23,7 +23,8 @@ using Json = BenchJson;
 // What a row's outputs are judged by: the golden, on the host.
 class RowJudge {
  public:
-  RowJudge(const Op& op, const Case& c) : op_(op), case_(c), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
+  RowJudge(const Op& op, const Case& c)
+      : op_(op), case_(c), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
     std::vector<std::byte*> host;
     for (std::size_t i = 0; i < op.tensors.size(); ++i) {
       const bool given = is_given(op.tensors[i]);
