@@ -113,7 +113,7 @@ void add_model(CaseList& list, Case c) {
 }
 
 // Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
-// were, then its tokens.  What a sum runs over stays as long as it is.
+// were, then its tokens.  What a sum runs over stays as long as it is, but of a block.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
   const auto cut = [&](Axis axis, std::int64_t to) {
     const std::int64_t from = c.dims[axis];
@@ -124,6 +124,9 @@ void fit(Case& c, const OpShape& op, std::int64_t most) {
     if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
     else c.reduced.push_back({axis, from, c.dims[axis]});
   };
+  // Of a block, which is seven products and attention, what sums run over too.
+  const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
+  if (block) most /= 64;
   cut(Axis::out, 33), cut(Axis::ffn, 33);
   if (const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads]; heads && elements(c, op) > most) {
     c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
@@ -131,11 +134,7 @@ void fit(Case& c, const OpShape& op, std::int64_t most) {
     if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
   }
   cut(Axis::tokens, 17);
-  // Of a block, whose seven products all run over it, hidden too.
-  if (c.dims[Axis::heads] && c.dims[Axis::hidden]) {
-    most /= 16;
-    cut(Axis::seq_q, 5), cut(Axis::hidden, 96);
-  }
+  if (block) cut(Axis::seq_q, 5), cut(Axis::hidden, 96);
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {

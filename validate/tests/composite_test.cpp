@@ -122,8 +122,10 @@ TEST_CASE("composite: sampled rows are judged as all are", "[composite]") {
     for (std::int64_t e = 0; e < t.size(); ++e) {
       if (!problem->rows().has(problem->row_of(output, e))) continue;
       ++seen;
-      CHECK(problem->golden(output)[static_cast<std::size_t>(e)] == all.golden(output)[static_cast<std::size_t>(e)]);
-      CHECK(problem->bound({}, output, e) == all.bound({}, output, e));
+      // A product of fewer rows adds in another order.
+      const auto near = [](double a, double b) { return std::fabs(a - b) <= 1e-12 * (1 + std::fabs(b)); };
+      CHECK(near(problem->golden(output)[static_cast<std::size_t>(e)], all.golden(output)[static_cast<std::size_t>(e)]));
+      CHECK(near(problem->bound({}, output, e), all.bound({}, output, e)));
     }
     CHECK(seen == t.size() / 5);  // two of ten
   });
