@@ -65,7 +65,8 @@ Hooks hooks_of_transformer_layer() {
                     {.name = "first_tokens",
                      .shows = "a token that sees those after it: the block is causal from end to end",
                      .move = Relation::Move::first_part,
-                     .axis = Axis::seq_q}}};
+                     .axis = Axis::seq_q,
+                     .applies = finite}}};
 }
 
 }  // namespace assay
