@@ -42,6 +42,20 @@ double large_stream(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.
 // The mean square is about epsilon.
 double small_stream(const FillSite& s, std::int64_t i) { return unit(s, i) / (s.role == Role::input ? 256 : 1); }
 
+// Gammas are 0, so that a norm is its beta whatever the tokens are, and all that follows is small integers: matrices have a one a
+// row, GELU is the identity or 0 where biases take it.  Attention is exact where a token is alone, else it adds up zeros.
+double probe_steps(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return static_cast<double>(i * 7 % 13 - 6);
+  if (is_scale(s)) return 0;
+  const bool attends =
+      s.tensor == "wq" || s.tensor == "wk" || s.tensor == "wv" || s.tensor == "bq" || s.tensor == "bk" || s.tensor == "bv";
+  if (attends && s.dims[Axis::seq_q] != 1) return 0;
+  if (s.tensor == "b_up") return static_cast<double>((i % 2 ? -64 : 64) + i % 7);
+  if (!is_matrix(s)) return static_cast<double>((i + s.tensor_index) % 7 - 3);
+  const std::int64_t terms = s.shape.back() * (s.tensor == "wo" ? s.shape[1] : 1);
+  return i % terms == (i / terms * 5 + s.tensor_index) % terms ? 1 : 0;
+}
+
 // Note: a tile with a NaN or an infinity in a value that some query must not see is added up in another order, so that later
 // tokens may have a say in the last bits, and in no more.
 bool finite(const Case& c) {
@@ -53,7 +67,11 @@ bool finite(const Case& c) {
 
 Hooks hooks_of_transformer_layer() {
   return {
-      .fills = {{.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
+      .fills = {{.name = "probe_steps",
+                 .shows = "an index, a bias or a residual that is not its own; exact",
+                 .value = probe_steps,
+                 .exact = always},
+                {.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
                 {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
                 {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
                 {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
