@@ -65,7 +65,7 @@ struct Small {
 
 }  // namespace
 
-TEST_CASE("transformer_layer: llama, one token by hand", "[golden]") {
+TEST_CASE("transformer_layer: one token of llama by hand", "[golden]") {
   // n = x = [1 -1], whose mean square is 1; alone, a token attends to itself: o = v = [1 -2], attn = [-2 1], h = [-1 0];
   // its mean square is 1/2: norm2 = [-1 0]; gate 1, up -3; act = -3 silu(1), mlp = act [1 2].
   Small s{.x = {1, -1}, .wq = {5, 6, 7, 8}, .wk = {1, 2, 3, 4}, .wo = {0, 1, 1, 0}};
@@ -82,7 +82,7 @@ TEST_CASE("transformer_layer: llama, one token by hand", "[golden]") {
   CHECK((near(g[kY][0], -1 + act) && near(g[kY][1], 2 * act)));
 }
 
-TEST_CASE("transformer_layer: llama, a second token turns, sees both, and shares keys with another head", "[golden]") {
+TEST_CASE("transformer_layer: a second token turns, sees both and shares keys with another head", "[golden]") {
   // q = k = n, n = [1 -1], [1 1]; the second turns by 1: its scores are 2 with itself, -2 sin 1 with the first.  The second
   // head's queries are zero: it takes the mean.  v = [1 -2], [1 2].
   Small s{.x = {1, -1, 1, 1}, .wq = {1, 0, 0, 1, 0, 0, 0, 0}, .wk = {1, 0, 0, 1}, .wo = {0, 1, 0, 0, 1, 0, 0, 0}};
