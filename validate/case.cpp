@@ -134,12 +134,17 @@ std::vector<std::string_view> dtype_names() {
 
 std::int64_t elements(const Case& c, const OpShape& op) {
   const bool grouped = find_axis(op, name(Axis::heads)) != nullptr;
+  // Of a block with attention and a feed-forward step: the wider of them.
+  const bool block = grouped && find_axis(op, name(Axis::ffn)) != nullptr;
+  const bool narrow_ffn = block && c.dims[Axis::ffn] / std::max<std::int64_t>(1, c.dims[Axis::heads]) < c.dims[Axis::head_dim];
   std::int64_t n = 1;
   bool empty = false, beyond = false;
   for (const AxisUse& use : op.axes) {
     const std::int64_t extent = c.dims[use.axis];
     if (use.axis == Axis::kv_heads && grouped) continue;
     if (use.axis == Axis::pages) continue;
+    if (block && (use.axis == Axis::ffn ? narrow_ffn : !narrow_ffn && (use.axis == Axis::heads || use.axis == Axis::head_dim)))
+      continue;
     empty |= extent == 0;
     // Note: an empty axis does not excuse the others: their product is still somebody's stride.
     if (extent > 1) beyond |= extent > kMostElements / n, n = beyond ? kMostElements : n * extent;

@@ -44,8 +44,8 @@ inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 
 // The product of the extents: what a case costs, within a factor that belongs to the op.  kv_heads does not count
-// beside heads, which it divides; pages count where they are more than the tables have entries.  More than kMostElements is
-// reported as kMostElements + 1.
+// beside heads, which it divides; of heads x head_dim and ffn the wider counts; pages count where they are more than the tables
+// have entries.  More than kMostElements is reported as kMostElements + 1.
 std::int64_t elements(const Case&, const OpShape&);
 
 // The repro line; the kernel may be empty.  Axes and attributes come in the op's order.

@@ -41,7 +41,11 @@ bool chosen(std::string_view choice, const Case& c) {
   return at != c.attributes.end() && at->second != 0;
 }
 // Whether the case's choices ask for this tensor.
-bool present(const TensorSpec& spec, const Case& c) { return spec.options.when.empty() || chosen(spec.options.when, c); }
+bool present(const TensorSpec& spec, const Case& c) {
+  if (spec.options.when.empty() || spec.options.words == 0) return spec.options.when.empty() || chosen(spec.options.when, c);
+  const auto at = c.attributes.find(std::string(spec.options.when));
+  return spec.options.words >> static_cast<unsigned>(at == c.attributes.end() ? 0 : at->second) & 1;
+}
 
 // What makes the values of a tensor of integers.
 auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {

@@ -45,6 +45,8 @@ class Problem {
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
+  // Of an op with stages, once solved without a candidate's outputs: the first output by the formula from end to end, in f64.
+  virtual std::span<const double> end_to_end() const { return {}; }
   void set_errors(Errors e) { errors_ = e; }  // of the fill
   Errors errors() const { return errors_; }
 
@@ -101,6 +103,7 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
+  bool composite = false;  // has stages: a candidate is judged by its own outputs (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const { return {name, axes, attributes, hooks.fills}; }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <concepts>
+#include <stdexcept>
 
+#include "validate/composite.hpp"
 #include "validate/lazy_array.hpp"
 #include "validate/op.hpp"
 
@@ -87,10 +89,20 @@ struct AllocateArrays {
 
 }  // namespace detail
 
+// Made of other ops, by whose bounds it is judged.
 template <class Op>
-concept Contract = requires(typename Op::Args a, const typename Op::Args ca, const typename Op::Golden g, Numerics n) {
+concept Staged = requires(const typename Op::Args a) {
+  { Op::stages(a) } -> std::same_as<std::vector<Stage>>;
+};
+
+template <class Op>
+concept Bounded = requires(const typename Op::Args a, const typename Op::Golden g, Numerics n) {
+  { Op::bound(a, g, n, Errors::independent, 0, std::int64_t{0}) } -> std::same_as<double>;
+};
+
+template <class Op>
+concept Contract = (Staged<Op> || Bounded<Op>)&&requires(typename Op::Args a, const typename Op::Args ca) {
   { Op::legal(ca) } -> std::same_as<Legality>;
-  { Op::bound(ca, g, n, Errors::independent, 0, std::int64_t{0}) } -> std::same_as<double>;
   { Op::cost(ca) } -> std::same_as<Cost>;
   Op::bind(a, detail::IgnoreAll{});
   std::span<const AxisUse>(Op::axes);
@@ -121,7 +133,8 @@ class TypedProblem final : public Problem {
   }
   std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
   double bound(const Numerics& n, int output, std::int64_t i) const override {
-    return C::bound(args_, golden_, n, errors_, output, i);
+    if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors_, output, i);
+    else throw std::logic_error("an op with stages has no bound of its own");
   }
 
   // The reference's golden, by overload: one with another signature does not link.
@@ -141,7 +154,19 @@ Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
   Op op{.name = name, .about = about, .axes = C::axes, .hooks = std::move(hooks)};
   typename C::Args args;
   C::bind(args, detail::DescribeArgs{op});
-  op.make = []() -> std::unique_ptr<Problem> { return std::make_unique<TypedProblem<C>>(); };
+  op.make = []() -> std::unique_ptr<Problem> {
+    auto problem = std::make_unique<TypedProblem<C>>();
+    if constexpr (Staged<C>) {
+      Op described;
+      typename C::Args each;
+      C::bind(each, detail::DescribeArgs{described});
+      return make_composite(std::move(problem), std::move(described.tensors),
+                            [](const void* a) { return C::stages(*static_cast<const typename C::Args*>(a)); });
+    } else {
+      return problem;
+    }
+  };
+  op.composite = Staged<C>;
   return op;
 }
 

@@ -124,6 +124,8 @@ std::string to_json(const Record& r) {
                   {"golden", number(r.worst->golden)},
                   {"bound", number(r.worst->bound)}};
   if (r.worst && !r.worst->tile.empty()) j["worst"]["tile"] = r.worst->tile;
+  for (const auto& [output, margin] : r.stages) j["stages"][output] = number(margin);
+  if (r.end_to_end) j["end_to_end"] = number(*r.end_to_end);
   if (!r.pattern.empty()) j["pattern"] = r.pattern;
   if (!r.reads_like.empty()) j["reads_like"] = r.reads_like;
   if (r.deterministic) j["deterministic"] = *r.deterministic;

@@ -52,6 +52,8 @@ struct Record {
     std::string tile{};  // "first of query tile 1 (queries 128..255)", where something is wrong in one of several
   };
   std::optional<Worst> worst;
+  std::map<std::string, double> stages;    // of an op with stages, by output: max err/bound of what made it
+  std::optional<double> end_to_end;        // and the relative error of its first output, from its inputs on
   std::string pattern;                     // of the wrong elements
   std::string reads_like;                  // what usually makes such a pattern
   std::optional<bool> deterministic;       // the runs agreed bit for bit

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "validate/compare.hpp"
+#include "validate/composite.hpp"
 #include "validate/pattern.hpp"
 #include "validate/policy.hpp"
 #include "validate/tiers.hpp"
@@ -40,14 +41,35 @@ bool found_by_watch(std::string_view reason) {
   return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
 }
 
+// What the outputs of one run are judged by.
+class Judged {
+ public:
+  Judged(const Result& result, int run) {
+    const Prepared& p = *result.of;
+    const std::vector<TensorSpec>& specs = p.task->op->tensors;
+    std::vector<std::byte*> images;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      images.push_back(specs[i].role == Role::output
+                           ? result.outputs.data() + static_cast<std::size_t>(run) * p.packing.output_bytes + p.packing.at[i]
+                           : p.inputs.data() + p.packing.given[i]);
+    problem_ = &judged_by(*p.task->op, p.task->c, p.packing.placements, images, *p.problem, own_);
+  }
+  const Problem& operator*() const { return *problem_; }
+
+ private:
+  std::unique_ptr<Problem> own_;
+  const Problem* problem_;
+};
+
 // What the rules in practice want to know of the first run.
 void ask_policies(const Result& result, Record& r) {
   const Prepared& p = *result.of;
+  const Judged problem(result, 0);
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
     if (p.task->op->tensors[i].role != Role::output) continue;
     Tensor got = p.packing.placements[i].tensor;
     got.data = result.outputs.data() + p.packing.at[i];
-    r.policy_figures.push_back(policy_figures(*p.problem, static_cast<int>(r.policy_figures.size()), got));
+    r.policy_figures.push_back(policy_figures(*problem, static_cast<int>(r.policy_figures.size()), got));
   }
 }
 
@@ -60,6 +82,7 @@ void judge_outputs(const Result& result, Record& r) {
   };
   const auto is_output = [](const TensorSpec& t) { return t.role == Role::output; };
   const auto outputs = std::count_if(p.task->op->tensors.begin(), p.task->op->tensors.end(), is_output);
+  const Judged problem(result, 0);
   bool powerless = true, zeros = true;
   int output = 0;
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
@@ -70,27 +93,30 @@ void judge_outputs(const Result& result, Record& r) {
       runs[k] = p.packing.placements[i].tensor;
       runs[k].data = result.outputs.data() + static_cast<std::size_t>(k) * p.packing.output_bytes + p.packing.at[i];
     }
-    const Comparison c = compare(*p.problem, result.kernel->numerics, output, runs[0], p.exact);
+    const Comparison c = compare(*problem, result.kernel->numerics, output, runs[0], p.exact);
     const Frame frame = frame_of(spec, *result.kernel, p.task->c.dtype);
     r.compared += c.compared, r.wrong += c.wrong;
     r.max_abs_error = std::max(r.max_abs_error, c.error);
     powerless = powerless && c.powerless, zeros = zeros && c.zeros;
+    if (p.task->op->composite && c.compared) r.stages[std::string(spec.name)] = c.margin;
     if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
       r.margin = c.margin;
       r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
       if (c.wrong) r.worst->tile = tile_text(frame, p.task->c.dims, r.worst->index);
     }
     if (c.wrong) {
-      const Pattern found = pattern(*p.problem, result.kernel->numerics, output, runs[0], p.exact, frame);
+      const Pattern found = pattern(*problem, result.kernel->numerics, output, runs[0], p.exact, frame);
       r.pattern += (r.pattern.empty() ? "" : "; ") + (outputs > 1 ? std::string(spec.name) + ": " : "") + found.text;
       if (r.reads_like.empty()) r.reads_like = found.reads_like;
       fail(p.exact ? Tier::T0 : Tier::T1,
-           p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin));
+           (p.task->op->composite ? fmt::format("stage '{}': ", spec.name) : "") +
+               (p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
     }
     if (output == 0 && c.wrong == 0)
-      if (std::string why = judge_together(*result.of, result.kernel->numerics, runs[0], r); !why.empty())
+      if (std::string why = judge_together(*result.of, *problem, result.kernel->numerics, runs[0], r); !why.empty())
         fail(Tier::T2, std::move(why));
     r.digest = digest(runs[0], r.digest.value_or(0));
+    if (output == 0 && !p.problem->end_to_end().empty()) r.end_to_end = end_to_end_error(*p.problem, runs[0]);
     if (output == 0 && !p.problem->rows().all() && p.task->op->hooks.sweep) {
       r.sweep_margin =
           p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, p.problem->errors(), runs[0], p.task->c.seed);
@@ -102,7 +128,7 @@ void judge_outputs(const Result& result, Record& r) {
     if (!same && result.kernel->deterministic)
       fail(Tier::T4,
            fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec.name));
-    if (!same && compare(*p.problem, result.kernel->numerics, output, runs[1], p.exact).wrong)
+    if (!same && compare(*Judged(result, 1), result.kernel->numerics, output, runs[1], p.exact).wrong)
       fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec.name));
     const bool in_place = lies_over(*p.task->op, p.task->c, i).has_value();
     for (int k = 0; k < kRuns; ++k)

@@ -136,12 +136,16 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
 }
 
 // Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
-// were, then its tokens or rows.  What a sum runs over stays as long as it is.
+// were, then its tokens or rows.  What a sum runs over stays as long as it is, but of a block.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
+  // Of a block, which is seven products and attention, what sums run over too.
+  const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
+  if (block) most /= 16;
   cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);
   cut_heads(c, op, most);
   cut(c, op, Axis::tokens, 17, most);
   cut(c, op, Axis::rows, 17, most / 4);  // an element of a row costs the judge more than the simulator
+  if (block) cut(c, op, Axis::seq_q, 5, most), cut(c, op, Axis::hidden, 96, most);
 }
 // The same of a case whose figures hang on every extent that a sum runs over: fewer heads, then fewer rows and queries.
 void fit_rows(Case& c, const OpShape& op, std::int64_t most) {

@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// The errors of the first output together; each alone is within its bound.
-std::string judge_together(Prepared&, const Numerics&, const Tensor& got, Record&);
+// The errors of the first output together; each alone is within its bound.  `problem`: what the outputs are judged by.
+std::string judge_together(Prepared&, const Problem& problem, const Numerics&, const Tensor& got, Record&);
 
 // What the worker ran beside the case itself.  `outputs` begins with the case's; related[k]: whether the relation's are there.
 std::string judge_relations(const Prepared&, const Kernel&, const std::byte* outputs, const std::vector<bool>& related, Record&);

@@ -17,6 +17,9 @@
 //   static int64 row_of(const Args&, int output, int64 i)
 //                                                 optional: the row (rows.hpp) of element i; without it, i over the
 //                                                 extent of the output's last axis
+//   static std::vector<Stage> stages(const Args&)
+//                                                 in place of bound(), of an op that is made of others: each of its outputs
+//                                                 is an output of one stage, in an order in which they can be made (stage.hpp)
 //   static Cost cost(const Args&)
 //
 // The golden is `void assay::reference::golden(const stem::Args&, stem::Golden&, const Rows&)` in reference/stem.cpp.
@@ -37,6 +40,7 @@
 #include "ops/core/axes.hpp"
 #include "ops/core/dtype.hpp"
 #include "ops/core/rows.hpp"
+#include "ops/core/stage.hpp"
 #include "ops/core/tensor.hpp"
 
 namespace assay {
@@ -87,6 +91,7 @@ struct Numerics {
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its whole turns are taken off
   double turn_error = 0;              // rope: its error after that, in units of 2^-24 radians
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
+  Numerics (*of_output)(const void* args, int output) = nullptr;  // of an op with stages: those of what makes that output
 };
 
 // What relative errors that add up to rho make of a product of so many factors; without bound from rho = 1 on.
@@ -119,6 +124,7 @@ using AxisList = std::initializer_list<Axis>;
 struct TensorOptions {
   std::optional<DType> dtype{};    // this one, whatever the case's
   std::string_view when{};         // the choice that must not be its first word; else the tensor is absent: no data, rank 0
+  std::uint32_t words = 0;         // of that choice, if it is others: bit k stands for word k
   std::optional<Axis> index_of{};  // its integers are places on this axis, 0 ... extent - 1: ids, targets
   std::string_view over{};         // an output that lies where this input of its shape lies, if the choice `over_when` is not
   std::string_view over_when{};    // its first word; then it starts as the input, which the kernel may destroy

@@ -15,7 +15,7 @@ inline constexpr int kMaxRank = 6;
 struct Tensor {
   void* data = nullptr;
   DType dtype = DType::f32;
-  int rank = 0;
+  int rank = 0;  // 0: absent
   std::array<std::int64_t, kMaxRank> shape{};
   std::array<std::int64_t, kMaxRank> stride{};  // in elements
 
@@ -24,7 +24,7 @@ struct Tensor {
     return static_cast<T*>(data);
   }
   std::int64_t size() const {
-    std::int64_t n = 1;
+    std::int64_t n = rank ? 1 : 0;
     for (int i = 0; i < rank; ++i) n *= shape[i];
     return n;
   }

@@ -7,6 +7,7 @@
 
 #include "validate/command/bench.hpp"
 #include "validate/compare.hpp"
+#include "validate/composite.hpp"
 #include "validate/image.hpp"
 #include "validate/sample.hpp"
 #include "validate/shared_memory.hpp"
@@ -22,7 +23,8 @@ using Json = BenchJson;
 // What a row's outputs are judged by: the golden, on the host.
 class RowJudge {
  public:
-  RowJudge(const Op& op, const Case& c) : op_(op), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
+  RowJudge(const Op& op, const Case& c)
+      : op_(op), case_(c), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
     std::vector<std::byte*> host;
     for (std::size_t i = 0; i < op.tensors.size(); ++i) {
       const bool given = is_given(op.tensors[i]);
@@ -39,17 +41,23 @@ class RowJudge {
   double margin(const Kernel& k, const std::vector<std::byte*>& images) const {
     double worst = 0;
     int output = 0;
+    std::vector<std::byte*> all = images;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
+      if (op_.tensors[i].role != Role::output) all[i] = inputs_.data() + packing_.given[i];
+    std::unique_ptr<Problem> own;
+    const Problem& problem = judged_by(op_, case_, packing_.placements, all, *golden_, own);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
       Tensor got = packing_.placements[i].tensor;
       got.data = images[i];
-      worst = std::max(worst, compare(*golden_, k.numerics, output++, got, false).margin);
+      worst = std::max(worst, compare(problem, k.numerics, output++, got, false).margin);
     }
     return worst;
   }
 
  private:
   const Op& op_;
+  Case case_;
   Packing packing_;
   SharedMemory inputs_;
   std::unique_ptr<Problem> golden_;

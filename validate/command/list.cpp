@@ -45,7 +45,17 @@ std::string numerics_text(const Numerics& n) {
          (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
          (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
          (n.turn_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.turn_error) : "") +
-         (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "");
+         (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +
+         (n.of_output ? "; each step as its own kernel" : "");
+}
+
+// The choice that a tensor is there for, with its words where they are not all but the first.
+std::string words_of(const Op& op, const TensorOptions& options) {
+  std::string text(options.when);
+  for (const Attribute& a : op.attributes)
+    for (std::size_t k = 0; a.name == options.when && k < a.choices.size(); ++k)
+      if (options.words >> k & 1) text += fmt::format("{}{}", text == options.when ? "=" : "|", a.choices[k]);
+  return text;
 }
 
 std::string processor_name() {
@@ -103,7 +113,7 @@ int describe_command(const std::string& name_of_op) {
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
                (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
-                   (t.options.when.empty() ? "" : fmt::format(", only with {}", t.options.when)));
+                   (t.options.when.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
   for (const Attribute& a : op.attributes) {

@@ -44,6 +44,12 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     }
     if (!r.pattern.empty()) fmt::print("  pattern        {}\n", r.pattern);
     if (!r.reads_like.empty()) fmt::print("  reads like     {}\n", r.reads_like);
+    if (!r.stages.empty()) {
+      std::string text;
+      for (const auto& [output, margin] : r.stages) text += fmt::format("{} {:.3g}  ", output, margin);
+      fmt::print("  stages         {}\n", text);
+    }
+    if (r.end_to_end) fmt::print("  end to end     {:.2g} of the golden, from the inputs on (not judged)\n", *r.end_to_end);
     if (r.rms_ratio)
       fmt::print("  together       rms error {:.3g} and mean error {:.2g} of the rms that the numerics predict\n", *r.rms_ratio,
                  r.bias.value_or(0));

@@ -20,7 +20,7 @@ struct Bench {
     for (std::size_t i = 0; i < placements.size(); ++i) {
       images.emplace_back(placements[i].bytes + 1);
       fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
-      pointers.push_back(images.back().data());
+      pointers.push_back(is_given(op.tensors[i]) ? images.back().data() : nullptr);
       if (op.tensors[i].role == Role::output) output = std::min(output, i);  // the oracle's
     }
     attach(*problem, c, placements, pointers);

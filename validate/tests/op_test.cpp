@@ -113,7 +113,7 @@ TEST_CASE("op: a small problem of every op is solved, with a bound for each elem
       memory.emplace_back(placements[i].bytes);
       fill_image(op, c, static_cast<int>(i), placements[i], memory.back().data(), {});
     }
-    for (auto& m : memory) images.push_back(m.data());
+    for (std::size_t i = 0; i < memory.size(); ++i) images.push_back(is_given(op.tensors[i]) ? memory[i].data() : nullptr);
     attach(*problem, c, placements, images);
     REQUIRE(problem->legal());
     problem->solve();

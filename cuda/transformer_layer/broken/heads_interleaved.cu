@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: query head i reads key/value head i % kv_heads, not i / (heads / kv_heads).
+// Caught by: the bound of stage o, with 1 < kv_heads < heads.
+#include "cuda/transformer_layer/layer.cuh"
+
+namespace assay::ROOM(transformer_layer, heads_interleaved) {
+
+class Wrong final : public Layer {
+ public:
+  using Layer::Layer;
+  void attend() override {
+    const std::int64_t kv_heads = a.k.shape[2], groups = a.q.shape[2] / kv_heads;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      attention_forward::Args some = attention(a.q, a.k, a.v);
+      for (Tensor* t : {&some.q, &some.o}) {
+        t->data = static_cast<char*>(t->data) + g * kv_heads * a.q.shape[3] * size_of(t->dtype);
+        t->shape[2] = kv_heads;
+      }
+      some.lse = steps.room(f32, {a.q.shape[0], kv_heads, a.q.shape[1]});
+      steps(KERNEL_OF(attention_forward, unfused), some);
+    }
+  }
+};
+
+KERNEL(transformer_layer){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Wrong>},
+    .supports = supports<Wrong>,
+    .workspace_bytes = workspace_bytes<Wrong>,
+};
+
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(transformer_layer, heads_interleaved)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: rope turns the queries only: every key is left as at position 0.
+// Caught by: the bound of stage k; right for one token.
+#include "cuda/transformer_layer/layer.cuh"
+
+namespace assay::ROOM(transformer_layer, keys_not_turned) {
+
+class Wrong final : public Layer {
+ public:
+  using Layer::Layer;
+  void turn() override {
+    Layer::turn();
+    if (!a.turns()) return;
+    // Sequences of one token each.
+    const Tensor k0 = alone(a.k0), k = alone(a.k);
+    steps(KERNEL_OF(rope, vector16), turned(k0, k0, steps.room(k.dtype, {tokens, 1, k.shape[2], k.shape[3]}), k));
+  }
+
+ private:
+  Tensor alone(const Tensor& t) const {
+    return {.data = t.data,
+            .dtype = t.dtype,
+            .rank = 4,
+            .shape = {tokens, 1, t.shape[2], t.shape[3]},
+            .stride = {t.stride[1], t.stride[1], t.stride[2], 1}};
+  }
+};
+
+KERNEL(transformer_layer){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Wrong>},
+    .supports = supports<Wrong>,
+    .workspace_bytes = workspace_bytes<Wrong>,
+};
+
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(transformer_layer, keys_not_turned)

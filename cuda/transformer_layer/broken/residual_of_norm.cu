@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: the residual is the normalised stream: n + attn, as a block that norms its own input has it.
+// Caught by: the bound of stage h, on any fill.
+#include "cuda/transformer_layer/layer.cuh"
+
+namespace assay::ROOM(transformer_layer, residual_of_norm) {
+
+class Wrong final : public Layer {
+ public:
+  using Layer::Layer;
+  void add_residual() override {
+    const Tensor n = steps.room(a.x.dtype, {tokens, a.x.shape[2]});
+    norm(a.x, a.gamma1, a.beta1, n);
+    add_into(n, a.attn, a.h);
+  }
+};
+
+KERNEL(transformer_layer){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Wrong>},
+    .supports = supports<Wrong>,
+    .workspace_bytes = workspace_bytes<Wrong>,
+};
+
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(transformer_layer, residual_of_norm)

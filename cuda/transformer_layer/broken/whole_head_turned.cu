@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: rope turns all of the head where a quarter, or rotary_dim, is to turn.
+// Caught by: the bounds of stages q and k, of gptneox, from the second token on.
+#include "cuda/transformer_layer/layer.cuh"
+
+namespace assay::ROOM(transformer_layer, whole_head_turned) {
+
+class Wrong final : public Layer {
+ public:
+  using Layer::Layer;
+  void turn() override {
+    if (!a.turns()) return;
+    rope::Args r = turned(a.q0, a.k0, a.q, a.k);
+    r.rotary_dim = static_cast<double>(a.q.shape[3] / 2 * 2);
+    steps(KERNEL_OF(rope, vector16), r);
+  }
+};
+
+KERNEL(transformer_layer){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Wrong>},
+    .supports = supports<Wrong>,
+    .workspace_bytes = workspace_bytes<Wrong>,
+};
+
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(transformer_layer, whole_head_turned)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel a step, as a framework runs the block: norms, every projection, scores, softmax, values, activation and residuals go
+// to memory and come back.  The baseline that fusion is measured against; its kernels are this tree's own.
+#include "cuda/transformer_layer/layer.cuh"
+
+namespace assay::ROOM(transformer_layer, unfused) {
+
+KERNEL(transformer_layer){
+    .dtypes = {f16, bf16, f32},
+    .least_arch = 80,
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Layer>},
+    .supports = supports<Layer>,
+    .workspace_bytes = workspace_bytes<Layer>,
+};
+
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Layer>(a, l); }
+
+}  // namespace assay::ROOM(transformer_layer, unfused)

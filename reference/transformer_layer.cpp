@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden transformer block: the goldens of its steps one after the other, with f64 between them, so that nothing is rounded on
+// the way.  Every row is answered, for keys and values of all are needed.
+#include "ops/transformer_layer.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "ops/add.hpp"
+#include "ops/attention_forward.hpp"
+#include "ops/gelu_linear.hpp"
+#include "ops/gemm_swiglu.hpp"
+#include "ops/layernorm.hpp"
+#include "ops/linear.hpp"
+#include "ops/rmsnorm.hpp"
+#include "ops/rope.hpp"
+
+namespace assay::reference {
+
+void golden(const add::Args&, add::Golden&, const Rows&);
+void golden(const attention_forward::Args&, attention_forward::Golden&, const Rows&);
+void golden(const gelu_linear::Args&, gelu_linear::Golden&, const Rows&);
+void golden(const gemm_swiglu::Args&, gemm_swiglu::Golden&, const Rows&);
+void golden(const layernorm::Args&, layernorm::Golden&, const Rows&);
+void golden(const linear::Args&, linear::Golden&, const Rows&);
+void golden(const rmsnorm::Args&, rmsnorm::Golden&, const Rows&);
+void golden(const rope::Args&, rope::Golden&, const Rows&);
+
+namespace {
+
+// The arrays of a step's golden.
+struct Arrays {
+  const Dims& dims;
+  std::deque<std::vector<double>> memory{};
+  void array(std::string_view, Array& a, AxisList axes) {
+    std::size_t n = 1;
+    for (const Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
+    a = memory.emplace_back(n);
+  }
+};
+
+// A row-major tensor of f64, or of what a tensor without gaps holds.
+Tensor shaped(void* data, DType t, std::initializer_list<std::int64_t> shape) {
+  Tensor to{.data = data, .dtype = t};
+  for (const std::int64_t extent : shape) to.shape[to.rank++] = extent;
+  std::int64_t step = 1;
+  for (int a = to.rank - 1; a >= 0; --a) to.stride[a] = step, step *= to.shape[a];
+  return to;
+}
+
+class Block {
+ public:
+  Block(const transformer_layer::Args& args, transformer_layer::Golden& golden) : a(args), g(golden) {}
+
+  void solve() {
+    using enum transformer_layer::Dialect;
+    const std::int64_t nq = a.wq.shape[0], nk = a.wk.shape[0], d = a.wq.shape[1];
+    const bool turns = a.dialect != gpt2;
+    std::vector<double> x(static_cast<std::size_t>(n * c)), normed(x.size());
+    for (std::int64_t i = 0; i < n * c; ++i) x[static_cast<std::size_t>(i)] = a.x.at(i);
+
+    norm(x, a.gamma1, a.beta1, normed);
+    product(normed, a.wq, a.bq, c, turns ? g.q0 : g.q);
+    product(normed, a.wk, a.bk, c, turns ? g.k0 : g.k);
+    product(normed, a.wv, a.bv, c, g.v);
+    if (turns) {
+      rope::Args r{.q = heads(g.q0, nq), .k = heads(g.k0, nk), .q_out = heads(g.q, nq), .k_out = heads(g.k, nk)};
+      r.rotary_dim = a.rotary(), r.base = a.base;
+      take(r, {g.q, g.k}, n * nq);
+    }
+    const Tensor lse = shaped(nullptr, f32, {b, nq, s});
+    take(attention_forward::Args{.q = heads(g.q, nq),
+                                 .k = heads(g.k, nk),
+                                 .v = heads(g.v, nk),
+                                 .o = heads(g.o, nq),
+                                 .lse = lse,
+                                 .mask = attention_forward::Mask::causal},
+         {g.o}, n * nq);
+    product(g.o, a.wo, a.bo, nq * d, g.attn);
+    sum(x, g.attn, g.h);
+    norm(a.dialect == gptneox ? Array(x) : g.h, a.gamma2, a.beta2, g.norm2);
+    if (a.dialect == llama)
+      take(
+          gemm_swiglu::Args{
+              .x = matrix(g.norm2, c), .w_gate = weight(a.w_gate, c), .w_up = weight(a.w_up, c), .y = matrix(g.act, f)},
+          {g.act}, n);
+    else
+      take(gelu_linear::Args{.x = matrix(g.norm2, c),
+                             .weight = weight(a.w_up, c),
+                             .bias = a.b_up,
+                             .y = matrix(g.act, f),
+                             .has_bias = true,
+                             .form = a.dialect == gpt2 ? Activation::gelu_tanh : Activation::gelu_erf},
+           {g.act}, n);
+    product(g.act, a.w_down, a.b_down, f, g.mlp);
+    sum(g.h, g.mlp, g.y);
+  }
+
+ private:
+  const transformer_layer::Args& a;
+  transformer_layer::Golden& g;
+  const std::int64_t b = a.x.shape[0], s = a.x.shape[1], n = b * s, c = a.x.shape[2], f = a.w_up.shape[0];
+  std::deque<std::vector<double>> flat;  // weights whose rows were apart
+
+  Tensor matrix(Array v, std::int64_t cols) const { return shaped(v.data(), f64, {n, cols}); }
+  Tensor heads(Array v, std::int64_t count) const { return shaped(v.data(), f64, {b, s, count, a.wq.shape[1]}); }
+  Tensor weight(const Tensor& w, std::int64_t in) {
+    if (w.contiguous()) return shaped(w.data, w.dtype, {w.size() / in, in});
+    std::vector<double>& values = flat.emplace_back(static_cast<std::size_t>(w.size()));
+    for (std::int64_t i = 0; i < w.size(); ++i) values[static_cast<std::size_t>(i)] = w.at(i);
+    return shaped(values.data(), f64, {w.size() / in, in});
+  }
+  Tensor vector(const Tensor& v) {
+    if (v.rank == 0) return v;
+    const Tensor m = weight(v, v.size());
+    return shaped(m.data, m.dtype, {v.size()});
+  }
+
+  // Solves a step; its outputs go to `to`.
+  template <class Op>
+  void solve_as(const typename Op::Args& args, std::initializer_list<Array> to, std::int64_t rows, const Dims& dims) {
+    Arrays arrays{dims};
+    typename Op::Golden golden_of_step;
+    Op::bind(golden_of_step, arrays);
+    golden(args, golden_of_step, {.total = rows});
+    std::size_t k = 0;
+    for (const Array& output : to) std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin()), ++k;
+  }
+  Dims of_heads() const {
+    return dims_of({{Axis::batch, b},
+                    {Axis::seq_q, s},
+                    {Axis::seq_k, s},
+                    {Axis::heads, a.wq.shape[0]},
+                    {Axis::kv_heads, a.wk.shape[0]},
+                    {Axis::head_dim, a.wq.shape[1]}});
+  }
+  Dims of_product(std::int64_t in, std::int64_t out) const {
+    return dims_of({{Axis::tokens, n}, {Axis::hidden, in}, {Axis::out, out}, {Axis::ffn, out}});
+  }
+  void take(const rope::Args& r, std::initializer_list<Array> to, std::int64_t rows) { solve_as<rope>(r, to, rows, of_heads()); }
+  void take(const attention_forward::Args& r, std::initializer_list<Array> to, std::int64_t rows) {
+    solve_as<attention_forward>(r, to, rows, of_heads());
+  }
+  void take(const gemm_swiglu::Args& r, std::initializer_list<Array> to, std::int64_t rows) {
+    solve_as<gemm_swiglu>(r, to, rows, of_product(c, f));
+  }
+  void take(const gelu_linear::Args& r, std::initializer_list<Array> to, std::int64_t rows) {
+    solve_as<gelu_linear>(r, to, rows, of_product(c, f));
+  }
+  void norm(Array x, const Tensor& gamma, const Tensor& beta, Array y) {
+    const Dims dims = dims_of({{Axis::rows, n}, {Axis::cols, c}});
+    if (a.dialect == transformer_layer::Dialect::llama)
+      solve_as<rmsnorm>({.x = matrix(x, c), .gamma = gamma, .y = matrix(y, c), .epsilon = a.epsilon}, {y}, n, dims);
+    else
+      solve_as<layernorm>({.x = matrix(x, c), .gamma = gamma, .beta = beta, .y = matrix(y, c), .epsilon = a.epsilon}, {y}, n,
+                          dims);
+  }
+  void product(Array x, const Tensor& w, const Tensor& bias, std::int64_t in, Array y) {
+    const std::int64_t out = w.size() / in;
+    solve_as<linear>(
+        {.x = matrix(x, in), .weight = weight(w, in), .bias = vector(bias), .y = matrix(y, out), .has_bias = bias.rank != 0}, {y},
+        n, of_product(in, out));
+  }
+  void sum(Array x, Array y, Array to) {
+    solve_as<add>({.a = matrix(x, c), .b = matrix(y, c), .y = matrix(to, c)}, {to}, n,
+                  dims_of({{Axis::rows, n}, {Axis::cols, c}}));
+  }
+};
+
+}  // namespace
+
+void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are answered*/) {
+  Block(a, g).solve();
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the judge needs for transformer_layer: the fills of a layer whose every step does something, relations.  (Its bounds
+// are those of its steps: validate/composite.hpp.)
+#include "ops/transformer_layer.hpp"
+
+#include <bit>
+
+#include "validate/case.hpp"
+#include "validate/draws.hpp"
+#include "validate/op.hpp"
+
+namespace assay {
+
+namespace {
+
+using namespace draws;
+
+// 2^-h with h = floor(log2(terms) / 2), of the terms that a weight's products have.
+double unit_scale(const FillSite& s) {
+  std::int64_t terms = s.shape.back();
+  if (s.tensor == "wo") terms *= s.shape[1];
+  return random::power_of_two(-(std::bit_width(static_cast<std::uint64_t>(terms)) - 1) / 2);
+}
+bool is_matrix(const FillSite& s) { return s.tensor.starts_with("w"); }
+bool is_scale(const FillSite& s) { return s.tensor.starts_with("gamma"); }
+
+// Every step's result of order one: a trained layer at its start.  Biases and betas are halves of that.
+double unit(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return normal(s, i);
+  if (is_matrix(s)) return normal(s, i) * unit_scale(s);
+  return is_scale(s) ? 1 + normal(s, i) / 4 : normal(s, i) / 2;
+}
+// Scores of several units: few keys weigh most, other ones for each query.
+double sharp_scores(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.tensor == "wq" ? 6 : 1); }
+// A stream with a channel a hundred times the others, as trained models have them.
+double outlier_channel(const FillSite& s, std::int64_t i) {
+  return unit(s, i) * (s.role == Role::input && i % s.shape.back() == s.shape.back() / 3 ? 100 : 1);
+}
+// The branches are small beside the stream: what is wrong in them is lost in y, and shows in the steps.
+double large_stream(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.role == Role::input ? 1024 : 1); }
+
+// The mean square is about epsilon.
+double small_stream(const FillSite& s, std::int64_t i) { return unit(s, i) / (s.role == Role::input ? 256 : 1); }
+
+// Gammas are 0, so that a norm is its beta whatever the tokens are, and all that follows is small integers: matrices have a one a
+// row, GELU is the identity or 0 where biases take it.  Attention is exact where a token is alone, else it adds up zeros.
+double probe_steps(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return static_cast<double>(i * 7 % 13 - 6);
+  if (is_scale(s)) return 0;
+  const bool attends =
+      s.tensor == "wq" || s.tensor == "wk" || s.tensor == "wv" || s.tensor == "bq" || s.tensor == "bk" || s.tensor == "bv";
+  if (attends && s.dims[Axis::seq_q] != 1) return 0;
+  if (s.tensor == "b_up") return static_cast<double>((i % 2 ? -64 : 64) + i % 7);
+  if (!is_matrix(s)) return static_cast<double>((i + s.tensor_index) % 7 - 3);
+  const std::int64_t terms = s.shape.back() * (s.tensor == "wo" ? s.shape[1] : 1);
+  return i % terms == (i / terms * 5 + s.tensor_index) % terms ? 1 : 0;
+}
+
+// Note: a tile with a NaN or an infinity in a value that some query must not see is added up in another order, so that later
+// tokens may have a say in the last bits, and in no more.
+bool finite(const Case& c) {
+  return c.fill == "unit" || c.fill == "sharp_scores" || c.fill == "outlier_channel" || c.fill == "large_stream" ||
+         c.fill == "small_stream";
+}
+
+}  // namespace
+
+Hooks hooks_of_transformer_layer() {
+  return {
+      .fills = {{.name = "probe_steps",
+                 .shows = "an index, a bias or a residual that is not its own; exact",
+                 .value = probe_steps,
+                 .exact = always},
+                {.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
+                {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
+                {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
+                {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
+                {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
+      .relations = {{.name = "batch_permuted",
+                     .shows = "a sequence that reads another's tokens",
+                     .move = Relation::Move::permuted,
+                     .axis = Axis::batch},
+                    {.name = "first_tokens",
+                     .shows = "a token that sees those after it: the block is causal from end to end",
+                     .move = Relation::Move::first_part,
+                     .axis = Axis::seq_q,
+                     .applies = finite}}};
+}
+
+}  // namespace assay
