@@ -29,17 +29,17 @@ struct KeysAndValues {
 };
 
 struct Block {
-  std::int64_t batch, head;
-  std::vector<std::int64_t> queries;  // sorted
+  std::int64_t head;
+  std::vector<std::int64_t> queries;  // of its sequence, sorted
 };
 
 // Also v_abs, the sums of |v| so far: of each chunk of keys by itself, then from where the chunk before ends.
-KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, std::int64_t kv) {
-  const std::int64_t keys = a.k.shape[1], heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
+KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequence, std::int64_t kv) {
+  const std::int64_t keys = sequence.keys, heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
   KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}};
   Matrix before = Matrix::Zero(chunks + 1, dim);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> odd(static_cast<std::size_t>(chunks));
-  const auto at = [&](std::int64_t key) { return ((batch * keys + key) * heads + kv) * dim; };
+  const auto at = [&](std::int64_t key) { return ((sequence.first_key + key) * heads + kv) * dim; };
 #pragma omp parallel for schedule(static)
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
     for (std::int64_t key = chunk * kKeys; key < std::min((chunk + 1) * kKeys, keys); ++key) {
@@ -68,28 +68,29 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, st
 }
 
 // The rows to be answered of one key/value head, in blocks: small ones where there would be fewer blocks than threads.
-std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, std::int64_t batch, std::int64_t kv) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], group = heads / a.k.shape[2];
+std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
+  const std::int64_t heads = a.q.shape[2], group = heads / a.k.shape[2];
   std::vector<Block> blocks;
   for (std::int64_t head = kv * group; head < (kv + 1) * group; ++head) {
     std::vector<std::int64_t> wanted;
-    for (std::int64_t query = 0; query < queries; ++query)
-      if (rows.has((batch * queries + query) * heads + head)) wanted.push_back(query);
+    for (std::int64_t query = 0; query < sequence.queries; ++query)
+      if (rows.has((sequence.first_query + query) * heads + head)) wanted.push_back(query);
     const auto count = static_cast<std::int64_t>(wanted.size());
     const std::int64_t each = std::clamp<std::int64_t>(count * group / omp_get_max_threads(), 8, kMostQueries);
     for (std::int64_t first = 0; first < count; first += each)
-      blocks.push_back({batch, head, {wanted.begin() + first, wanted.begin() + std::min(first + each, count)}});
+      blocks.push_back({head, {wanted.begin() + first, wanted.begin() + std::min(first + each, count)}});
   }
   return blocks;
 }
 
-void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Block& block) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3];
+void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const KeysAndValues& m, const Block& block) {
+  const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3];
   const auto rows = static_cast<std::int64_t>(block.queries.size());
-  const std::int64_t keys = a.visible(block.queries.back());  // beyond it nobody looks
+  const std::int64_t keys = a.visible(sequence, block.queries.back());  // beyond it nobody looks
   const double scale = a.scale_used();
-  const auto row_of = [&](std::int64_t r) { return (block.batch * queries + block.queries[r]) * heads + block.head; };
-  const auto lse_of = [&](std::int64_t r) { return (block.batch * heads + block.head) * queries + block.queries[r]; };
+  const auto row_of = [&](std::int64_t r) { return (sequence.first_query + block.queries[r]) * heads + block.head; };
+  const auto begin_of = [&](std::int64_t r) { return a.first_visible(sequence, block.queries[r]); };
+  const auto end_of = [&](std::int64_t r) { return a.visible(sequence, block.queries[r]); };
 
   Matrix q(rows, dim), p(rows, keys);
   for (std::int64_t r = 0; r < rows; ++r) q.row(r) = load(a.q, row_of(r) * dim, dim).transpose();
@@ -104,8 +105,8 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     std::int64_t begin, count;
   };
   const auto seen_of = [&](std::int64_t r, std::int64_t first, std::int64_t count) {
-    const std::int64_t begin = std::clamp<std::int64_t>(a.first_visible(block.queries[r]) - first, 0, count);
-    return Seen{begin, std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, begin, count) - begin};
+    const std::int64_t begin = std::clamp<std::int64_t>(begin_of(r) - first, 0, count);
+    return Seen{begin, std::clamp<std::int64_t>(end_of(r) - first, begin, count) - begin};
   };
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
@@ -167,7 +168,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
   }
 
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t at = lse_of(r);
+    const std::int64_t at = a.lse_at(sequence.first_query + block.queries[r], block.head);
     g.lse[at] = spoiled(r) ? kNaN : score_max[r] + std::log(sum[r]);
     g.score_max[at] = score_max[r];
     g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
@@ -176,12 +177,11 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;
     if (!empty(r))
       for (const auto& [key, channel] : m.odd)
-        if (key >= a.first_visible(block.queries[r]) && key < a.visible(block.queries[r]))
-          o(r, channel) +=
-              p(r, key) / whole *
-              decode(a.v.dtype, a.v.data,
-                     a.v.offset(((block.batch * a.v.shape[1] + key) * a.v.shape[2] + block.head / (heads / a.v.shape[2])) * dim +
-                                channel));
+        if (key >= begin_of(r) && key < end_of(r)) {
+          const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads);
+          const std::int64_t at_v = ((sequence.first_key + key) * kv_heads + kv) * dim + channel;
+          o(r, channel) += p(r, key) / whole * decode(a.v.dtype, a.v.data, a.v.offset(at_v));
+        }
     const auto put = [&](const Array& to, auto&& values) {
       Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim, dim) = values;
     };
@@ -198,12 +198,13 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
 void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
   for (std::int64_t batch = 0; batch < a.q.shape[0]; ++batch)
     for (std::int64_t kv = 0; kv < a.k.shape[2]; ++kv) {
-      const std::vector<Block> blocks = blocks_of(a, rows, batch, kv);
+      const Sequence sequence = a.sequence(batch);
+      const std::vector<Block> blocks = blocks_of(a, rows, sequence, kv);
       if (blocks.empty()) continue;
-      const KeysAndValues m = load_keys(a, g, batch, kv);
+      const KeysAndValues m = load_keys(a, g, sequence, kv);
       // The long blocks of a causal mask first.
 #pragma omp parallel for schedule(dynamic)
-      for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, m, blocks[blocks.size() - 1 - i]);
+      for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, sequence, m, blocks[blocks.size() - 1 - i]);
     }
 }
 

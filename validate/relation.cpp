@@ -108,7 +108,8 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     image.data = related.inputs.data() + to.given[t];
     const Relation::Scaled s = scaling(r, spec.name);
     for (std::int64_t i = 0; i < image.size(); ++i) {
-      const double v = original.at(source(r, c.dims, related.c.dims, spec.axes, i)), moved = v * s.factor + s.added;
+      const std::int64_t from_i = spec.options.one_more ? i : source(r, c.dims, related.c.dims, spec.axes, i);
+      const double v = original.at(from_i), moved = v * s.factor + s.added;
       if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
       image.set(i, moved);
     }

@@ -18,8 +18,10 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
-  const int query = block % query_blocks * kThreads + static_cast<int>(threadIdx.x);
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
+  int tile = block % query_blocks;
+  if (p.q_starts && (tile = p.take(tile, kThreads)) < 0) return;
+  const int query = tile * kThreads + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
   const T* const q = p.q.of(batch, head) + query * p.q.seq;
   const T* k = p.k.of(batch, head / p.group);
@@ -55,16 +57,16 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
     if (c < channels) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
-  if (first == 0) st(p.lse.of(batch, head) + query * p.lse.seq, sum == 0 ? -INFINITY : max + logf(sum));
+  if (first == 0) st(p.lse_of(batch, head, query), sum == 0 ? -INFINITY : max + logf(sum));
 }
 
 void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
-    const std::int64_t query_blocks = ceil_div(p.queries, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
+    const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
     launch(attention_forward_naive<T>,
-           {.grid = dim3(query_blocks * channel_blocks * p.heads * p.batches), .block = dim3(kThreads)}, l.stream, p,
+           {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
            query_blocks, channel_blocks);
   });
 }
