@@ -195,8 +195,8 @@ struct Flash {
     }
   }
 
-  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared memory for the rows that no
-  // other warp reads or writes.
+  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared
+  // memory for the rows that no other warp reads or writes.
   template <bool kWeighted>
   __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
     const int lane = lane_id();

@@ -21,9 +21,7 @@ std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.dims[Axis
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
 
 // A direction that every query has a part of: a key along it is hot for all of them.
-double direction(const FillSite& s, std::int64_t i) {
-  return random::sign(shared_key(s, Purpose::column), at(channel(s, i)));
-}
+double direction(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::column), at(channel(s, i))); }
 // q = N(0,1) + direction and k = amount * direction: the score is about amount * sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, double amount) {
   if (s.tensor == "q") return normal(s, i) + direction(s, i);

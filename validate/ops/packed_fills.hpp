@@ -19,9 +19,7 @@ inline bool packed(const FillSite& s) {
   return at != s.attributes->end() && at->second != 0;
 }
 inline bool of_queries(const FillSite& s) { return s.tensor == "cu_seqlens_q"; }
-inline std::int64_t tokens(const FillSite& s) {
-  return s.dims[Axis::batch] * s.dims[of_queries(s) ? Axis::seq_q : Axis::seq_k];
-}
+inline std::int64_t tokens(const FillSite& s) { return s.dims[Axis::batch] * s.dims[of_queries(s) ? Axis::seq_q : Axis::seq_k]; }
 
 // The share of sequence b.
 using Share = std::int64_t(const FillSite&, std::int64_t b);
