@@ -7,10 +7,12 @@
 // nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  A window of w leaves a query the last w of the keys up
 // to its place, which is the last key that causal would leave it (without a mask, of the bottom-right kind); 0: no window.  A
 // softcap of c makes c tanh(s / c) of every score s, before the mask; 0: none.  Packed, the rows of all tensors are one run of
-// tokens, seq_q and seq_k the mean lengths of sequences that follow each other (sequences.hpp); masks are those of each.
+// tokens, seq_q and seq_k the mean lengths of sequences that follow each other (sequences.hpp); masks are those of each.  With
+// rope, q and k are turned before they meet (attention_rope.hpp).
 #pragma once
 
 #include "ops/core/attention_golden.hpp"
+#include "ops/core/attention_rope.hpp"
 #include "ops/core/sequences.hpp"
 
 namespace assay {
@@ -20,40 +22,44 @@ struct attention_forward {
 
   struct Args {
     Tensor q;                           // [batch, seq_q, heads, head_dim]
-    Tensor k;                           // [batch, seq_k, kv_heads, head_dim]
-    Tensor v;                           // [batch, seq_k, kv_heads, head_dim]
+    Tensor k, v;                        // [batch, seq_k, kv_heads, head_dim]
     Tensor cu_seqlens_q, cu_seqlens_k;  // [batch + 1], i32, where each sequence starts; packed only
     Tensor o;                           // [batch, seq_q, heads, head_dim], written
     Tensor lse;                         // [batch, heads, seq_q], f32, written
     Mask mask = Mask::none;
     double scale = 0, window = 0, softcap = 0;
     bool packed = false;
+    AttentionRope rope;
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
     // Packed and without starts, all are taken to be of one length.
     Sequence sequence(std::int64_t b) const {
-      if (!cu_seqlens_q.data) return {b * q.shape[1], q.shape[1], b * k.shape[1], k.shape[1]};
-      const std::int64_t query = start_of(cu_seqlens_q, b), key = start_of(cu_seqlens_k, b);
-      return {query, start_of(cu_seqlens_q, b + 1) - query, key, start_of(cu_seqlens_k, b + 1) - key};
+      if (cu_seqlens_q.data) return packed_sequence(cu_seqlens_q, cu_seqlens_k, b);
+      return {b * q.shape[1], q.shape[1], b * k.shape[1], k.shape[1]};
     }
     Sequence sequence_of(std::int64_t token) const {
       return sequence(cu_seqlens_q.data ? sequence_of_token(cu_seqlens_q, token) : token / q.shape[1]);
     }
-    // Of a sequence's query, keys [first_visible, visible) are the visible ones.
+    // Of a sequence's query: its place, and the visible keys [first_visible, visible).
+    std::int64_t place(const Sequence& s, std::int64_t query) const {
+      return query + (mask == Mask::causal_top_left ? 0 : s.keys - s.queries);
+    }
     std::int64_t visible(const Sequence& s, std::int64_t query) const {
-      const std::int64_t above = mask == Mask::causal ? s.keys - s.queries : 0;
-      return mask == Mask::none ? s.keys : std::clamp<std::int64_t>(query + 1 + above, 0, s.keys);
+      return mask == Mask::none ? s.keys : std::clamp<std::int64_t>(place(s, query) + 1, 0, s.keys);
     }
     std::int64_t first_visible(const Sequence& s, std::int64_t query) const {
-      const std::int64_t place = query + (mask == Mask::causal_top_left ? 0 : s.keys - s.queries);
-      return window == 0 ? 0 : std::clamp<std::int64_t>(place + 1 - static_cast<std::int64_t>(window), 0, visible(s, query));
+      const std::int64_t first = place(s, query) + 1 - static_cast<std::int64_t>(window);
+      return window == 0 ? 0 : std::clamp<std::int64_t>(first, 0, visible(s, query));
     }
+    std::int64_t all_tokens() const { return q.shape[0] * (q.shape[1] + k.shape[1]); }
     // Of a token's query, as an element of lse.
     std::int64_t lse_at(std::int64_t token, std::int64_t head) const {
       return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
     }
   };
-  struct Golden : AttentionGolden {};  // v_abs as V
+  struct Golden : AttentionGolden {  // v_abs as V
+    Array turned, turned_far;        // as lse: those of AttentionMagnitudes
+  };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
                                      {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -72,10 +78,13 @@ struct attention_forward {
     v.attribute("window", a.window, 0.0);
     v.attribute("softcap", a.softcap, 0.0);
     v.choice("packed", a.packed, {"no", "yes"});
+    a.rope.bind(v);
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
     g.bind(v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.array("turned", g.turned, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("turned_far", g.turned_far, {Axis::batch, Axis::heads, Axis::seq_q});
   }
 
   // Reads the starts: of tensors in host memory.
@@ -85,7 +94,7 @@ struct attention_forward {
       return Legality::no("window must be a whole number up to 2^40, not negative");
     if (!(a.softcap >= 0) || !std::isfinite(a.softcap)) return Legality::no("softcap must be finite and not negative");
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
-    if (!a.packed) return Legality::yes();
+    if (const Legality rope = a.rope.legal(a.q.shape[3], a.all_tokens()); !rope || !a.packed) return rope;
     for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
       if (!one_run(*t)) return Legality::no("packed rows must all be as far apart");
     const Legality queries = starts_legal("cu_seqlens_q", a.cu_seqlens_q, a.q.shape[0] * a.q.shape[1]);
@@ -105,19 +114,12 @@ struct attention_forward {
     const Sequence s = a.sequence_of(token);
     const std::int64_t head = row % heads, query = token - s.first_query, at = a.lse_at(token, head);
     const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
-    AttentionMagnitudes m{.keys = n,
-                          .dim = dim,
-                          .scale = a.scale_used(),
-                          .softcap = a.softcap,
-                          .storage = a.q.dtype,
-                          .lse = g.lse[at],
-                          .score_max = g.score_max[at],
-                          .score_abs = g.score_abs[at],
-                          .products_abs = g.products_abs[at],
-                          .products_sq = g.products_sq[at],
-                          .p_sq = g.p_sq[at]};
+    AttentionMagnitudes m = g.magnitudes(at);
+    m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
+    m.turned = g.turned[at], m.turned_far = g.turned_far[at];
+    m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);
-    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i];
+    g.add_channel(m, i);
     const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
     if (n > 0) m.v_abs = g.v_abs[((s.first_key + end - 1) * kv_heads + kv) * dim + i % dim];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
@@ -135,14 +137,13 @@ struct attention_forward {
     }
     const double rows = static_cast<double>((a.packed ? 1 : a.q.shape[0]) * a.q.shape[2]);
     const double dim = static_cast<double>(a.q.shape[3]);
-    all *= rows;
     const double starts = a.packed ? 8 * static_cast<double>(a.q.shape[0] + 1) : 0;
     const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes()) + starts;
     const double written = static_cast<double>(a.o.bytes() + a.lse.bytes());
     return {.flops = 4 * pairs * dim * rows,
             .bytes_read = read,
             .bytes_written = written,
-            .unfused_bytes = read + written + 4 * all * size_of(a.q.dtype)};
+            .unfused_bytes = read + written + 4 * rows * all * size_of(a.q.dtype)};
   }
 };
 

@@ -72,18 +72,11 @@ struct paged_attention {
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = row_of(a, output, i);
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
     const std::int64_t at = (batch * heads + head) * queries + query;
-    AttentionMagnitudes m{.keys = a.visible(a.table().length(batch), query),
-                          .dim = a.q.shape[3],
-                          .scale = a.scale_used(),
-                          .storage = a.q.dtype,
-                          .lse = g.lse[at],
-                          .score_max = g.score_max[at],
-                          .score_abs = g.score_abs[at],
-                          .products_abs = g.products_abs[at],
-                          .products_sq = g.products_sq[at],
-                          .p_sq = g.p_sq[at]};
+    AttentionMagnitudes m = g.magnitudes(at);
+    m.keys = a.visible(a.table().length(batch), query), m.dim = a.q.shape[3];
+    m.scale = a.scale_used(), m.storage = a.q.dtype;
     if (output == 1) return attention_lse_bound(numerics, errors, m);
-    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i], m.v_abs = g.v_abs[i];
+    g.add_channel(m, i), m.v_abs = g.v_abs[i];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 

@@ -2,7 +2,7 @@
 // What every attention kernel is handed: where the tensors are, and which keys a query sees.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/turn.cuh"
 #include "ops/attention_forward.hpp"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
@@ -13,6 +13,13 @@ struct Heads {
   T* data;
   std::int64_t batch, seq, head;
   __device__ T* of(int b, int h) const { return data + b * batch + h * head; }
+};
+
+// How q and k are turned; rotary 0: not at all.
+struct Rope {
+  int rotary, offset;
+  bool interleaved;
+  double step;  // the frequency of pair i is 2^(-i step)
 };
 
 template <class T>
@@ -27,6 +34,7 @@ struct Problem {
   float cap;    // scores s become cap tanh(s / cap); 0: they stay
   attention_forward::Mask mask;
   int window;  // 0: none
+  Rope rope;
   const int *q_starts, *k_starts;  // [batches + 1], the first rows of packed sequences; null: they are not packed
   int sequence, lse_columns;       // packed: which one this is, once taken; the queries that lie side by side in lse
 
@@ -38,6 +46,10 @@ struct Problem {
   __device__ int first_visible(int i) const {
     const int first = i + below, end = visible(i);
     return first < 0 ? 0 : first < end ? first : end;
+  }
+  // Where a query stands: at the last key that it would see under a causal mask.
+  __device__ int place(int query) const {
+    return query + (mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
   }
   constexpr void set_lengths(int all_queries, int all_keys) {
     using Mask = attention_forward::Mask;
@@ -91,6 +103,9 @@ inline Legality extents_fit(const attention_forward::Args& a) {
   return Legality::yes();
 }
 
+inline Legality not_turned(const attention_forward::Args& a) {
+  return a.rope.rotary(a.q.shape[3]) ? Legality::no("rope is not supported") : Legality::yes();
+}
 inline Legality not_packed(const attention_forward::Args& a) {
   return a.packed ? Legality::no("packed sequences are not supported") : Legality::yes();
 }
@@ -98,7 +113,8 @@ inline Legality not_packed(const attention_forward::Args& a) {
 inline Legality only_masks(const attention_forward::Args& a) {
   if (a.window != 0) return Legality::no("a window is not supported");
   if (a.softcap != 0) return Legality::no("a softcap is not supported");
-  return not_packed(a);
+  const Legality turned = not_turned(a);
+  return turned ? not_packed(a) : turned;
 }
 
 template <class T>
@@ -117,9 +133,28 @@ Problem<T> problem(const attention_forward::Args& a) {
   p.set_lengths(static_cast<int>(a.q.shape[1]), static_cast<int>(a.k.shape[1]));
   if (a.packed) p.q_starts = a.cu_seqlens_q.as<int>(), p.k_starts = a.cu_seqlens_k.as<int>();
   p.lse_columns = p.queries;
+  const std::int64_t rotary = a.rope.rotary(a.q.shape[3]);
+  p.rope = {static_cast<int>(rotary), static_cast<int>(a.rope.offset), a.rope.pairs == AttentionRope::Pairs::interleaved,
+            rotary ? 2 * std::log2(a.rope.base_used()) / static_cast<double>(rotary) : 0};
   p.scale = static_cast<float>(a.scale_used());
   p.cap = static_cast<float>(a.softcap);
   return p;
+}
+
+// q k of a query and a key that stand where rope has them.
+template <class T>
+__device__ float turned_dot(const Rope& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
+  float s = 0;
+  for (int i = 0; i < rope.rotary / 2; ++i) {
+    const int one = rope.interleaved ? 2 * i : i, other = rope.interleaved ? 2 * i + 1 : i + rope.rotary / 2;
+    const Turn of_q = turn_by(angle_of(rope.step, i, rope.offset + query_at));
+    const Turn of_k = turn_by(angle_of(rope.step, i, rope.offset + key_at));
+    const Pair a = turned(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
+    const Pair b = turned(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
+    s = fmaf(a.b, b.b, fmaf(a.a, b.a, s));
+  }
+  for (int c = rope.rotary; c < dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+  return s;
 }
 
 inline bool nothing_to_do(const attention_forward::Args& a) { return a.q.shape[0] == 0 || a.q.shape[1] == 0; }

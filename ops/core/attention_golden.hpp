@@ -21,6 +21,17 @@ struct AttentionGolden {
   Array products_sq;   // as lse: the largest sum (q k)^2, not scaled
   Array p_sq;          // as lse: sum p^2
 
+  // Of query `at`; what a channel adds is o to spread, of element i.
+  AttentionMagnitudes magnitudes(std::int64_t at) const {
+    AttentionMagnitudes m;
+    m.lse = lse[at], m.score_max = score_max[at], m.score_abs = score_abs[at], m.p_sq = p_sq[at];
+    m.products_abs = products_abs[at], m.products_sq = products_sq[at];
+    return m;
+  }
+  void add_channel(AttentionMagnitudes& m, std::int64_t i) const {
+    m.o = o[i], m.pv_abs = pv_abs[i], m.pv_sq = pv_sq[i], m.spread = spread[i];
+  }
+
   template <class Visitor>
   void bind(Visitor&& v, AxisList of_v_abs) {
     const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},

@@ -20,6 +20,11 @@ inline std::int64_t start_of(const Tensor& starts, std::int64_t sequence) {
   return static_cast<std::int64_t>(starts.at(sequence));
 }
 
+inline Sequence packed_sequence(const Tensor& q_starts, const Tensor& k_starts, std::int64_t b) {
+  const std::int64_t query = start_of(q_starts, b), key = start_of(k_starts, b);
+  return {query, start_of(q_starts, b + 1) - query, key, start_of(k_starts, b + 1) - key};
+}
+
 // The sequence that a token is of.
 inline std::int64_t sequence_of_token(const Tensor& starts, std::int64_t token) {
   std::int64_t low = 0, high = starts.shape[0] - 1;  // it is one of [low, high)

@@ -95,6 +95,21 @@ double special_values(const FillSite& s, std::int64_t i) {
   return kind == 0 ? std::numeric_limits<double>::quiet_NaN() : kind == 1 ? inf : -inf;
 }
 
+// rope: channel c of the row of x that begins at `row`, turned to where it stands.
+template <class Round>
+double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position, Round round) {
+  const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
+  if (c >= 2 * half) return x.at(row + c);
+  const bool neighbours = a.rope.pairs == AttentionRope::Pairs::interleaved, second = neighbours ? c % 2 != 0 : c >= half;
+  const std::int64_t pair = neighbours ? c / 2 : c % half, other = neighbours ? (second ? c - 1 : c + 1)
+                                                                   : second   ? c - half
+                                                                              : c + half;
+  const double angle =
+      (a.rope.offset + position) * std::pow(a.rope.base_used(), -static_cast<double>(pair) / static_cast<double>(half));
+  const double sine = round(std::sin(angle)) * x.at(row + other);
+  return round(round(std::cos(angle)) * x.at(row + c) + (second ? round(sine) : -round(sine)));
+}
+
 // The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
 template <class Round>
 void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
@@ -126,7 +141,10 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
     for (std::int64_t key = 0; key < keys; ++key) {
       if (hidden(key)) continue;
       double s = 0;
-      for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k.at(kv_row(key) + c));
+      for (std::int64_t c = 0; c < dim; ++c) {
+        const double x = turned(a, a.q, row * dim, c, static_cast<double>(place), round);
+        s = round(s + x * turned(a, a.k, kv_row(key), c, static_cast<double>(key), round));
+      }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
       s = stored(s);
@@ -176,6 +194,7 @@ double scale_of(const Case& c) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
 }
 void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
+bool not_turned(const Case& c) { return attention_relations::attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
 void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 
@@ -256,7 +275,7 @@ Hooks hooks_of_attention_forward() {
                          .change = unpack,
                          .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
           .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .as_before = scale_as_before}}};
+                     {.axis = Axis::head_dim, .applies = not_turned, .as_before = scale_as_before}}};
 }
 
 }  // namespace assay

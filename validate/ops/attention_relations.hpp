@@ -14,7 +14,9 @@ inline double attribute(const Case& c, const char* name) {
 }
 // Its sequences are those that the axes name, and not packed ones.
 inline bool batch(const Case& c) { return attribute(c, "packed") == 0; }
-inline bool unmasked(const Case& c) { return batch(c) && attribute(c, "mask") == 0 && attribute(c, "window") == 0; }
+inline bool unmasked(const Case& c) {
+  return batch(c) && attribute(c, "mask") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
+}
 // Which keys a query sees does not depend on how many queries there are.  Note: without a mask a window lies bottom-right.
 inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
