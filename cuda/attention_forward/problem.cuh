@@ -20,6 +20,7 @@ struct Rope {
   int rotary, offset;
   bool interleaved;
   double step;  // the frequency of pair i is 2^(-i step)
+  __device__ Turn turn(int i, int position) const { return turn_by(angle_of(step, i, offset + position)); }
 };
 
 template <class T>
@@ -142,13 +143,12 @@ Problem<T> problem(const attention_forward::Args& a) {
 }
 
 // q k of a query and a key that stand where rope has them.
-template <class T>
-__device__ float turned_dot(const Rope& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
+template <class T, class R>
+__device__ float turned_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
   float s = 0;
   for (int i = 0; i < rope.rotary / 2; ++i) {
     const int one = rope.interleaved ? 2 * i : i, other = rope.interleaved ? 2 * i + 1 : i + rope.rotary / 2;
-    const Turn of_q = turn_by(angle_of(rope.step, i, rope.offset + query_at));
-    const Turn of_k = turn_by(angle_of(rope.step, i, rope.offset + key_at));
+    const Turn of_q = rope.turn(i, query_at), of_k = rope.turn(i, key_at);
     const Pair a = turned(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
     const Pair b = turned(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
     s = fmaf(a.b, b.b, fmaf(a.a, b.a, s));
