@@ -6,10 +6,14 @@
 // -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key spoils
 // nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  A window of w leaves a query the last w of the keys up
 // to its place, which is the last key that causal would leave it (without a mask, of the bottom-right kind); 0: no window.  A
-// softcap of c makes c tanh(s / c) of every score s, before the mask; 0: none.
+// softcap of c makes c tanh(s / c) of every score s, before the mask; 0: none.  Packed, the rows of all tensors are one run of
+// tokens, seq_q and seq_k the mean lengths of sequences that follow each other (sequences.hpp); masks are those of each.  With
+// rope, q and k are turned before they meet (attention_rope.hpp).
 #pragma once
 
-#include "ops/core/attention_bound.hpp"
+#include "ops/core/attention_golden.hpp"
+#include "ops/core/attention_rope.hpp"
+#include "ops/core/sequences.hpp"
 
 namespace assay {
 
@@ -17,40 +21,44 @@ struct attention_forward {
   enum class Mask { none, causal, causal_top_left };
 
   struct Args {
-    Tensor q;    // [batch, seq_q, heads, head_dim]
-    Tensor k;    // [batch, seq_k, kv_heads, head_dim]
-    Tensor v;    // [batch, seq_k, kv_heads, head_dim]
-    Tensor o;    // [batch, seq_q, heads, head_dim], written
-    Tensor lse;  // [batch, heads, seq_q], f32, written
+    Tensor q;                           // [batch, seq_q, heads, head_dim]
+    Tensor k, v;                        // [batch, seq_k, kv_heads, head_dim]
+    Tensor cu_seqlens_q, cu_seqlens_k;  // [batch + 1], i32, where each sequence starts; packed only
+    Tensor o;                           // [batch, seq_q, heads, head_dim], written
+    Tensor lse;                         // [batch, heads, seq_q], f32, written
     Mask mask = Mask::none;
-    double scale = 0;
-    double window = 0;
-    double softcap = 0;
+    double scale = 0, window = 0, softcap = 0;
+    bool packed = false;
+    AttentionRope rope;
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
-    // Keys [first_visible(query), visible(query)) are the visible ones.
-    std::int64_t visible(std::int64_t query) const {
-      const std::int64_t keys = k.shape[1], above = mask == Mask::causal ? keys - q.shape[1] : 0;
-      return mask == Mask::none ? keys : std::clamp<std::int64_t>(query + 1 + above, 0, keys);
+    // Packed and without starts, all are taken to be of one length.
+    Sequence sequence(std::int64_t b) const {
+      if (cu_seqlens_q.data) return packed_sequence(cu_seqlens_q, cu_seqlens_k, b);
+      return {b * q.shape[1], q.shape[1], b * k.shape[1], k.shape[1]};
     }
-    std::int64_t first_visible(std::int64_t query) const {
-      const std::int64_t place = query + (mask == Mask::causal_top_left ? 0 : k.shape[1] - q.shape[1]);
-      return window == 0 ? 0 : std::clamp<std::int64_t>(place + 1 - static_cast<std::int64_t>(window), 0, visible(query));
+    Sequence sequence_of(std::int64_t token) const {
+      return sequence(cu_seqlens_q.data ? sequence_of_token(cu_seqlens_q, token) : token / q.shape[1]);
+    }
+    // Of a sequence's query: its place, and the visible keys [first_visible, visible).
+    std::int64_t place(const Sequence& s, std::int64_t query) const {
+      return query + (mask == Mask::causal_top_left ? 0 : s.keys - s.queries);
+    }
+    std::int64_t visible(const Sequence& s, std::int64_t query) const {
+      return mask == Mask::none ? s.keys : std::clamp<std::int64_t>(place(s, query) + 1, 0, s.keys);
+    }
+    std::int64_t first_visible(const Sequence& s, std::int64_t query) const {
+      const std::int64_t first = place(s, query) + 1 - static_cast<std::int64_t>(window);
+      return window == 0 ? 0 : std::clamp<std::int64_t>(first, 0, visible(s, query));
+    }
+    std::int64_t all_tokens() const { return q.shape[0] * (q.shape[1] + k.shape[1]); }
+    // Of a token's query, as an element of lse.
+    std::int64_t lse_at(std::int64_t token, std::int64_t head) const {
+      return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
     }
   };
-  // Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out of the magnitudes.
-  struct Golden {
-    Array o;             // [batch, seq_q, heads, head_dim]
-    Array lse;           // [batch, heads, seq_q]
-    Array pv_abs;        // as o: sum p|v|
-    Array pv_sq;         // as o: sum (pv)^2
-    Array spread;        // as o: sqrt(sum p v^2 - o^2), which is at least sum p|v - o|
-    Array v_abs;         // [batch, seq_k, kv_heads, head_dim]: sum of |v| over this key and those before it
-    Array score_max;     // as lse: the largest s
-    Array score_abs;     // as lse: the largest |s|
-    Array products_abs;  // as lse: the largest sum |q k|, not scaled
-    Array products_sq;   // as lse: the largest sum (q k)^2, not scaled
-    Array p_sq;          // as lse: sum p^2
+  struct Golden : AttentionGolden {  // v_abs as V
+    Array turned, turned_far;        // as lse: those of AttentionMagnitudes
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
@@ -61,37 +69,36 @@ struct attention_forward {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
     v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch}, {.dtype = i32, .when = "packed", .one_more = true});
+    v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch}, {.dtype = i32, .when = "packed", .one_more = true});
     v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
     v.attribute("scale", a.scale, 0.0);
     v.attribute("window", a.window, 0.0);
     v.attribute("softcap", a.softcap, 0.0);
+    v.choice("packed", a.packed, {"no", "yes"});
+    a.rope.bind(v);
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
-    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
-                   query = {Axis::batch, Axis::heads, Axis::seq_q};
-    v.array("o", g.o, output);
-    v.array("lse", g.lse, query);
-    v.array("pv_abs", g.pv_abs, output);
-    v.array("pv_sq", g.pv_sq, output);
-    v.array("spread", g.spread, output);
-    v.array("v_abs", g.v_abs, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.array("score_max", g.score_max, query);
-    v.array("score_abs", g.score_abs, query);
-    v.array("products_abs", g.products_abs, query);
-    v.array("products_sq", g.products_sq, query);
-    v.array("p_sq", g.p_sq, query);
+    g.bind(v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.array("turned", g.turned, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("turned_far", g.turned_far, {Axis::batch, Axis::heads, Axis::seq_q});
   }
 
+  // Reads the starts: of tensors in host memory.
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
     if (!(a.window >= 0 && a.window <= 0x1p40) || a.window != std::floor(a.window))
       return Legality::no("window must be a whole number up to 2^40, not negative");
     if (!(a.softcap >= 0) || !std::isfinite(a.softcap)) return Legality::no("softcap must be finite and not negative");
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
-    return Legality::yes();
+    if (const Legality rope = a.rope.legal(a.q.shape[3], a.all_tokens()); !rope || !a.packed) return rope;
+    for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
+      if (!one_run(*t)) return Legality::no("packed rows must all be as far apart");
+    const Legality queries = starts_legal("cu_seqlens_q", a.cu_seqlens_q, a.q.shape[0] * a.q.shape[1]);
+    return queries ? starts_legal("cu_seqlens_k", a.cu_seqlens_k, a.k.shape[0] * a.k.shape[1]) : queries;
   }
 
   // The query (row of O) that an element of O or of L belongs to.
@@ -103,41 +110,40 @@ struct attention_forward {
 
   // attention_bound.hpp has the derivation.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
-    const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i);
-    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const std::int64_t at = (batch * heads + head) * queries + query, end = a.visible(query), n = end - a.first_visible(query);
-    AttentionMagnitudes m{.keys = n,
-                          .dim = dim,
-                          .scale = a.scale_used(),
-                          .softcap = a.softcap,
-                          .storage = a.q.dtype,
-                          .lse = g.lse[at],
-                          .score_max = g.score_max[at],
-                          .score_abs = g.score_abs[at],
-                          .products_abs = g.products_abs[at],
-                          .products_sq = g.products_sq[at],
-                          .p_sq = g.p_sq[at]};
+    const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i), token = row / heads;
+    const Sequence s = a.sequence_of(token);
+    const std::int64_t head = row % heads, query = token - s.first_query, at = a.lse_at(token, head);
+    const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
+    AttentionMagnitudes m = g.magnitudes(at);
+    m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
+    m.turned = g.turned[at], m.turned_far = g.turned_far[at];
+    m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);
-    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i];
+    g.add_channel(m, i);
     const std::int64_t kv_heads = a.k.shape[2], kv = head / (heads / kv_heads);
-    if (n > 0) m.v_abs = g.v_abs[((batch * a.k.shape[1] + end - 1) * kv_heads + kv) * dim + i % dim];
+    if (n > 0) m.v_abs = g.v_abs[((s.first_key + end - 1) * kv_heads + kv) * dim + i % dim];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
-  // Q, K and V read, O and L written.  A visible pair of query and key costs 2 head_dim for its score and as many for its
-  // share of O.  Unfused, the scores and the probabilities are written and read once each.
+  // Q, K, V and the starts read, O and L written.  A visible pair of query and key costs 2 head_dim for its score and as many
+  // for its share of O.  Unfused, the scores and the probabilities are written and read once each.
   static Cost cost(const Args& a) {
-    double pairs = 0;
-    for (std::int64_t query = 0; query < a.q.shape[1]; ++query)
-      pairs += static_cast<double>(a.visible(query) - a.first_visible(query));
-    const double rows = static_cast<double>(a.q.shape[0] * a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
-    const double all = rows * static_cast<double>(a.q.shape[1]) * static_cast<double>(a.k.shape[1]);
-    const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes());
+    double pairs = 0, all = 0;
+    for (std::int64_t b = 0; b < (a.packed ? a.q.shape[0] : 1); ++b) {
+      const Sequence s = a.sequence(b);
+      for (std::int64_t query = 0; query < s.queries; ++query)
+        pairs += static_cast<double>(a.visible(s, query) - a.first_visible(s, query));
+      all += static_cast<double>(s.queries) * static_cast<double>(s.keys);
+    }
+    const double rows = static_cast<double>((a.packed ? 1 : a.q.shape[0]) * a.q.shape[2]);
+    const double dim = static_cast<double>(a.q.shape[3]);
+    const double starts = a.packed ? 8 * static_cast<double>(a.q.shape[0] + 1) : 0;
+    const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes()) + starts;
     const double written = static_cast<double>(a.o.bytes() + a.lse.bytes());
     return {.flops = 4 * pairs * dim * rows,
             .bytes_read = read,
             .bytes_written = written,
-            .unfused_bytes = read + written + 4 * all * size_of(a.q.dtype)};
+            .unfused_bytes = read + written + 4 * rows * all * size_of(a.q.dtype)};
   }
 };
 

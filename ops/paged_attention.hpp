@@ -8,7 +8,7 @@
 // h / (heads / kv_heads); scale 0 means 1/sqrt(head_dim).
 #pragma once
 
-#include "ops/core/attention_bound.hpp"
+#include "ops/core/attention_golden.hpp"
 #include "ops/core/page_table.hpp"
 
 namespace assay {
@@ -31,19 +31,7 @@ struct paged_attention {
       return std::clamp<std::int64_t>(length - q.shape[1] + query + 1, 0, length);
     }
   };
-  struct Golden {
-    Array o;             // [batch, seq_q, heads, head_dim]
-    Array lse;           // [batch, heads, seq_q]
-    Array pv_abs;        // as o: these are those of AttentionMagnitudes
-    Array pv_sq;         // as o
-    Array spread;        // as o
-    Array v_abs;         // as o
-    Array score_max;     // as lse
-    Array score_abs;     // as lse
-    Array products_abs;  // as lse
-    Array products_sq;   // as lse
-    Array p_sq;          // as lse
-  };
+  struct Golden : AttentionGolden {};  // v_abs as o
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0}, {Axis::pages, 1},    {Axis::page_size, 1},
                                      {Axis::max_pages, 1}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -62,19 +50,7 @@ struct paged_attention {
   }
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
-    const AxisList output = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
-                   query = {Axis::batch, Axis::heads, Axis::seq_q};
-    v.array("o", g.o, output);
-    v.array("lse", g.lse, query);
-    v.array("pv_abs", g.pv_abs, output);
-    v.array("pv_sq", g.pv_sq, output);
-    v.array("spread", g.spread, output);
-    v.array("v_abs", g.v_abs, output);
-    v.array("score_max", g.score_max, query);
-    v.array("score_abs", g.score_abs, query);
-    v.array("products_abs", g.products_abs, query);
-    v.array("products_sq", g.products_sq, query);
-    v.array("p_sq", g.p_sq, query);
+    g.bind(v, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
   }
 
   // Reads the lengths and the table, of tensors in host memory.
@@ -96,18 +72,11 @@ struct paged_attention {
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = row_of(a, output, i);
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
     const std::int64_t at = (batch * heads + head) * queries + query;
-    AttentionMagnitudes m{.keys = a.visible(a.table().length(batch), query),
-                          .dim = a.q.shape[3],
-                          .scale = a.scale_used(),
-                          .storage = a.q.dtype,
-                          .lse = g.lse[at],
-                          .score_max = g.score_max[at],
-                          .score_abs = g.score_abs[at],
-                          .products_abs = g.products_abs[at],
-                          .products_sq = g.products_sq[at],
-                          .p_sq = g.p_sq[at]};
+    AttentionMagnitudes m = g.magnitudes(at);
+    m.keys = a.visible(a.table().length(batch), query), m.dim = a.q.shape[3];
+    m.scale = a.scale_used(), m.storage = a.q.dtype;
     if (output == 1) return attention_lse_bound(numerics, errors, m);
-    m.o = g.o[i], m.pv_abs = g.pv_abs[i], m.pv_sq = g.pv_sq[i], m.spread = g.spread[i], m.v_abs = g.v_abs[i];
+    g.add_channel(m, i), m.v_abs = g.v_abs[i];
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 

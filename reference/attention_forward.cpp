@@ -19,6 +19,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Op = attention_forward;
 
+using Wide = long double;                               // of angles, as in reference/rope.cpp
 constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // a block's queries; keys that are taken at once
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -26,24 +27,48 @@ constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::num
 struct KeysAndValues {
   Matrix k, v;                                             // [seq_k, head_dim]; v with zeros for what is not finite
   std::vector<std::pair<std::int64_t, std::int64_t>> odd;  // (key, channel) of those
+  Matrix size, far;                                        // rope: as turn() has them of k
 };
 
+// rope: turns a row that stands at `position`.  Of each channel, size: |a| + |b| of its pair and the least normal of f32, far:
+// that times the angle's magnitude; of those that stay, 0.
+template <class Row>
+void turn(const Op::Args& a, std::int64_t position, Row&& x, Row&& size, Row&& far) {
+  const std::int64_t turning = a.rope.rotary(x.size());
+  const Wide at = static_cast<Wide>(a.rope.offset) + static_cast<Wide>(position);
+  size.setZero(), far.setZero();
+  for (std::int64_t i = 0; i < turning / 2; ++i) {
+    const Wide angle =
+        at * std::pow(static_cast<Wide>(a.rope.base_used()), -2 * static_cast<Wide>(i) / static_cast<Wide>(turning));
+    const auto cosine = static_cast<double>(std::cos(angle)), sine = static_cast<double>(std::sin(angle));
+    double &first = x[a.rope.first(i)], &second = x[a.rope.second(i, turning)];
+    const double one = first * cosine - second * sine, other = first * sine + second * cosine;
+    const double both = std::fabs(first) + std::fabs(second) + 0x1p-126;
+    for (const std::int64_t c : {a.rope.first(i), a.rope.second(i, turning)})
+      size[c] = both, far[c] = both * static_cast<double>(std::fabs(angle));
+    first = one, second = other;
+  }
+}
+
 struct Block {
-  std::int64_t batch, head;
-  std::vector<std::int64_t> queries;  // sorted
+  std::int64_t head;
+  std::vector<std::int64_t> queries;  // of its sequence, sorted
 };
 
 // Also v_abs, the sums of |v| so far: of each chunk of keys by itself, then from where the chunk before ends.
-KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, std::int64_t kv) {
-  const std::int64_t keys = a.k.shape[1], heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
-  KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}};
+KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequence, std::int64_t kv) {
+  const std::int64_t keys = sequence.keys, heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
+  KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}, {}, {}};
+  const bool turns = a.rope.rotary(dim) > 0;
+  if (turns) m.size.resize(keys, dim), m.far.resize(keys, dim);
   Matrix before = Matrix::Zero(chunks + 1, dim);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> odd(static_cast<std::size_t>(chunks));
-  const auto at = [&](std::int64_t key) { return ((batch * keys + key) * heads + kv) * dim; };
+  const auto at = [&](std::int64_t key) { return ((sequence.first_key + key) * heads + kv) * dim; };
 #pragma omp parallel for schedule(static)
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
     for (std::int64_t key = chunk * kKeys; key < std::min((chunk + 1) * kKeys, keys); ++key) {
       m.k.row(key) = load(a.k, at(key), dim).transpose();
+      if (turns) turn(a, key, m.k.row(key), m.size.row(key), m.far.row(key));
       m.v.row(key) = load(a.v, at(key), dim).transpose();
       auto v = m.v.row(key);
       if (!v.allFinite())
@@ -68,44 +93,49 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, st
 }
 
 // The rows to be answered of one key/value head, in blocks: small ones where there would be fewer blocks than threads.
-std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, std::int64_t batch, std::int64_t kv) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], group = heads / a.k.shape[2];
+std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
+  const std::int64_t heads = a.q.shape[2], group = heads / a.k.shape[2];
   std::vector<Block> blocks;
   for (std::int64_t head = kv * group; head < (kv + 1) * group; ++head) {
     std::vector<std::int64_t> wanted;
-    for (std::int64_t query = 0; query < queries; ++query)
-      if (rows.has((batch * queries + query) * heads + head)) wanted.push_back(query);
+    for (std::int64_t query = 0; query < sequence.queries; ++query)
+      if (rows.has((sequence.first_query + query) * heads + head)) wanted.push_back(query);
     const auto count = static_cast<std::int64_t>(wanted.size());
     const std::int64_t each = std::clamp<std::int64_t>(count * group / omp_get_max_threads(), 8, kMostQueries);
     for (std::int64_t first = 0; first < count; first += each)
-      blocks.push_back({batch, head, {wanted.begin() + first, wanted.begin() + std::min(first + each, count)}});
+      blocks.push_back({head, {wanted.begin() + first, wanted.begin() + std::min(first + each, count)}});
   }
   return blocks;
 }
 
-void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Block& block) {
-  const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3];
+void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const KeysAndValues& m, const Block& block) {
+  const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3];
   const auto rows = static_cast<std::int64_t>(block.queries.size());
-  const std::int64_t keys = a.visible(block.queries.back());  // beyond it nobody looks
+  const std::int64_t keys = a.visible(sequence, block.queries.back());  // beyond it nobody looks
   const double scale = a.scale_used();
-  const auto row_of = [&](std::int64_t r) { return (block.batch * queries + block.queries[r]) * heads + block.head; };
-  const auto lse_of = [&](std::int64_t r) { return (block.batch * heads + block.head) * queries + block.queries[r]; };
+  const auto row_of = [&](std::int64_t r) { return (sequence.first_query + block.queries[r]) * heads + block.head; };
+  const auto begin_of = [&](std::int64_t r) { return a.first_visible(sequence, block.queries[r]); };
+  const auto end_of = [&](std::int64_t r) { return a.visible(sequence, block.queries[r]); };
 
   Matrix q(rows, dim), p(rows, keys);
   for (std::int64_t r = 0; r < rows; ++r) q.row(r) = load(a.q, row_of(r) * dim, dim).transpose();
+  const bool turns = a.rope.rotary(dim) > 0;
+  Matrix size(turns ? rows : 0, dim), far = size;
+  for (std::int64_t r = 0; r < size.rows(); ++r) turn(a, a.place(sequence, block.queries[r]), q.row(r), size.row(r), far.row(r));
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
   Matrix k, products;
 
   // Scores, the largest of them, and the largest products among those that are finite.
-  Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs;
+  Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs,
+                 turned = products_abs, turned_far = products_abs;
   Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
   // Of keys [first, first + count) those that a query sees: the first of them, and how many.
   struct Seen {
     std::int64_t begin, count;
   };
   const auto seen_of = [&](std::int64_t r, std::int64_t first, std::int64_t count) {
-    const std::int64_t begin = std::clamp<std::int64_t>(a.first_visible(block.queries[r]) - first, 0, count);
-    return Seen{begin, std::clamp<std::int64_t>(a.visible(block.queries[r]) - first, begin, count) - begin};
+    const std::int64_t begin = std::clamp<std::int64_t>(begin_of(r) - first, 0, count);
+    return Seen{begin, std::clamp<std::int64_t>(end_of(r) - first, begin, count) - begin};
   };
   for (std::int64_t first = 0; first < keys; first += kKeys) {
     const std::int64_t count = std::min(kKeys, keys - first);
@@ -127,6 +157,13 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
     k = k.cwiseAbs2();
     products.noalias() = q_sq * k.transpose();
     largest(products, products_sq);
+    if (turns) {
+      const auto key_size = m.size.middleRows(first, count), key_far = m.far.middleRows(first, count);
+      products.noalias() = size * key_size.transpose();
+      largest(products, turned);
+      products.noalias() = size * key_far.transpose() + far * key_size.transpose();
+      largest(products, turned_far);
+    }
     s *= scale;
     if (a.softcap != 0) s = a.softcap * (s / a.softcap).array().tanh().matrix();
     largest(s.cwiseAbs(), score_abs);
@@ -167,21 +204,21 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
   }
 
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t at = lse_of(r);
+    const std::int64_t at = a.lse_at(sequence.first_query + block.queries[r], block.head);
     g.lse[at] = spoiled(r) ? kNaN : score_max[r] + std::log(sum[r]);
     g.score_max[at] = score_max[r];
     g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
+    g.turned[at] = turned[r], g.turned_far[at] = turned_far[r];
     const double whole = empty(r) || spoiled(r) ? 1 : sum[r];
     g.p_sq[at] = sum_sq[r] / (whole * whole);
     o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;
     if (!empty(r))
       for (const auto& [key, channel] : m.odd)
-        if (key >= a.first_visible(block.queries[r]) && key < a.visible(block.queries[r]))
-          o(r, channel) +=
-              p(r, key) / whole *
-              decode(a.v.dtype, a.v.data,
-                     a.v.offset(((block.batch * a.v.shape[1] + key) * a.v.shape[2] + block.head / (heads / a.v.shape[2])) * dim +
-                                channel));
+        if (key >= begin_of(r) && key < end_of(r)) {
+          const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads);
+          const std::int64_t at_v = ((sequence.first_key + key) * kv_heads + kv) * dim + channel;
+          o(r, channel) += p(r, key) / whole * decode(a.v.dtype, a.v.data, a.v.offset(at_v));
+        }
     const auto put = [&](const Array& to, auto&& values) {
       Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim, dim) = values;
     };
@@ -198,12 +235,13 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, const Bloc
 void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
   for (std::int64_t batch = 0; batch < a.q.shape[0]; ++batch)
     for (std::int64_t kv = 0; kv < a.k.shape[2]; ++kv) {
-      const std::vector<Block> blocks = blocks_of(a, rows, batch, kv);
+      const Sequence sequence = a.sequence(batch);
+      const std::vector<Block> blocks = blocks_of(a, rows, sequence, kv);
       if (blocks.empty()) continue;
-      const KeysAndValues m = load_keys(a, g, batch, kv);
+      const KeysAndValues m = load_keys(a, g, sequence, kv);
       // The long blocks of a causal mask first.
 #pragma omp parallel for schedule(dynamic)
-      for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, m, blocks[blocks.size() - 1 - i]);
+      for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, sequence, m, blocks[blocks.size() - 1 - i]);
     }
 }
 

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +26,8 @@ struct FillSite {
   Role role;
   std::span<const std::int64_t> shape;
   std::uint64_t seed;
-  std::int64_t places = 0;  // of integers that are places on an axis: its extent
+  std::int64_t places = 0;                                    // of integers that are places on an axis: its extent
+  const std::map<std::string, double>* attributes = nullptr;  // as Case::attributes
 };
 
 struct Fill {

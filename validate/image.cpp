@@ -69,6 +69,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     p.offset = static_cast<std::size_t>(layout->offset_bytes % element ? 0 : layout->offset_bytes);
     p.tensor.rank = static_cast<int>(spec.axes.size());
     for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
+    if (spec.options.one_more) ++p.tensor.shape[p.tensor.rank - 1];
     std::int64_t stride = 1;
     for (int i = p.tensor.rank - 1; i >= 0; --i) {
       p.tensor.stride[i] = stride;
@@ -105,7 +106,8 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .role = spec.role == Role::output ? Role::input : spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
                       .seed = c.seed,
-                      .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0};
+                      .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
+                      .attributes = &c.attributes};
   if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
   if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
     const std::vector<double> values = op.hooks.derive(op, c, spec.name);

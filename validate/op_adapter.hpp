@@ -60,15 +60,15 @@ struct SetAttribute : IgnoreAll {
 struct ReadDims : IgnoreAll {
   Dims dims;
   std::int64_t rows = -1, last = 1;  // of the first output
-  void read(const Tensor& t, AxisList axes) {
+  void read(const Tensor& t, AxisList axes, const TensorOptions& options) {
     int i = 0;
     for (Axis a : axes)
-      if (t.rank) dims[a] = t.shape[i++];
+      if (t.rank && !options.one_more) dims[a] = t.shape[i++];
   }
-  void input(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
-  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) { read(t, a); }
-  void output(std::string_view, Tensor& t, AxisList a, TensorOptions = {}) {
-    read(t, a);
+  void input(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
+  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
+  void output(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) {
+    read(t, a, o);
     if (rows >= 0) return;
     rows = 1, last = t.rank ? t.shape[t.rank - 1] : 1;
     for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];

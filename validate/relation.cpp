@@ -142,7 +142,8 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     const Relation::Scaled s = scaling(r, spec.name);
     const bool integers = !is_float(image.dtype);
     for (std::int64_t i = 0; i < image.size(); ++i) {
-      const double v = original.at(way ? r.partner(c, i) : source(r, c.dims, related.c.dims, spec.axes, i));
+      const std::int64_t of = way ? r.partner(c, i) : spec.options.one_more ? i : source(r, c.dims, related.c.dims, spec.axes, i);
+      const double v = original.at(of);
       const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : scaled_by(s, v);
       if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
       image.set(i, moved);

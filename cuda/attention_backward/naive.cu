@@ -17,13 +17,6 @@ KERNEL(attention_backward){
 };
 
 template <class T>
-__device__ float dot(const T* x, const T* y, int dim) {
-  float sum = 0;
-  for (int c = 0; c < dim; ++c) sum = fmaf(to_float(ld(x + c)), to_float(ld(y + c)), sum);
-  return sum;
-}
-
-template <class T>
 __global__ void __launch_bounds__(kThreads) attention_backward_naive_queries(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
@@ -40,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) attention_backward_naive_queries(Pro
   float dq[kChannels] = {};
   const int visible = lse == -INFINITY ? 0 : p.visible(query);
   for (int key = 0; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
-    const float weight = expf(dot(q, k, p.dim) * p.scale - lse), ds = weight * (dot(d_o, v, p.dim) - d);
+    const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse), ds = weight * (row_dot(d_o, v, p.dim) - d);
 #pragma unroll
     for (int c = 0; c < kChannels; ++c)
       if (c < channels) dq[c] = fmaf(ds, to_float(ld(k + first + c)), dq[c]);
@@ -69,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) attention_backward_naive_keys(Proble
       if (lse == -INFINITY) continue;
       const T* const q = p.q.row(batch, head, query);
       const T* const d_o = p.d_o.row(batch, head, query);
-      const float weight = expf(dot(q, k, p.dim) * p.scale - lse), ds = weight * (dot(d_o, v, p.dim) - d);
+      const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse), ds = weight * (row_dot(d_o, v, p.dim) - d);
 #pragma unroll
       for (int c = 0; c < kChannels; ++c)
         if (c < channels) {

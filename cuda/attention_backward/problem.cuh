@@ -73,6 +73,13 @@ Problem<T> problem(const attention_backward::Args& a, const Launch& l) {
   return p;
 }
 
+template <class T>
+__device__ float row_dot(const T* x, const T* y, int dim) {
+  float sum = 0;
+  for (int c = 0; c < dim; ++c) sum = fmaf(to_float(ld(x + c)), to_float(ld(y + c)), sum);
+  return sum;
+}
+
 inline constexpr int kRowThreads = 128;
 
 // D = rowsum(dO * O), a warp a row.

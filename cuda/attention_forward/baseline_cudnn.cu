@@ -15,6 +15,7 @@ vendor::cudnn::Attention attention(const attention_forward::Args& a) {
 }
 Legality supports(const attention_forward::Args& a) {
   if (a.window != 0 || a.softcap != 0) return Legality::no("a window or a softcap is not asked of the library");
+  if (a.packed || a.rope.rotary(a.q.shape[3])) return Legality::no("packed sequences and rope are not asked of the library");
   return vendor::cudnn::supports(attention(a));
 }
 std::size_t workspace_bytes(const attention_forward::Args& a) { return vendor::cudnn::workspace_bytes(attention(a)); }

@@ -30,8 +30,8 @@ struct Mma8 {  // sm_75
   }
 };
 
-// kLimited: there may be a window or a softcap.
-template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kLimited = false>
+// kGeneral: there may be a window, a softcap or packed sequences.
+template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kGeneral = false>
 struct Flash {
   using Tile = Rows128<kDim>;
   static constexpr int kQueries = kTilesM * 16;
@@ -86,12 +86,12 @@ struct Flash {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int query = first_query + i * 16 + h * 8 + lane / 4, column = first_key + lane % 4 * 2;
-        const int seen = p.visible(query) - column, unseen = kLimited ? p.first_visible(query) - column : 0;
+        const int seen = p.visible(query) - column, unseen = kGeneral ? p.first_visible(query) - column : 0;
 #pragma unroll
         for (int n = 0; n < kKeys / 8; ++n)
 #pragma unroll
           for (int e = 0; e < 2; ++e)
-            if (n * 8 + e >= seen || (kLimited && n * 8 + e < unseen)) s[i][n][2 * h + e] = -INFINITY;
+            if (n * 8 + e >= seen || (kGeneral && n * 8 + e < unseen)) s[i][n][2 * h + e] = -INFINITY;
       }
   }
 
@@ -181,7 +181,7 @@ struct Flash {
           }
           weight[i][h] = shuffle(w, lane / 4 * 4 + key % 8 / 2);
           const int query = first_query + i * 16 + h * 8 + lane / 4;
-          seen[i][h] = first_key + key < p.visible(query) && (!kLimited || first_key + key >= p.first_visible(query));
+          seen[i][h] = first_key + key < p.visible(query) && (!kGeneral || first_key + key >= p.first_visible(query));
         }
 #pragma unroll
       for (int n = 0; n < kDim / 8; ++n) {
@@ -195,8 +195,8 @@ struct Flash {
     }
   }
 
-  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared memory for the rows that no
-  // other warp reads or writes.
+  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared
+  // memory for the rows that no other warp reads or writes.
   template <bool kWeighted>
   __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
     const int lane = lane_id();
@@ -222,8 +222,8 @@ struct Flash {
           st(reinterpret_cast<unsigned*>(tile + Tile::place(row, n) + lane % 4 * 2), pack<T>(x, y));
         }
         if (kWeighted && lane % 4 == 0 && first_query + row < p.queries)
-          st(p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
-             total == 0 ? -INFINITY : fmaf(max[i][h], kLimited && p.cap > 0 ? 1.0f : p.scale, logf(total)));
+          st(kGeneral ? p.lse_of(batch, head, first_query + row) : p.lse.of(batch, head) + (first_query + row) * p.lse.seq,
+             total == 0 ? -INFINITY : fmaf(max[i][h], kGeneral && p.cap > 0 ? 1.0f : p.scale, logf(total)));
       }
     sync_warp();
     T* const out = p.o.of(batch, head);
@@ -244,8 +244,8 @@ struct Flash {
 // Blocks of queries in an order that takes those which see the most keys first.
 template <class T>
 Schedule schedule(const Problem<T>& p, int tile_queries) {
-  return head_tile::schedule(ceil_div(p.queries, tile_queries), static_cast<std::int64_t>(p.heads) * p.batches,
-                             2.0 * sizeof(T) * (p.keys + 1) * p.dim / p.group);
+  const std::int64_t batches = separate_batches(p), keys = static_cast<std::int64_t>(p.keys) * (p.batches / batches);
+  return head_tile::schedule(query_tiles(p, tile_queries), p.heads * batches, 2.0 * sizeof(T) * (keys + 1) * p.dim / p.group);
 }
 struct QueryTile {
   int tile, head, batch;
@@ -257,11 +257,12 @@ __device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) 
 
 inline Legality fits_fragments(const attention_forward::Args& a) {
   if (a.q.shape[3] > 256) return Legality::no("head_dim exceeds 256");
-  return extents_fit(a);
+  const Legality turned = not_turned(a);
+  return turned ? extents_fit(a) : turned;
 }
 
 inline Legality fits_plain_fragments(const attention_forward::Args& a) {
-  const Legality plain = no_window_no_softcap(a);
+  const Legality plain = only_masks(a);
   return plain ? fits_fragments(a) : plain;
 }
 

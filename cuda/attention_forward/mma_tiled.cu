@@ -33,11 +33,13 @@ struct Sizes {
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
 };
 
-template <class T, int kDim, bool kLimited>
+template <class T, int kDim, bool kGeneral>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
   using S = Sizes<kDim>;
-  const QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
+  QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
+  if constexpr (kGeneral)
+    if (p.q_starts && (work.tile = p.take(work.tile, S::kQueries)) < 0) return;
   const int first_query = work.tile * S::kQueries;
   const T* const keys = p.k.of(work.batch, work.head / p.group);
   const T* const values = p.v.of(work.batch, work.head / p.group);
@@ -45,8 +47,8 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   // Tiles [begin, tiles) are visible to some query, tiles [whole_from, whole) to every one.
   const int last_query = first_query + S::kQueries < p.queries ? first_query + S::kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
-  const int begin = kLimited ? p.first_visible(first_query) / kKeys : 0;
-  const int whole_from = kLimited ? (p.first_visible(last_query - 1) + kKeys - 1) / kKeys : 0;
+  const int begin = kGeneral ? p.first_visible(first_query) / kKeys : 0;
+  const int whole_from = kGeneral ? (p.first_visible(last_query - 1) + kKeys - 1) / kKeys : 0;
   // The first of this warp's queries in the tile; and whether any of them sees the keys from `key` on.
   const auto warp_query = [] { return fresh(warp_id()) * S::kTilesM * 16; };
   const auto sees = [&](int key) {
@@ -64,9 +66,9 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   load_keys(begin);
   if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
 
-  Flash<T, Mma16, kDim, S::kTilesM, kKeys, kLimited> flash;
+  Flash<T, Mma16, kDim, S::kTilesM, kKeys, kGeneral> flash;
   flash.start();
-  const float c = kLimited && p.cap > 0 ? kLog2E : p.scale * kLog2E;
+  const float c = kGeneral && p.cap > 0 ? kLog2E : p.scale * kLog2E;
   for (int tile = begin; tile < tiles; ++tile) {
     const bool masked = tile >= whole || tile < whole_from;
     // K is there, and nobody reads the last V any more.
@@ -85,7 +87,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     sync_block();
     load_keys(tile + 1);
     if (!active) continue;
-    if (kLimited && p.cap > 0) flash.limit(s, p.scale, p.cap);
+    if (kGeneral && p.cap > 0) flash.limit(s, p.scale, p.cap);
     if (masked) flash.mask(s, p, first_query + warp_query(), tile * kKeys);
     flash.weigh(s, c);
     if (masked && ld(shared_memory<int>(S::kSpecial)))
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   }
 
   // Worked out again rather than kept.
-  const QueryTile end = query_tile(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
+  const QueryTile end = kGeneral ? work : query_tile(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
   const int query = end.tile * S::kQueries + warp_query();
   cp_async_wait<0>();
   sync_block();
@@ -109,9 +111,9 @@ void run(const attention_forward::Args& a, const Launch& l) {
     const Problem<T> p = problem<T>(a);
     with_dim(p.dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
       const Schedule s = schedule(p, Sizes<kDim>::kQueries);
-      // Note: what a window and a softcap ask for does not fit into the registers of those who have neither.
-      const bool limited = p.cap > 0 || a.window != 0;
-      launch(limited ? attention_forward_mma_tiled<T, kDim, true> : attention_forward_mma_tiled<T, kDim, false>,
+      // Note: what a window, a softcap and packed sequences ask for does not fit into the registers of those who have none.
+      const bool general = p.cap > 0 || a.window != 0 || a.packed;
+      launch(general ? attention_forward_mma_tiled<T, kDim, true> : attention_forward_mma_tiled<T, kDim, false>,
              {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
               .block = dim3(kThreads),
               .shared_bytes = Sizes<kDim>::kSharedBytes},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread for each query and 64 channels of its output: key after key, the softmax kept up as it goes.  When a larger
 // score comes, what was summed is scaled down (Milakov, Gimelshein 2018, arXiv 1805.02867).  Any head_dim, any layout.
+// With rope, both sides of every pair are turned.
 #include "cuda/attention_forward/problem.cuh"
 
 namespace assay::ROOM(attention_forward, naive) {
@@ -10,16 +11,22 @@ inline constexpr int kThreads = 32, kChannels = 64;
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::seq_q, kThreads), tile(Axis::head_dim, kChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1},
+                 .angle_error = kAngleError,
+                 .turn_error = kTurnError,
+                 .rescales = {.lanes = 1}},
     .supports = extents_fit,
 };
 
-template <class T>
+template <class T, bool kTurned>
 __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
-  const int query = block % query_blocks * kThreads + static_cast<int>(threadIdx.x);
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
+  int tile = block % query_blocks;
+  if (p.q_starts && (tile = p.take(tile, kThreads)) < 0) return;
+  const int query = tile * kThreads + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
   const T* const q = p.q.of(batch, head) + query * p.q.seq;
   const T* k = p.k.of(batch, head / p.group);
@@ -31,7 +38,9 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
   k += first_key * p.k.seq, v += first_key * p.v.seq;
   for (int key = first_key; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
     float s = 0;
-    for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+    if constexpr (kTurned) s = turned_dot(p.rope, p.dim, q, k, p.place(query), key);
+    else
+      for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
     s *= p.scale;
     if (p.cap > 0) s = p.cap * tanhf(s / p.cap);
 
@@ -55,16 +64,16 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
     if (c < channels) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
-  if (first == 0) st(p.lse.of(batch, head) + query * p.lse.seq, sum == 0 ? -INFINITY : max + logf(sum));
+  if (first == 0) st(p.lse_of(batch, head, query), sum == 0 ? -INFINITY : max + logf(sum));
 }
 
 void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
-    const std::int64_t query_blocks = ceil_div(p.queries, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
-    launch(attention_forward_naive<T>,
-           {.grid = dim3(query_blocks * channel_blocks * p.heads * p.batches), .block = dim3(kThreads)}, l.stream, p,
+    const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
+    launch(p.rope.rotary ? attention_forward_naive<T, true> : attention_forward_naive<T, false>,
+           {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
            query_blocks, channel_blocks);
   });
 }

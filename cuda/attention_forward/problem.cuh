@@ -2,7 +2,7 @@
 // What every attention kernel is handed: where the tensors are, and which keys a query sees.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/turn.cuh"
 #include "ops/attention_forward.hpp"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
@@ -15,6 +15,14 @@ struct Heads {
   __device__ T* of(int b, int h) const { return data + b * batch + h * head; }
 };
 
+// How q and k are turned; rotary 0: not at all.
+struct Rope {
+  int rotary, offset;
+  bool interleaved;
+  double step;  // the frequency of pair i is 2^(-i step)
+  __device__ Turn turn(int i, int position) const { return turn_by(angle_of(step, i, offset + position)); }
+};
+
 template <class T>
 struct Problem {
   Heads<const T> q, k, v;
@@ -25,6 +33,11 @@ struct Problem {
   int below;    // and those from i + below on; no window: all of them
   float scale;  // of the scores
   float cap;    // scores s become cap tanh(s / cap); 0: they stay
+  attention_forward::Mask mask;
+  int window;  // 0: none
+  Rope rope;
+  const int *q_starts, *k_starts;  // [batches + 1], the first rows of packed sequences; null: they are not packed
+  int sequence, lse_columns;       // packed: which one this is, once taken; the queries that lie side by side in lse
 
   // Query i sees keys [first_visible(i), visible(i)).
   __device__ int visible(int i) const {
@@ -35,21 +48,74 @@ struct Problem {
     const int first = i + below, end = visible(i);
     return first < 0 ? 0 : first < end ? first : end;
   }
+  // Where a query stands: at the last key that it would see under a causal mask.
+  __device__ int place(int query) const {
+    return query + (mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
+  }
+  constexpr void set_lengths(int all_queries, int all_keys) {
+    using Mask = attention_forward::Mask;
+    queries = all_queries, keys = all_keys;
+    const int place = mask == Mask::causal_top_left ? 0 : keys - queries;
+    above = mask == Mask::none ? keys : place;
+    below = window == 0 ? -queries : place + 1 - window;
+  }
+
+  // Packed: makes this one the problem of the sequence that a tile is of, counted over all sequences' tiles of `size` queries.
+  // Returns which of its own tiles that is, or -1, where there are fewer.
+  __device__ int take(int tile, int size) {
+    for (sequence = 0; sequence < batches; ++sequence) {
+      const int query = ld(q_starts + sequence), count = ld(q_starts + sequence + 1) - query, tiles = (count + size - 1) / size;
+      if (tile < tiles) {
+        const int key = ld(k_starts + sequence);
+        q.data += query * q.seq, o.data += query * o.seq, k.data += key * k.seq, v.data += key * v.seq;
+        set_lengths(count, ld(k_starts + sequence + 1) - key);
+        return tile;
+      }
+      tile -= tiles;
+    }
+    return -1;
+  }
+  // Where L of a query is written; packed, at the place of its row.
+  __device__ float* lse_of(int batch, int head, int query) const {
+    if (q_starts == nullptr) return lse.of(batch, head) + query * lse.seq;
+    const int row = ld(q_starts + sequence) + query;
+    return lse.of(row / lse_columns, head) + row % lse_columns * lse.seq;
+  }
 };
+
+// Tiles of `size` queries that a head has at most, of a sequence or of all that are packed; and how often it has them.
+template <class T>
+std::int64_t query_tiles(const Problem<T>& p, int size) {
+  const std::int64_t batches = p.batches;
+  return p.q_starts ? batches * p.queries / size + batches : ceil_div(p.queries, size);
+}
+template <class T>
+int separate_batches(const Problem<T>& p) {
+  return p.q_starts ? 1 : p.batches;
+}
 
 inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // of a sequence: positions and their sums are ints
 
 inline Legality extents_fit(const attention_forward::Args& a) {
   for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.q.shape[3], a.k.shape[1]})
     if (extent > kMostExtent) return Legality::no("an extent exceeds 2^29");
+  if (a.packed && a.q.shape[0] * std::max(a.q.shape[1], a.k.shape[1]) > kMostExtent)
+    return Legality::no("there are more than 2^29 packed rows");
   return Legality::yes();
 }
 
-// For kernels that have neither.
-inline Legality no_window_no_softcap(const attention_forward::Args& a) {
+inline Legality not_turned(const attention_forward::Args& a) {
+  return a.rope.rotary(a.q.shape[3]) ? Legality::no("rope is not supported") : Legality::yes();
+}
+inline Legality not_packed(const attention_forward::Args& a) {
+  return a.packed ? Legality::no("packed sequences are not supported") : Legality::yes();
+}
+// For kernels that have nothing but masks.
+inline Legality only_masks(const attention_forward::Args& a) {
   if (a.window != 0) return Legality::no("a window is not supported");
   if (a.softcap != 0) return Legality::no("a softcap is not supported");
-  return Legality::yes();
+  const Legality turned = not_turned(a);
+  return turned ? not_packed(a) : turned;
 }
 
 template <class T>
@@ -59,19 +125,36 @@ Heads<T> heads_of(const Tensor& t) {
 
 template <class T>
 Problem<T> problem(const attention_forward::Args& a) {
-  using Mask = attention_forward::Mask;
   Problem<T> p{};
   p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k), p.v = heads_of<const T>(a.v), p.o = heads_of<T>(a.o);
   p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
-  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]), p.keys = static_cast<int>(a.k.shape[1]);
+  p.batches = static_cast<int>(a.q.shape[0]), p.dim = static_cast<int>(a.q.shape[3]);
   p.heads = static_cast<int>(a.q.shape[2]), p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
-  p.dim = static_cast<int>(a.q.shape[3]);
-  p.above = a.mask == Mask::none ? p.keys : a.mask == Mask::causal ? p.keys - p.queries : 0;
-  const int place = a.mask == Mask::causal_top_left ? 0 : p.keys - p.queries;
-  p.below = a.window == 0 ? -p.queries : place + 1 - static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
+  p.mask = a.mask, p.window = static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
+  p.set_lengths(static_cast<int>(a.q.shape[1]), static_cast<int>(a.k.shape[1]));
+  if (a.packed) p.q_starts = a.cu_seqlens_q.as<int>(), p.k_starts = a.cu_seqlens_k.as<int>();
+  p.lse_columns = p.queries;
+  const std::int64_t rotary = a.rope.rotary(a.q.shape[3]);
+  p.rope = {static_cast<int>(rotary), static_cast<int>(a.rope.offset), a.rope.pairs == AttentionRope::Pairs::interleaved,
+            rotary ? 2 * std::log2(a.rope.base_used()) / static_cast<double>(rotary) : 0};
   p.scale = static_cast<float>(a.scale_used());
   p.cap = static_cast<float>(a.softcap);
   return p;
+}
+
+// q k of a query and a key that stand where rope has them.
+template <class T, class R>
+__device__ float turned_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
+  float s = 0;
+  for (int i = 0; i < rope.rotary / 2; ++i) {
+    const int one = rope.interleaved ? 2 * i : i, other = rope.interleaved ? 2 * i + 1 : i + rope.rotary / 2;
+    const Turn of_q = rope.turn(i, query_at), of_k = rope.turn(i, key_at);
+    const Pair a = turned(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
+    const Pair b = turned(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
+    s = fmaf(a.b, b.b, fmaf(a.a, b.a, s));
+  }
+  for (int c = rope.rotary; c < dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+  return s;
 }
 
 inline bool nothing_to_do(const attention_forward::Args& a) { return a.q.shape[0] == 0 || a.q.shape[1] == 0; }

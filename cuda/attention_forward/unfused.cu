@@ -25,7 +25,7 @@ std::size_t workspace_bytes(const attention_forward::Args& a) {
   return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * pitch(a) * size_of(a.q.dtype));
 }
 Legality supports(const attention_forward::Args& a) {
-  const Legality plain = no_window_no_softcap(a);
+  const Legality plain = only_masks(a);
   return !plain ? plain : a.q.dtype == f32 ? extents_fit(a) : fits_fragments(a);
 }
 

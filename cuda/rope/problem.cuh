@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the tensors with their strides, which channels make a pair, angles in f64.
+// What the kernels of this room share: the tensors with their strides, which channels make a pair, turns (turn.cuh).
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/turn.cuh"
 #include "ops/rope.hpp"
 
 namespace assay::ASSAY_FLAVOUR::rope_room {
@@ -69,33 +69,6 @@ Problem<T> problem_of(const rope::Args& a) {
           .half = rotary / 2,
           .interleaved = a.layout == rope::Layout::interleaved,
           .step = rotary ? 2 * std::log2(a.base_used()) / rotary : 0};
-}
-
-// t = position 2^(-i step) in f64.  The exponent, 60 in size at most, has the roundings of log2 (2 units of 2^-53), the division
-// and the product: 4 * 60 ln 2 < 167 units of t; exp2 has 4, the product 1, 2 pi below 1: less than 2^-45 = 2^-21 of f32's unit.
-inline constexpr double kAngleError = 0x1p-21;
-__device__ inline double angle_of(double step, int i, std::int64_t position) {
-  return static_cast<double>(position) * exp2(-step * i);
-}
-
-struct alignas(8) Turn {
-  float cosine, sine;
-};
-// The angle less its whole turns, in f32: off by half an ulp of pi where it is rounded, 2^-23 = 2 2^-24; the functions themselves
-// round as Numerics::function_error has it.
-inline constexpr double kTurnError = 2;
-__device__ inline Turn turn_by(double angle) {
-  constexpr double kTurn = 6.283185307179586, kTurns = 0.15915494309189535;
-  const float rest = static_cast<float>(fma(-kTurn, rint(angle * kTurns), angle));
-  return {cosf(rest), sinf(rest)};
-}
-
-// Pair (a, b) turned.
-struct Pair {
-  float a, b;
-};
-__device__ inline Pair turned(const Turn& t, float a, float b) {
-  return {fmaf(a, t.cosine, -(b * t.sine)), fmaf(a, t.sine, b * t.cosine)};
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::rope_room

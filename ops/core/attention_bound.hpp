@@ -7,6 +7,10 @@
 //           Where scores are stored, one rounding to the storage dtype more.  softcap: |tanh'| <= 1 and x tanh'(x) <= tanh x,
 //           so that scale, its product and the quotient (2) add 4u|s| at most to s = c tanh(x / c); tanh function_error u|s|;
 //           c and the last product 2u|s|.
+//   rope    turned channels of q and k err as ops/rope.hpp has it: with m = |a| + |b| of the pair and the least normal of f32,
+//   which
+//           pays for what underflows, and rho = (angle_error |t| + turn_error + function_error + 3) u, three for the two products
+//           and their sum, by m rho (1 + rho).  Of both sides, R the sum of their rho: by sum m m' (R + 2R^2).
 //   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
 //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
 //   exp     function_error u.
@@ -52,6 +56,9 @@ struct AttentionMagnitudes {
   double products_abs = 0;  // the largest sum |q k|, not scaled
   double products_sq = 0;   // the largest sum (q k)^2, not scaled
   double p_sq = 0;          // sum p^2
+  double turned = 0;        // rope: the largest sum m m'; 0: none
+  double turned_far = 0;    // the largest sum m m' (|t| + |t'|)
+  double most_angle = 0;    // the largest |t| + |t'| that there may be
   // Of one channel of its output, over the visible keys.
   double o = 0;
   double pv_abs = 0;  // sum p|v|
@@ -62,10 +69,18 @@ struct AttentionMagnitudes {
   bool empty() const { return keys == 0 || std::isinf(score_max); }  // O = 0, L = -inf
 };
 
+// Of a score, not scaled.
+inline double attention_turn_error(const Numerics& numerics, const AttentionMagnitudes& m) {
+  const double u = unit_roundoff(numerics.accumulate), far = numerics.angle_error * u;
+  const double near = 2 * (numerics.turn_error + numerics.function_error + 3) * u, most = near + far * m.most_angle;
+  return (near * m.turned + far * m.turned_far) * (1 + 2 * most);
+}
+
 inline double attention_epsilon(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
   const double u = unit_roundoff(numerics.accumulate), s = m.score_abs;
   const double product = m.softcap == 0 ? s / m.scale : m.products_abs;
   double score = m.scale * product_error(numerics, errors, m.dim, product, m.products_abs, m.products_sq);
+  if (m.turned != 0) score += m.scale * attention_turn_error(numerics, m);
   if (m.softcap != 0) score += (6 + numerics.function_error) * u * s;
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
   const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;

@@ -129,6 +129,7 @@ struct TensorOptions {
   std::string_view over{};         // an output that lies where this input of its shape lies, if the choice `over_when` is not
   std::string_view over_when{};    // its first word; then it starts as the input, which the kernel may destroy
   bool updated = false;            // an output that is read too: the fill's values until the kernel writes others
+  bool one_more = false;           // its last extent is one more than the axis's: where each begins, and where the last ends
 };
 
 // The words of a choice, the default first.

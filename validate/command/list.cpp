@@ -106,6 +106,7 @@ int describe_command(const std::string& name_of_op) {
   for (const TensorSpec& t : op.tensors) {
     std::string shape;
     for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
+    if (t.options.one_more) shape += " + 1";
     fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
                t.options.updated        ? "   output, updated"
                : t.role == Role::output ? "   output"

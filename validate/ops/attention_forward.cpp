@@ -8,6 +8,7 @@
 #include "validate/draws.hpp"
 #include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
+#include "validate/ops/packed_fills.hpp"
 
 namespace assay {
 
@@ -31,15 +32,15 @@ double hot(const FillSite& s, std::int64_t i, double amount) {
 // key's code of random signs, so another key's weight is below e^-128 and rounds to nothing beside 1: O is that key's
 // V, small integers.  With head_dim a power of 4 the scale is a power of 2 and L is exact too.
 double probe_one_key(const FillSite& s, std::int64_t i) {
-  const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], keys = s.dims[Axis::seq_k];
+  const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads];
   if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
   std::int64_t row = i / dim;
   if (s.tensor == "q") {
-    const std::int64_t heads = s.dims[Axis::heads], queries = s.dims[Axis::seq_q], head = row % heads,
-                       query = row / heads % queries;
+    const std::int64_t heads = s.dims[Axis::heads], head = row % heads;
+    const auto [query, queries, first_key, keys] = packed_fills::place(s, row / heads);
     const std::int64_t last = std::min({query, query + keys - queries, keys - 1});
     const std::int64_t key = last > 0 ? random::index(shared_key(s, Purpose::row), at(row), last + 1) : 0;
-    row = (row / heads / queries * keys + key) * kv_heads + head / (heads / kv_heads);
+    row = (first_key + key) * kv_heads + head / (heads / kv_heads);
   }
   const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
@@ -94,17 +95,40 @@ double special_values(const FillSite& s, std::int64_t i) {
   return kind == 0 ? std::numeric_limits<double>::quiet_NaN() : kind == 1 ? inf : -inf;
 }
 
+// rope: channel c of the row of x that begins at `row`, turned to where it stands.
+template <class Round>
+double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position, Round round) {
+  const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
+  if (c >= 2 * half) return x.at(row + c);
+  const bool neighbours = a.rope.pairs == AttentionRope::Pairs::interleaved, second = neighbours ? c % 2 != 0 : c >= half;
+  const std::int64_t pair = neighbours ? c / 2 : c % half, other = neighbours ? (second ? c - 1 : c + 1)
+                                                                   : second   ? c - half
+                                                                              : c + half;
+  const double angle =
+      (a.rope.offset + position) * std::pow(a.rope.base_used(), -static_cast<double>(pair) / static_cast<double>(half));
+  const double sine = round(std::sin(angle)) * x.at(row + other);
+  return round(round(std::cos(angle)) * x.at(row + c) + (second ? round(sine) : -round(sine)));
+}
+
 // The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
 template <class Round>
 void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
-  const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2],
-                     dim = a.q.shape[3];
+  const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
   const auto stored = [&](double v) { return numerics.stores_intermediate ? round_to(a.q.dtype, v) : v; };
-  std::vector<double> p(static_cast<std::size_t>(keys));
-  for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
-    const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
-    const auto kv_row = [&](std::int64_t key) { return ((batch * keys + key) * kv_heads + head * kv_heads / heads) * dim; };
+  std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1]));
+  for (std::int64_t row = 0; row < a.q.shape[0] * a.q.shape[1] * heads; ++row) {
+    const std::int64_t head = row % heads, token = row / heads;
+    std::int64_t batch = a.packed ? 0 : token / a.q.shape[1];
+    const auto start = [&](const Tensor& starts, std::int64_t mean, std::int64_t b) {
+      return a.packed ? static_cast<std::int64_t>(starts.at(b)) : b * mean;
+    };
+    while (a.packed && token >= start(a.cu_seqlens_q, 0, batch + 1)) ++batch;
+    const std::int64_t first_query = start(a.cu_seqlens_q, a.q.shape[1], batch), query = token - first_query;
+    const std::int64_t first_key = start(a.cu_seqlens_k, a.k.shape[1], batch);
+    const std::int64_t queries = start(a.cu_seqlens_q, a.q.shape[1], batch + 1) - first_query;
+    const std::int64_t keys = start(a.cu_seqlens_k, a.k.shape[1], batch + 1) - first_key;
+    const auto kv_row = [&](std::int64_t key) { return ((first_key + key) * kv_heads + head * kv_heads / heads) * dim; };
     const std::int64_t above = a.mask == attention_forward::Mask::causal ? keys - queries : 0;
     const std::int64_t place = query + (a.mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
     const auto hidden = [&](std::int64_t key) {
@@ -117,7 +141,10 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
     for (std::int64_t key = 0; key < keys; ++key) {
       if (hidden(key)) continue;
       double s = 0;
-      for (std::int64_t c = 0; c < dim; ++c) s = round(s + a.q.at(row * dim + c) * a.k.at(kv_row(key) + c));
+      for (std::int64_t c = 0; c < dim; ++c) {
+        const double x = turned(a, a.q, row * dim, c, static_cast<double>(place), round);
+        s = round(s + x * turned(a, a.k, kv_row(key), c, static_cast<double>(key), round));
+      }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
       s = stored(s);
@@ -160,6 +187,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
+bool not_turned(const Case& c) { return attention_relations::attribute(c, "rope") == 0; }
+void unpack(Case& c) { c.attributes.erase("packed"); }
 void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", attention_relations::scale_of(c)); }
 
 }  // namespace
@@ -197,7 +226,28 @@ Hooks hooks_of_attention_forward() {
                {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
                {.name = "special_values",
                 .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
-                .value = special_values}},
+                .value = special_values},
+               {.name = "lengths_equal",
+                .shows = "packed sequences that are not what the batch is",
+                .value = normal,
+                .integer = packed_fills::starts<packed_fills::equal>},
+               {.name = "lengths_tile",
+                .shows = "a packed sequence taken to end with a tile",
+                .value = normal,
+                .integer = packed_fills::tile_starts},
+               {.name = "some_empty",
+                .shows = "a packed sequence of nothing at either end, or between others",
+                .value = normal,
+                .integer = packed_fills::starts<packed_fills::some_empty>},
+               {.name = "one_has_all",
+                .shows = "a packed sequence longer than all others together",
+                .value = normal,
+                .integer = packed_fills::starts<packed_fills::one_has_all>},
+               {.name = "one_side_empty",
+                .shows = "packed queries without keys, and keys without queries",
+                .value = normal,
+                .integer = packed_fills::starts<packed_fills::one_side_empty>}},
+          .integer = packed_fills::starts<packed_fills::ragged>,
           .oracle = oracle,
           .relations = {attention_relations::kBatchPermuted,
                         attention_relations::kHeadsPermuted,
@@ -212,9 +262,13 @@ Hooks hooks_of_attention_forward() {
                          .shows = "a scale that is applied twice, or to one side of the mask only",
                          .scaled = {{"q", 2}},
                          .change = attention_relations::half_scale,
-                         .applies = [](const Case& c) { return c.fill == "normal"; }}},
+                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                        {.name = "packed_is_batch",
+                         .shows = "a packed sequence whose result depends on where it lies",
+                         .change = unpack,
+                         .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
           .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .as_before = scale_as_before}}};
+                     {.axis = Axis::head_dim, .applies = not_turned, .as_before = scale_as_before}}};
 }
 
 }  // namespace assay

@@ -14,18 +14,24 @@ inline double attribute(const Case& c, const char* name) {
   const auto at = c.attributes.find(name);
   return at == c.attributes.end() ? 0 : at->second;
 }
-inline bool unmasked(const Case& c) { return attribute(c, "mask") == 0 && attribute(c, "window") == 0; }
+// Its sequences are those that the axes name, and not packed ones.
+inline bool batch(const Case& c) { return attribute(c, "packed") == 0; }
+inline bool unmasked(const Case& c) {
+  return batch(c) && attribute(c, "mask") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
+}
 // Which keys a query sees does not depend on how many queries there are.  Note: without a mask a window lies bottom-right.
-inline bool from_the_first_key(const Case& c) { return attribute(c, "mask") == 2 || unmasked(c); }
+inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
 inline const Relation kBatchPermuted{.name = "batch_permuted",
                                      .shows = "a sequence that reads another's queries or keys",
                                      .move = Move::permuted,
-                                     .axis = Axis::batch};
+                                     .axis = Axis::batch,
+                                     .applies = batch};
 inline const Relation kFirstSequences{.name = "first_sequences",
                                       .shows = "a sequence whose result depends on how many there are",
                                       .move = Move::first_part,
-                                      .axis = Axis::batch};
+                                      .axis = Axis::batch,
+                                      .applies = batch};
 inline const Relation kHeadsPermuted{
     .name = "heads_permuted", .shows = "a query head that reads another's keys", .move = Move::permuted, .axis = Axis::kv_heads};
 inline const Relation kQueriesPermuted{.name = "queries_permuted",

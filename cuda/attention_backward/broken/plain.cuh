@@ -26,13 +26,6 @@ struct Steps {
   static __device__ float weight_of_d_o(float weight) { return weight; }
 };
 
-template <class T>
-__device__ float plain_dot(const T* x, const T* y, int dim) {
-  float sum = 0;
-  for (int c = 0; c < dim; ++c) sum = fmaf(to_float(ld(x + c)), to_float(ld(y + c)), sum);
-  return sum;
-}
-
 template <class T, class S>
 __global__ void __launch_bounds__(kPlainRows) attention_backward_plain_queries(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
@@ -50,8 +43,8 @@ __global__ void __launch_bounds__(kPlainRows) attention_backward_plain_queries(P
   float dq[kPlainChannels] = {};
   const int keys = lse == -INFINITY ? 0 : S::keys(p, query);
   for (int key = 0; key < keys; ++key, k += p.k.seq, v += p.v.seq) {
-    const float weight = expf(plain_dot(q, k, p.dim) * p.scale - lse);
-    const float ds = S::d_score(p, query, key, weight, plain_dot(d_o, v, p.dim), d);
+    const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse);
+    const float ds = S::d_score(p, query, key, weight, row_dot(d_o, v, p.dim), d);
 #pragma unroll
     for (int c = 0; c < kPlainChannels; ++c)
       if (c < channels) dq[c] = fmaf(ds, to_float(ld(k + first + c)), dq[c]);
@@ -80,8 +73,8 @@ __global__ void __launch_bounds__(kPlainRows) attention_backward_plain_keys(Prob
       if (lse == -INFINITY) continue;
       const T* const q = p.q.row(batch, head, query);
       const T* const d_o = p.d_o.row(batch, head, query);
-      const float weight = expf(plain_dot(q, k, p.dim) * p.scale - lse);
-      const float ds = S::d_score(p, query, key, weight, plain_dot(d_o, v, p.dim), d);
+      const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse);
+      const float ds = S::d_score(p, query, key, weight, row_dot(d_o, v, p.dim), d);
 #pragma unroll
       for (int c = 0; c < kPlainChannels; ++c)
         if (c < channels) {

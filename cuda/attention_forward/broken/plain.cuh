@@ -17,14 +17,19 @@ struct Keys {
 // Every step as it should be.
 template <class T>
 struct Steps {
-  static int batches(const Problem<T>& p) { return p.batches; }
+  static int batches(const Problem<T>& p) { return separate_batches(p); }
   static void* stream(const Problem<T>&, const Launch& l) { return l.stream; }
 
+  // Of packed sequences, Problem::take.
+  static __device__ int take(Problem<T>& p, int tile) { return p.take(tile, kPlainQueries); }
   static __device__ int kv_head(const Problem<T>& p, int head) { return head / p.group; }
   static __device__ Keys seen(const Problem<T>& p, int query) { return {p.first_visible(query), p.visible(query)}; }
   // The key that is taken when seen.first, seen.first + 1, ... would be.
   static __device__ int taken(const Keys&, int key) { return key; }
 
+  static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
+    return turned_dot(p.rope, p.dim, q, k, p.place(query), key);
+  }
   static __device__ float softcapped(const Problem<T>& p, float s) { return p.cap > 0 ? p.cap * tanhf(s / p.cap) : s; }
   static __device__ float score(const Problem<T>& p, float dot) { return softcapped(p, dot * p.scale); }
   static __device__ bool counts(float /*score*/) { return true; }
@@ -37,6 +42,7 @@ struct Steps {
 
   static __device__ float output(float o, float sum) { return sum == 0 ? 0.0f : o / sum; }
   static __device__ T stored(float v) { return from_float<T>(v); }
+  static __device__ float* lse_of(const Problem<T>& p, int batch, int head, int query) { return p.lse_of(batch, head, query); }
   static __device__ float lse(float max, float sum) { return sum == 0 ? -INFINITY : max + logf(sum); }
 };
 
@@ -44,8 +50,10 @@ template <class T, class S>
 __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kPlainChannels;
-  const int query = block % query_blocks * kPlainQueries + static_cast<int>(threadIdx.x);
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
+  int tile = block % query_blocks;
+  if (p.q_starts && (tile = S::take(p, tile)) < 0) return;
+  const int query = tile * kPlainQueries + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
   const int kv_head = S::kv_head(p, head), channels = p.dim - first < kPlainChannels ? p.dim - first : kPlainChannels;
   const T* const q = p.q.of(batch, head) + query * p.q.seq;
@@ -56,9 +64,7 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
     const int key = S::taken(seen, i);
     const T* const k = p.k.of(batch, kv_head) + key * p.k.seq;
     const T* const v = p.v.of(batch, kv_head) + key * p.v.seq + first;
-    float dot = 0;
-    for (int c = 0; c < p.dim; ++c) dot = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), dot);
-    const float s = S::score(p, dot);
+    const float s = S::score(p, S::dot(p, q, k, query, key));
     if (!S::counts(s)) continue;
 
     // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
@@ -81,7 +87,7 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
 #pragma unroll
   for (int c = 0; c < kPlainChannels; ++c)
     if (c < channels) st(out + c, S::stored(S::output(o[c], sum)));
-  if (first == 0) st(p.lse.of(batch, head) + query * p.lse.seq, S::lse(max, sum));
+  if (first == 0) st(S::lse_of(p, batch, head, query), S::lse(max, sum));
 }
 
 template <template <class> class S>
@@ -89,7 +95,7 @@ void run_plain(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
-    const std::int64_t query_blocks = ceil_div(p.queries, kPlainQueries), channel_blocks = ceil_div(p.dim, kPlainChannels);
+    const std::int64_t query_blocks = query_tiles(p, kPlainQueries), channel_blocks = ceil_div(p.dim, kPlainChannels);
     launch(attention_forward_plain<T, S<T>>,
            {.grid = dim3(query_blocks * channel_blocks * p.heads * S<T>::batches(p)), .block = dim3(kPlainQueries)},
            S<T>::stream(p, l), p, query_blocks, channel_blocks);

@@ -11,7 +11,9 @@ inline constexpr int kTiledKeys = 32, kTiledChannels = 64;  // of a tile; as man
 
 inline Legality fits_tiles(const attention_forward::Args& a) {
   if (a.q.shape[3] > kTiledChannels) return Legality::no("head_dim exceeds 64");
-  return extents_fit(a);
+  for (const Legality& each : {extents_fit(a), not_packed(a)})
+    if (!each) return each;
+  return not_turned(a);
 }
 
 // The keys and values of one batch and head, and where a block keeps a tile of them.

@@ -7,7 +7,11 @@ namespace assay::ROOM(attention_forward, reversed_keys) {
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1},
+                 .angle_error = kAngleError,
+                 .turn_error = kTurnError,
+                 .rescales = {.lanes = 1}},
     .supports = extents_fit,
 };
 

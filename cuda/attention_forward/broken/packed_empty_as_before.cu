@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: a packed sequence without keys is taken to have those of the one before.
+// Caught by: O and L of queries that have no key, which are 0 and -inf, with fill=one_side_empty; right where all have keys.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, packed_empty_as_before) {
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ int take(Problem<T>& p, int tile) {
+    const int own = Steps<T>::take(p, tile);
+    if (own < 0 || p.keys > 0 || p.sequence == 0) return own;
+    const int keys = ld(p.k_starts + p.sequence) - ld(p.k_starts + p.sequence - 1);
+    p.k.data -= keys * p.k.seq, p.v.data -= keys * p.v.seq;
+    p.set_lengths(p.queries, keys);
+    return own;
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, packed_empty_as_before)

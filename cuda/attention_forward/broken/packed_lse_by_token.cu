@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: L of packed queries is written as [heads, tokens], whatever rows the tensor has.
+// Caught by: the bound of L, or an output that is not written, packed with several heads and sequences; right with one head.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, packed_lse_by_token) {
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ float* lse_of(const Problem<T>& p, int batch, int head, int query) {
+    if (!p.q_starts) return p.lse_of(batch, head, query);
+    const std::int64_t tokens = ld(p.q_starts + p.batches), row = ld(p.q_starts + p.sequence) + query;
+    return p.lse.data + (head * tokens + row) * p.lse.seq;
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, packed_lse_by_token)

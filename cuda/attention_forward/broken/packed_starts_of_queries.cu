@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: where the keys of a packed sequence start is looked up among the starts of the queries.
+// Caught by: the bound, where packed sequences have not as many keys as queries; right where they have, as in training.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, packed_starts_of_queries) {
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ int take(Problem<T>& p, int tile) {
+    const T *const k = p.k.data, *const v = p.v.data;
+    const int own = Steps<T>::take(p, tile);
+    if (own < 0) return own;
+    const int query = ld(p.q_starts + p.sequence), most = ld(p.k_starts + p.batches) - p.keys, key = query < most ? query : most;
+    p.k.data = k + key * p.k.seq, p.v.data = v + key * p.v.seq;
+    return own;
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, packed_starts_of_queries)

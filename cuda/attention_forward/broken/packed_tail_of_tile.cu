@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: a packed sequence ends where its last tile of keys does: keys of the next one are seen.
+// Caught by: the bound, where a packed sequence is not the last and its keys are no whole tiles of 32; right with a batch.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, packed_tail_of_tile) {
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ Keys seen(const Problem<T>& p, int query) {
+    const int first = p.first_visible(query), end = p.visible(query);
+    if (!p.k_starts || end < p.keys) return {first, end};
+    const int left = ld(p.k_starts + p.batches) - ld(p.k_starts + p.sequence), tiles = (end + 31) / 32 * 32;
+    return {first, tiles < left ? tiles : left};
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, packed_tail_of_tile)

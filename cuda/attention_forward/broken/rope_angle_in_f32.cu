@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: angles are made in f32, position times frequency, and err by 2^-23 of themselves: by more, the further out.
+// Caught by: the bound, in f32 with rope at positions like 131071; right at small ones, and in 16 bits, which see less.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, rope_angle_in_f32) {
+
+KERNEL(attention_forward){
+    .dtypes = {f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1},
+                 .angle_error = kAngleError,
+                 .turn_error = kTurnError,
+                 .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+struct RopeInF32 : Rope {
+  __device__ Turn turn(int i, int position) const {
+    const float angle = static_cast<float>(offset + position) * exp2f(static_cast<float>(-step) * static_cast<float>(i));
+    return {cosf(angle), sinf(angle)};
+  }
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
+    return turned_dot(RopeInF32{p.rope}, p.dim, q, k, p.place(query), key);
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, rope_angle_in_f32)

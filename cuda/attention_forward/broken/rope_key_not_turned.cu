@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: q is turned to its position, k stays as it is: a cache taken to hold turned keys.
+// Caught by: the bound, with rope and more than one key; right without rope, and where no key weighs more than another.
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, rope_key_not_turned) {
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1},
+                 .angle_error = kAngleError,
+                 .turn_error = kTurnError,
+                 .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+struct Wrong : Steps<T> {
+  static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int /*key*/) {
+    return turned_dot(p.rope, p.dim, q, k, p.place(query), -p.rope.offset);
+  }
+};
+
+void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+
+}  // namespace assay::ROOM(attention_forward, rope_key_not_turned)

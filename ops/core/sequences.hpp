@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed sequences: the rows of a tensor [batch, seq, ...] taken as one run of batch * seq tokens, of which sequence b has those
+// from starts[b] up to starts[b + 1].  A sequence may have none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+// Its rows of q and o, and of k and v, counted over the whole batch.
+struct Sequence {
+  std::int64_t first_query, queries, first_key, keys;
+};
+
+// Starts [batch + 1], in host memory.
+inline std::int64_t start_of(const Tensor& starts, std::int64_t sequence) {
+  return static_cast<std::int64_t>(starts.at(sequence));
+}
+
+inline Sequence packed_sequence(const Tensor& q_starts, const Tensor& k_starts, std::int64_t b) {
+  const std::int64_t query = start_of(q_starts, b), key = start_of(k_starts, b);
+  return {query, start_of(q_starts, b + 1) - query, key, start_of(k_starts, b + 1) - key};
+}
+
+// The sequence that a token is of.
+inline std::int64_t sequence_of_token(const Tensor& starts, std::int64_t token) {
+  std::int64_t low = 0, high = starts.shape[0] - 1;  // it is one of [low, high)
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (start_of(starts, middle) <= token ? low : high) = middle;
+  }
+  return low;
+}
+
+// They never fall, and every token is somebody's.
+inline Legality starts_legal(std::string_view name, const Tensor& starts, std::int64_t tokens) {
+  const std::int64_t batch = starts.shape[0] - 1;
+  for (std::int64_t b = 0; b <= batch; ++b) {
+    const std::int64_t at = start_of(starts, b), least = b == 0 ? 0 : start_of(starts, b - 1), most = b == 0 ? 0 : tokens;
+    if (at < least || at > most || (b == batch && at != tokens))
+      return Legality::no(std::string(name) + "[" + std::to_string(b) + "] is " + std::to_string(at) +
+                          ", and the starts must rise from 0 to " + std::to_string(tokens));
+  }
+  return Legality::yes();
+}
+
+// Whether its first two axes are one, so that tokens can be counted through.
+inline bool one_run(const Tensor& t) { return t.shape[0] <= 1 || t.stride[0] == t.shape[1] * t.stride[1]; }
+
+}  // namespace assay

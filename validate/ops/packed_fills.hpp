@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where packed sequences start.  A length is drawn as a share of all tokens, so that every token is somebody's; starts of queries
+// and of keys are drawn apart, so that some sequences have only queries, or only keys.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "validate/case.hpp"
+#include "validate/draws.hpp"
+
+namespace assay::packed_fills {
+
+using namespace draws;
+
+inline bool packed(const FillSite& s) {
+  if (!s.attributes) return false;
+  const auto at = s.attributes->find("packed");
+  return at != s.attributes->end() && at->second != 0;
+}
+inline bool of_queries(const FillSite& s) { return s.tensor == "cu_seqlens_q"; }
+inline std::int64_t tokens(const FillSite& s) { return s.dims[Axis::batch] * s.dims[of_queries(s) ? Axis::seq_q : Axis::seq_k]; }
+
+// The share of sequence b.
+using Share = std::int64_t(const FillSite&, std::int64_t b);
+// One sequence in four has nothing.
+inline std::int64_t ragged(const FillSite& s, std::int64_t b) {
+  const std::uint64_t drawn = random::bits(random::key(s.seed, of_queries(s) ? 97 : 98, Purpose::size), at(b));
+  return drawn % 4 == 0 ? 0 : 1 + static_cast<std::int64_t>((drawn >> 8) % 31);
+}
+inline std::int64_t equal(const FillSite&, std::int64_t) { return 1; }
+// The first, the last and, of more than four, the one in the middle have nothing.
+inline std::int64_t some_empty(const FillSite& s, std::int64_t b) {
+  const std::int64_t batch = s.dims[Axis::batch];
+  return b == 0 || b == batch - 1 || (batch > 4 && b == batch / 2) ? 0 : 1;
+}
+inline std::int64_t one_has_all(const FillSite& s, std::int64_t b) { return b == s.dims[Axis::batch] / 2 ? 1 : 0; }
+// Of three, one has no queries, the next no keys.
+inline std::int64_t one_side_empty(const FillSite& s, std::int64_t b) { return b % 3 == (of_queries(s) ? 0 : 1) ? 0 : 1 + b % 2; }
+
+template <Share* share>
+std::int64_t starts(const FillSite& s, std::int64_t sequence) {
+  std::int64_t before = 0, all = 0;
+  for (std::int64_t b = 0; b < s.dims[Axis::batch]; ++b) all += share(s, b), before += b < sequence ? share(s, b) : 0;
+  if (all == 0) return sequence < s.dims[Axis::batch] ? 0 : tokens(s);
+  return tokens(s) / all * before + tokens(s) % all * before / all;
+}
+
+// Lengths of one and of two tiles of 64, of one less and of one more, as long as there are tokens; the last has the rest.
+inline std::int64_t tile_starts(const FillSite& s, std::int64_t sequence) {
+  std::int64_t start = 0;
+  for (std::int64_t b = 0; b < sequence; ++b) {
+    const std::int64_t n = of_queries(s) ? b + 1 : b;
+    start += 64 * (1 + n % 2) + n % 3 - 1;
+  }
+  return sequence < s.dims[Axis::batch] ? std::min(start, tokens(s)) : tokens(s);
+}
+
+// The rows of q and of k of the sequence that a row of q is of, as `starts` has them; of a batch, those of its sequence.
+struct Place {
+  std::int64_t query, queries, first_key, keys;
+};
+inline Place place(const FillSite& s, std::int64_t row) {
+  const std::int64_t queries = s.dims[Axis::seq_q], keys = s.dims[Axis::seq_k];
+  if (!packed(s)) return {row % queries, queries, row / queries * keys, keys};
+  FillSite q = s, k = s;
+  q.tensor = "cu_seqlens_q", k.tensor = "cu_seqlens_k";
+  std::int64_t b = 0;
+  while (starts<ragged>(q, b + 1) <= row) ++b;
+  const std::int64_t query = starts<ragged>(q, b), key = starts<ragged>(k, b);
+  return {row - query, starts<ragged>(q, b + 1) - query, key, starts<ragged>(k, b + 1) - key};
+}
+
+}  // namespace assay::packed_fills
