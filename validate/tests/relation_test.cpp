@@ -8,63 +8,13 @@
 
 #include "catch_shim.hpp"
 #include "ops/rope.hpp"
-#include "validate/compare.hpp"
-#include "validate/image.hpp"
 #include "validate/op.hpp"
-#include "validate/worker.hpp"
+#include "validate/tests/played.hpp"
 
 namespace assay {
 namespace {
 
-// What is wrong with a kernel that otherwise answers as the oracle does: changes its first output.
-using Fault = void (*)(const Problem&, const Tensor&);
-
-// A problem and what the oracle says of it, as a kernel's outputs.
-struct Played {
-  Played(const Op& o, const Case& what, Fault fault = nullptr)
-      : op(o), c(what), packing(pack(op, c)), inputs(packing.input_bytes) {
-    for (std::size_t t = 0; t < op.tensors.size(); ++t)
-      if (is_given(op.tensors[t]))
-        fill_image(op, c, static_cast<int>(t), packing.placements[t], inputs.data() + packing.given[t], {});
-    play(fault);
-  }
-  Played(const Op& o, Related related, Fault fault = nullptr)
-      : op(o), c(related.c), packing(pack(op, c)), inputs(std::move(related.inputs)) {
-    play(fault);
-  }
-
-  void play(Fault fault) {
-    std::vector<std::byte*> images;
-    for (std::size_t t = 0; t < op.tensors.size(); ++t)
-      images.push_back(is_given(op.tensors[t]) ? inputs.data() + packing.given[t] : nullptr);
-    problem = op.make();
-    attach(*problem, c, packing.placements, images);
-    REQUIRE(problem->legal());
-    problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
-    problem->solve();
-    outputs.resize(packing.output_bytes);
-    int output = 0;
-    for (std::size_t t = 0; t < op.tensors.size(); ++t) {
-      if (op.tensors[t].role != Role::output) continue;
-      Tensor y = packing.placements[t].tensor;
-      y.data = outputs.data() + packing.at[t];
-      const auto golden = problem->golden(output);
-      std::vector<double> values(golden.begin(), golden.end());
-      if (output++ == 0) op.hooks.oracle(problem->args(), {}, Roundings::declared, values);
-      for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
-      if (output == 1) first = y;
-    }
-    if (fault) fault(*problem, first);
-  }
-  bool within_bounds() const { return compare(*problem, {}, 0, first, false).wrong == 0; }
-
-  const Op& op;
-  Case c;
-  Packing packing;
-  std::vector<std::byte> inputs, outputs;
-  std::unique_ptr<Problem> problem;
-  Tensor first;
-};
+using test::Fault, test::Played;
 
 Case small_case(const Op& op, DType dtype) {
   Case c;
@@ -266,11 +216,11 @@ TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
     Case c = small_case(op, f32);
     c.attributes = planted.attributes, c.fill = planted.fill;
     REQUIRE(std::ranges::count(relations_of(op, c, Relations::all), planted.relation) == 1);
-    const Played original(op, c, planted.fault);
+    const Played original(op, c, {}, planted.fault);
     CHECK(original.within_bounds());
     std::optional<Related> related = related_to(original, r);
     REQUIRE(related);
-    const Played other(op, std::move(*related), planted.fault);
+    const Played other(op, std::move(*related), {}, planted.fault);
     CHECK(judged(original, other, r, {}).rfind(std::string("relation ") + planted.relation, 0) == 0);
     // Of one that only the related inputs show, the bound on them is a part of the relation.
     const bool strays = judged(original, other, r, {}).find("bits of") != std::string::npos;
