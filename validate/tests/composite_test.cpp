@@ -144,4 +144,14 @@ TEST_CASE("composite: a dialect has its own tensors", "[composite]") {
   CHECK(there(2) == "beta1 q0 k0 q ");
 }
 
+TEST_CASE("composite: of a block the wider of heads x head_dim and ffn counts", "[composite]") {
+  Case c = Layer(0).c;  // 2 x 5 tokens, 24 channels, 4 heads of 16, ffn 33
+  const OpShape shape = find_op("transformer_layer")->shape();
+  CHECK(elements(c, shape) == 2 * 5 * 24 * 64);
+  c.dims[Axis::ffn] = 65;
+  CHECK(elements(c, shape) == 2 * 5 * 24 * 65);
+  c.dims[Axis::seq_q] = 0;
+  CHECK(elements(c, shape) == 0);
+}
+
 }  // namespace assay
