@@ -26,6 +26,14 @@ struct Shape {
   std::int64_t of_keys() const { return batch * keys * kv_heads * dim; }
 };
 
+// The tensors that no attribute has to ask for, by number.
+std::vector<std::size_t> always_there(const Op& op) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (op.tensors[i].options.when.empty()) all.push_back(i);
+  return all;
+}
+
 // Points the tensors of a problem at vectors of f64, and solves it.
 std::unique_ptr<Problem> solved(std::string_view op_name, const Shape& s, std::vector<Values*> tensors,
                                 std::vector<std::int64_t> sample = {}) {
@@ -34,9 +42,11 @@ std::unique_ptr<Problem> solved(std::string_view op_name, const Shape& s, std::v
   dims[Axis::batch] = s.batch, dims[Axis::seq_q] = s.queries, dims[Axis::seq_k] = s.keys;
   dims[Axis::heads] = s.heads, dims[Axis::kv_heads] = s.kv_heads, dims[Axis::head_dim] = s.dim;
   auto problem = op.make();
-  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+  std::size_t next = 0;
+  for (const std::size_t i : always_there(op)) {
     Tensor& t = *problem->tensors()[i];
-    t = {.data = i < tensors.size() ? tensors[i]->data() : nullptr, .dtype = f64};
+    t = {.data = next < tensors.size() ? tensors[next]->data() : nullptr, .dtype = f64};
+    ++next;
     t.rank = static_cast<int>(op.tensors[i].axes.size());
     std::int64_t stride = 1;
     for (int k = t.rank - 1; k >= 0; --k) {
@@ -167,14 +177,16 @@ TEST_CASE("attention_backward: O and L of a case are the forward pass's, whateve
       images.emplace_back(placements[i].bytes);
       fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
     }
-    const auto forward = find_op("attention_forward")->make();
+    const Op& forward_op = *find_op("attention_forward");
+    const auto forward = forward_op.make();
+    const std::vector<std::size_t> of_forward = always_there(forward_op);  // q, k, v, o, lse, as those of the gradients
     for (std::size_t i = 0; i < 5; ++i) {
-      *forward->tensors()[i] = placements[i].tensor;
-      forward->tensors()[i]->data = images[i].data();
+      *forward->tensors()[of_forward[i]] = placements[i].tensor;
+      forward->tensors()[of_forward[i]]->data = images[i].data();
     }
     forward->set_attribute("mask", 1);
     forward->solve();
-    const Tensor &o = *forward->tensors()[3], &lse = *forward->tensors()[4];
+    const Tensor &o = *forward->tensors()[of_forward[3]], &lse = *forward->tensors()[of_forward[4]];
     for (std::int64_t i = 0; i < o.size(); ++i) CHECK(o.at(i) == round_to(f16, forward->golden(0)[static_cast<std::size_t>(i)]));
     for (std::int64_t i = 0; i < lse.size(); ++i)
       CHECK(lse.at(i) == round_to(f32, forward->golden(1)[static_cast<std::size_t>(i)]));

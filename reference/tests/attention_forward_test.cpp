@@ -30,7 +30,8 @@ struct Solved {
     const auto size = static_cast<std::size_t>(s.batch * s.queries * s.heads);
     o.assign(size * static_cast<std::size_t>(s.dim), -7), lse.assign(size, -7);
     for (std::vector<double>* m : {&pv_abs, &pv_sq, &spread}) m->assign(o.size(), -7);
-    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq}) m->assign(size, -7);
+    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &turned, &turned_far})
+      m->assign(size, -7);
     v_abs.assign(v.size(), -7);
     a = {.q = tensor(q, {s.batch, s.queries, s.heads, s.dim}),
          .k = tensor(k, {s.batch, s.keys, s.kv_heads, s.dim}),
@@ -41,7 +42,7 @@ struct Solved {
          .scale = scale,
          .window = window,
          .softcap = softcap};
-    g = {o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq};
+    g = {{o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq}, turned, turned_far};
     reference::golden(a, g, {.total = static_cast<std::int64_t>(size), .sample = std::move(sample)});
   }
   Solved(const Solved&) = delete;
@@ -52,7 +53,8 @@ struct Solved {
     for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
     return t;
   }
-  std::vector<double> q, k, v, o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq;
+  std::vector<double> q, k, v, o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq,
+      turned, turned_far;
   Op::Args a;
   Op::Golden g;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem and what the second oracle says of it, as a kernel's outputs; for tests of what is judged beyond the bound.
+// A problem and what the second oracle, or where there is none the golden, says of it, as a kernel's outputs; for tests of what
+// is judged beyond the bound.
 #pragma once
 
 #include <memory>
@@ -47,7 +48,7 @@ struct Played {
       y.data = outputs.data() + packing.at[t];
       const auto golden = problem->golden(output);
       std::vector<double> values(golden.begin(), golden.end());
-      if (output++ == 0) op.hooks.oracle(problem->args(), numerics, Roundings::declared, values);
+      if (output++ == 0 && op.hooks.oracle) op.hooks.oracle(problem->args(), numerics, Roundings::declared, values);
       for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
       if (output == 1) first = y;
     }

@@ -26,7 +26,7 @@ Case small_case(const Op& op, DType dtype) {
 }
 
 // Each word of each choice in every dtype, and with the op's first probe; each fill of the op and zeros of either sign; where an
-// op has windows, a short one under each mask: a query's keys then depend on its place.
+// op has windows, a short one under each mask: a query's keys then depend on its place; packed sequences of equal lengths.
 std::vector<Case> small_cases(const Op& op) {
   std::vector<Case> cases;
   const auto with = [&](DType dtype, std::map<std::string, double> attributes, std::string_view fill) {
@@ -40,6 +40,7 @@ std::vector<Case> small_cases(const Op& op) {
         with(dtype, {{std::string(a.name), static_cast<double>(word)}}, "normal");
     if (find_attribute(op.shape(), "window"))
       for (const double mask : {0.0, 1.0, 2.0}) with(dtype, {{"mask", mask}, {"window", 2.0}}, "normal");
+    if (find_attribute(op.shape(), "packed")) with(dtype, {{"packed", 1.0}}, "lengths_equal");
   }
   const auto means_something = [&](const Fill& f) { return !f.applies || f.applies(small_case(op, f32).dims, f32); };
   for (const Fill& f : op.hooks.fills)
