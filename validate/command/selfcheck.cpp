@@ -2,6 +2,7 @@
 // selfcheck: the judge on trial.  Every broken kernel must fail; which tier found it, and which of the rules that are used
 // elsewhere would have missed it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,7 +14,8 @@ namespace assay {
 
 namespace {
 
-constexpr std::string_view kPlain = "naive";  // the sound kernel of each op that the rules are held against
+// The sound kernel of each op that the rules are held against: the first of these that it has.
+constexpr std::string_view kPlain[] = {"naive", "unfused"};
 
 class Selfcheck {
  public:
@@ -43,8 +45,9 @@ class Selfcheck {
   Trial& trial(const Kernel& k) { return trials_[std::string(k.op)][std::string(k.name)]; }
 
   static const Kernel& plain(std::string_view op) {
-    if (const Kernel* k = find_kernel(op, kPlain)) return *k;
-    throw BadInput(fmt::format("{} has no kernel '{}' for the rules to be held against", op, kPlain));
+    for (const std::string_view name : kPlain)
+      if (const Kernel* k = find_kernel(op, name)) return *k;
+    throw BadInput(fmt::format("{} has no kernel '{}' for the rules to be held against", op, fmt::join(kPlain, "' or '")));
   }
 
   // With the plain kernel in front, whose figures the rules need.
@@ -62,7 +65,7 @@ class Selfcheck {
     const Tally tally = judge(tasks, options, [&](const Record& judged) {
       Record r = judged;
       const Kernel& sound = plain(r.c.op);
-      policies_of_case_.ask(r, sound, r.kernel == kPlain ? nullptr : &trials_[r.c.op][r.kernel].fixed);
+      policies_of_case_.ask(r, sound, r.kernel == plain(r.c.op).name ? nullptr : &trials_[r.c.op][r.kernel].fixed);
     });
     tally_.interrupted = tally.interrupted;
   }
@@ -93,7 +96,7 @@ class Selfcheck {
   }
 
   void count(const std::string& machine, Record& r) {
-    Trial* t = policies_ && r.kernel == kPlain ? nullptr : &trials_[r.c.op][r.kernel];
+    Trial* t = policies_ && r.kernel == plain(r.c.op).name ? nullptr : &trials_[r.c.op][r.kernel];
     if (policies_) policies_of_case_.ask(r, plain(r.c.op), t ? &t->suite : nullptr);
     if (!t) return;
     if (r.verdict == Verdict::passed && r.compared > 0) ++t->passed;
