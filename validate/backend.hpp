@@ -72,6 +72,10 @@ class Backend {
   virtual bool checks_bounds() const = 0;
   virtual void write(void* device, const void* host, std::size_t bytes) = 0;
   virtual void read(void* host, const void* device, std::size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes) {  // within the device
+    std::vector<std::byte> all(bytes);
+    read(all.data(), from, bytes), write(to, all.data(), bytes);
+  }
   // Garbage, which a kernel may not read before it wrote there.
   virtual void fill(void* device, std::byte garbage, std::size_t bytes) {
     const std::vector<std::byte> all(bytes, garbage);

@@ -48,6 +48,11 @@ class CudaBackend final : public Backend {
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
     settled_ = false;
   }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), "copy within the device");
+    settled_ = false;
+  }
   void fill(void* device, std::byte garbage, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemset(device, std::to_integer<int>(garbage), bytes), "fill");

@@ -7,85 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
-#include "validate/bench_file.hpp"
 #include "validate/error.hpp"
-#include "validate/image.hpp"
-#include "validate/memory.hpp"
 
 namespace assay {
 
 namespace {
 
 using Json = BenchJson;
-
-std::vector<BenchEntry> entries_of(const Op& op, const BenchFlags& flags) {
-  std::vector<BenchEntry> entries;
-  for (const std::string& shape : flags.shapes) entries.push_back({shape, {}, {}});
-  if (!entries.empty()) return entries;
-  namespace fs = std::filesystem;
-  const fs::path file = datasets_folder(flags.run.selection) / "bench" / (std::string(op.name) + ".json");
-  std::ifstream in(file);
-  if (!in && flags.run.selection.ops.empty()) return entries;  // an op that nobody named and nobody times
-  if (!in) throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, file.string()));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_bench(text.str(), file.string());
-}
-
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Every row that the flags mean.  Throws BadInput for everything that a person can get wrong.
-std::vector<BenchShape> rows_of(const BenchFlags& flags, bool on_gpu) {
-  std::vector<const Op*> chosen;
-  for (const std::string& name : flags.run.selection.ops) chosen.push_back(&op_named(name));
-  if (chosen.empty())
-    for (const Op& op : ops()) chosen.push_back(&op);
-  const std::vector<std::string>& asked = flags.run.selection.dtypes;
-  for (const std::string& kernel : flags.run.selection.kernels) {
-    Names names;
-    for (const Op* op : chosen)
-      for (const Kernel& k : kernels())
-        if (k.op == op->name && !k.broken) names.push_back(k.name);
-    if (std::find(names.begin(), names.end(), kernel) == names.end()) throw BadInput(unknown("kernel", kernel, names));
-  }
-  std::vector<BenchShape> rows;
-  const std::vector<OpShape> shapes = op_shapes();
-  for (const Op* op : chosen)
-    for (const BenchEntry& entry : entries_of(*op, flags)) {
-      std::vector<std::string> dtypes = asked;
-      if (dtypes.empty()) dtypes = entry.dtypes;
-      if (dtypes.empty())
-        for (DType t : kActivationDTypes) dtypes.emplace_back(name(t));
-      for (const std::string& dtype : dtypes) {
-        if (!entry.dtypes.empty() && !has(entry.dtypes, dtype)) continue;
-        BenchShape row{op, {}, entry.kernels};
-        const std::string line = fmt::format("{} {} {} seed={}", op->name, dtype, entry.shape, flags.run.selection.seed);
-        row.c = parse_repro(line, shapes).what;
-        for (std::size_t i = 0; i < op->tensors.size(); ++i)
-          if (lies_over(*op, row.c, i))
-            throw BadInput(fmt::format("{}: bench launches again and again, so '{}' cannot lie over '{}'", entry.shape,
-                                       op->tensors[i].name, op->tensors[i].options.over));
-        const std::string why_not = on_gpu ? too_large(*op, row.c, available_memory()) : "";
-        if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
-        rows.push_back(std::move(row));
-      }
-    }
-  return rows;
-}
-
-Cost cost_of(const Op& op, const Case& c) {
-  const std::unique_ptr<Problem> problem = op.make();
-  const std::vector<Placement> placements = place(op, c);
-  attach(*problem, c, placements, std::vector<std::byte*>(placements.size(), nullptr));
-  return problem->cost();
-}
 
 Ceilings ceilings_of(Backend& backend, const std::vector<BenchShape>& rows) {
   Ceilings ceilings{.copy = backend.copy_rate(), .matrix = {}, .peak_bytes = backend.peak_bytes_rate(), .peak_flops = {}};
@@ -102,29 +32,6 @@ Ceilings ceilings_of(Backend& backend, const std::vector<BenchShape>& rows) {
 }
 
 }  // namespace
-
-// The first axis (rows, tokens, batches) to what a million elements leave it; then, while a simulator would take too long over
-// the operations, the batch and the heads to one group, and the longest of the other axes to half, down to one tile and a bit.
-Case bench_reduced(const Op& op, const Case& c) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 20, kTileAndABit = 129;
-  constexpr double kMostFlops = 3e7;
-  Case small = c;
-  const Axis longest = op.axes[0].axis;
-  const std::int64_t rest = std::max<std::int64_t>(1, elements(c, op.shape()) / std::max<std::int64_t>(1, c.dims[longest]));
-  small.dims[longest] = std::min(c.dims[longest], std::max(kTileAndABit, std::min<std::int64_t>(1024, kElements / rest)));
-  if (cost_of(op, small).flops <= kMostFlops) return small;
-  if (small.dims[Axis::batch] > 1) small.dims[Axis::batch] = 1;
-  if (const std::int64_t groups = small.dims[Axis::kv_heads]; groups > 1)
-    small.dims[Axis::heads] /= groups, small.dims[Axis::kv_heads] = 1;
-  while (cost_of(op, small).flops > kMostFlops) {
-    std::int64_t most = 0;
-    for (const AxisUse& use : op.axes) most = std::max(most, small.dims[use.axis]);
-    if (most <= kTileAndABit) break;
-    for (const AxisUse& use : op.axes)  // those that are alike stay alike
-      if (std::int64_t& extent = small.dims[use.axis]; extent == most) extent = std::max(kTileAndABit, most / 2);
-  }
-  return small;
-}
 
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out) {
   std::vector<const Kernel*> counted = bench_candidates(reduced, flags);
@@ -160,6 +67,13 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
 
 namespace {
 
+// The title of a suite's table, above its first row.
+void print_heading(const BenchShape& row, std::string& last) {
+  if (!row.place || row.place->table == last) return;
+  last = row.place->table;
+  fmt::print("\n  {} · {}\n", row.place->suite, last);
+}
+
 // Times every row; whether all is sound.
 bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, BenchOut& out, RunHead head) {
   const std::unique_ptr<Backend> backend = open_backend("cuda");
@@ -183,8 +97,10 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
   const Ceilings ceilings = ceilings_of(*backend, rows);
   bool sound = true;
+  std::string table;
   for (const BenchShape& row : rows) {
     if (stop_requested) break;
+    print_heading(row, table);
     sound = bench_times(timers, row, flags, ceilings, out) && sound;
     for (int side = 0; side < 2; ++side)  // one that died is replaced
       for (auto& timer : timers.sides[side])
@@ -199,8 +115,10 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
   const std::unique_ptr<Backend> backend = open_backend(head.backend);
   out.start(head);
   fmt::print("  bytes of device memory: tensors, workspace, both; less than {}: workspace, both\n", flags.baseline);
+  std::string table;
   for (const BenchShape& row : rows) {
     if (stop_requested) return 130;
+    print_heading(row, table);
     bench_memory(*backend, row, flags, out);
     std::fflush(stdout);
   }
@@ -220,15 +138,17 @@ int bench_command(const BenchFlags& flags) {
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
+  if (flags.plant > 0 && flags.ab.empty()) throw BadInput("--plant is for --ab: it makes this side slower than the other");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.run.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
   if (!flags.ab.empty()) require_writable(flags.ab_json);
   if (!flags.ab.empty() && flags.ab_json == flags.run.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
-  const std::vector<BenchShape> rows = rows_of(flags, backend_name == "cuda");
+  const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 
   BenchOut out;
-  const RunHead head = head_of(flags.run, backend_name);
+  RunHead head = head_of(flags.run, backend_name);
+  if (!flags.suite.empty()) head.suite = flags.suite;
   if (!flags.run.json.empty()) out.json = std::make_unique<JsonLines>(flags.run.json);
   bool sound = true;
   fmt::print("Assay {} · commit {} · {}\n\n", head.version, head.commit, head.device);
@@ -239,7 +159,7 @@ int bench_command(const BenchFlags& flags) {
     fmt::print("  bytes as counted on simt, beside the contract's formula (1.0000 is equal; a simulator is no clock)\n");
     std::set<std::string> counted;  // several rows may come down to one
     for (const BenchShape& row : rows) {
-      const BenchShape small{row.op, bench_reduced(*row.op, row.c), row.kernels};
+      const BenchShape small{.op = row.op, .c = bench_reduced(*row.op, row.c), .kernels = row.kernels};
       if (stop_requested || !counted.insert(repro(small.c, row.op->shape())).second) continue;
       sound = bench_traffic(small, flags, out) && sound;
     }
@@ -250,7 +170,8 @@ int bench_command(const BenchFlags& flags) {
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;
   compare.files = {flags.ab_json, flags.run.json}, compare.seed = flags.run.selection.seed;
-  fmt::print("\n{} -> this build, in turns\n\n", flags.ab);
+  fmt::print("\n{} -> this build, in turns{}\n\n", flags.ab,
+             flags.plant > 0 ? fmt::format(", {} % more work planted in this one", flags.plant) : "");
   return compare_command(compare);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,23 @@ struct BenchOut {
   }
 };
 
+// Where a row stands in a suite (--suite), and what its document reported.
+struct SuitePlace {
+  std::string suite, table, label;
+  BenchJson reported;
+};
+
 // One row of a bench file: a case, and the kernels that it is kept for (empty: all).
 struct BenchShape {
   const Op* op = nullptr;
   Case c;
   std::vector<std::string> kernels;
+  std::vector<std::string> ladder{};  // the op's kernels in the order of their ideas
+  std::optional<SuitePlace> place{};
 };
+
+// Every row that the flags mean.  Throws BadInput for everything that a person can get wrong.
+std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu);
 
 // The sound kernels of a row that the flags ask for, and those that ratios refer to.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
@@ -75,6 +87,9 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 
 // The row's case with its axes cut down to what a simulator can do.
 Case bench_reduced(const Op& op, const Case& c);
+// The case with more independent rows, by that share rounded up, at most by half of it more: the ways to have them, the plainest
+// first, of those whose work grows about as much.  Empty: its axes are too short.
+std::vector<Case> bench_longer(const Op& op, const Case& c, double percent);
 // What each kernel moves on simt at that size, beside the contract's formula.
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
 // What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.

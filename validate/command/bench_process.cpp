@@ -2,6 +2,7 @@
 // A timing process and the one that started it.  They talk in lines of JSON over the child's input and output:
 //   child   {"timer": 1, "commit": ..., "build": ...}          once, at its start
 //   parent  {"line": repro, "kernels": [...], "inputs": file, "outputs": file, ...}
+//           with "longer": {"line": ..., "inputs": ..., "input_bytes": ...} where that is what shall be timed
 //   child   {"judge": kernel}                                   its outputs lie in that file; waits for {}
 //   child   {"kernels": [...]}
 // The files are memory of the parent, by way of /proc/PID/fd.
@@ -79,6 +80,14 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
     throw std::runtime_error("this build places the tensors otherwise");
   const SharedMemory inputs = opened(order.at("inputs"), packing.input_bytes, false);
   const SharedMemory outputs = opened(order.at("outputs"), packing.output_bytes, true);
+  std::optional<SharedMemory> longer_inputs;
+  if (const auto longer = order.find("longer"); longer != order.end()) {
+    o.longer = parse_repro(longer->at("line").get<std::string>(), shapes).what;
+    const std::size_t bytes = pack(*o.op, *o.longer).input_bytes;
+    if (bytes != longer->at("input_bytes")) throw std::runtime_error("this build places the tensors otherwise");
+    longer_inputs = opened(longer->at("inputs"), bytes, false);
+    o.longer_inputs = &*longer_inputs;
+  }
   LocalTimer timer(backend);
   Json all = Json::array();
   for (KernelTimes& t : timer.time(o, inputs, [&](const std::string&kernel, const std::vector<std::byte*>&images) {
@@ -217,15 +226,15 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
       all[i].kernel = o.kernels[i], all[i].left_out = "FAILED: " + why, all[i].failed = true;
     return all;
   };
-  bool heard = send(text_of({{"line", repro(o.c, o.op->shape())},
-                             {"kernels", o.kernels},
-                             {"seconds", o.seconds},
-                             {"leave_out_slow", o.leave_out_slow},
-                             {"judge", o.judge},
-                             {"inputs", file(inputs)},
-                             {"input_bytes", packing.input_bytes},
-                             {"outputs", file(outputs)},
-                             {"output_bytes", packing.output_bytes}}));
+  Json order{{"line", repro(o.c, o.op->shape())},  {"kernels", o.kernels},     {"seconds", o.seconds},
+             {"leave_out_slow", o.leave_out_slow}, {"judge", o.judge},         {"inputs", file(inputs)},
+             {"input_bytes", packing.input_bytes}, {"outputs", file(outputs)}, {"output_bytes", packing.output_bytes}};
+  // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
+  if (o.longer)
+    order["longer"] = {{"line", repro(*o.longer, o.op->shape())},
+                       {"inputs", file(*o.longer_inputs)},
+                       {"input_bytes", pack(*o.op, *o.longer).input_bytes}};
+  bool heard = send(text_of(order));
   while (heard) {
     const Json j = Json::parse(receive(), nullptr, false);
     if (!j.is_object()) break;

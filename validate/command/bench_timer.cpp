@@ -18,12 +18,13 @@ namespace {
 // A problem in device memory, several times over.
 class DeviceProblem {
  public:
-  DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs)
+  // At as many places; 0: so many that taking turns leaves none of them in a cache.
+  DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs, std::size_t places = 0)
       : backend_(backend), op_(op), case_(c), packing_(pack(op, c)), inputs_(inputs) {
     for (const Placement& p : packing_.placements) bytes_ += p.bytes;
-    // Rotated places: at least three times the largest L2 cache between two uses of one.
-    const std::size_t sets = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
-    for (std::size_t s = 0; s < sets; ++s) add_place();
+    // At least three times the largest L2 cache between two uses of one.
+    if (places == 0) places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
+    for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
   }
   ~DeviceProblem() {
     for (void* p : memory_) backend_.release(p);
@@ -73,7 +74,7 @@ class DeviceProblem {
 
   // Once more, at a place that no launch has seen, into garbage; the outputs' images as they are after it.
   void outputs_at_a_fresh_place(const Kernel& k, const std::vector<std::vector<std::byte>*>& images) {
-    if (!fresh_) fresh_ = add_place();
+    if (!fresh_) fresh_ = add_place(false);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
       images[i]->assign(packing_.placements[i].bytes, kGarbage[0]);
@@ -87,13 +88,16 @@ class DeviceProblem {
   }
 
  private:
-  std::size_t add_place() {
+  // `copied`: from the first place, which no launch has touched yet; else from the host.
+  std::size_t add_place(bool copied) {
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       const Placement& p = packing_.placements[i];
       memory_.push_back(backend_.allocate(p.bytes, p.offset, op_.tensors[i].name));
       pointers.push_back(static_cast<std::byte*>(memory_.back()));
-      if (is_given(op_.tensors[i])) backend_.write(memory_.back(), inputs_ + packing_.given[i], p.bytes);
+      if (!is_given(op_.tensors[i])) continue;
+      if (copied) backend_.copy(memory_.back(), memory_[i], p.bytes);
+      else backend_.write(memory_.back(), inputs_ + packing_.given[i], p.bytes);
     }
     problems_.push_back(op_.make());
     attach(*problems_.back(), case_, packing_.placements, pointers);
@@ -152,11 +156,31 @@ void leave_out_slow(std::vector<Candidate>& chosen) {
   });
 }
 
+// Hands out what each kernel computes once more, at a place that no launch has seen.
+void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, const Op& op, const JudgeOutputs& judge) {
+  std::vector<std::vector<std::byte>> room(op.tensors.size());
+  for (const Candidate& c : chosen) {
+    std::vector<std::vector<std::byte>*> images;
+    for (auto& r : room) images.push_back(&r);
+    try {
+      if (const std::string why = device.why_not(*c.kernel); !why.empty()) throw std::runtime_error(why);
+      device.reserve_workspace(*c.kernel);
+      device.outputs_at_a_fresh_place(*c.kernel, images);
+      std::vector<std::byte*> out;
+      for (std::size_t i = 0; i < room.size(); ++i) out.push_back(op.tensors[i].role == Role::output ? room[i].data() : nullptr);
+      judge(c.times->kernel, out);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED after the timing: {}", e.what()), c.times->failed = true;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
   std::vector<KernelTimes> all(order.kernels.size());
-  DeviceProblem device(backend_, *order.op, order.c, inputs.data());
+  const Case& timed = order.longer ? *order.longer : order.c;
+  DeviceProblem device(backend_, *order.op, timed, (order.longer ? *order.longer_inputs : inputs).data());
   std::vector<Candidate> chosen = candidates_of(device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;
@@ -175,19 +199,11 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
   }
   if (!order.judge) return all;
-  std::vector<std::vector<std::byte>> room(order.op->tensors.size());
-  for (const Candidate& c : chosen) {
-    std::vector<std::vector<std::byte>*> images;
-    for (auto& r : room) images.push_back(&r);
-    try {
-      device.outputs_at_a_fresh_place(*c.kernel, images);
-      std::vector<std::byte*> out;
-      for (std::size_t i = 0; i < room.size(); ++i)
-        out.push_back(order.op->tensors[i].role == Role::output ? room[i].data() : nullptr);
-      judge(c.times->kernel, out);
-    } catch (const std::runtime_error& e) {
-      c.times->left_out = fmt::format("FAILED after the timing: {}", e.what()), c.times->failed = true;
-    }
+  if (order.longer) {
+    DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);
+    judge_all(row, chosen, *order.op, judge);
+  } else {
+    judge_all(device, chosen, *order.op, judge);
   }
   return all;
 }

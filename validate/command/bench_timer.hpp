@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct TimingOrder {
   double seconds = 0.05;
   bool leave_out_slow = false;  // those that take 50 times as long as the fastest
   bool judge = false;           // hand out what each kernel computes after it was timed
+  // A planted slowdown: what is timed in place of `c`, and its inputs.  What is judged stays `c`.
+  std::optional<Case> longer{};
+  const SharedMemory* longer_inputs = nullptr;
 };
 
 struct KernelTimes {

@@ -6,62 +6,15 @@
 #include <cmath>
 
 #include "validate/command/bench.hpp"
-#include "validate/compare.hpp"
-#include "validate/composite.hpp"
+#include "validate/command/bench_judge.hpp"
 #include "validate/image.hpp"
-#include "validate/sample.hpp"
-#include "validate/shared_memory.hpp"
 #include "validate/stats.hpp"
-#include "validate/worker.hpp"
 
 namespace assay {
 
 namespace {
 
 using Json = BenchJson;
-
-// What a row's outputs are judged by: the golden, on the host.
-class RowJudge {
- public:
-  RowJudge(const Op& op, const Case& c)
-      : op_(op), case_(c), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
-    std::vector<std::byte*> host;
-    for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-      const bool given = is_given(op.tensors[i]);
-      host.push_back(given ? inputs_.data() + packing_.given[i] : nullptr);
-      if (given) fill_image(op, c, static_cast<int>(i), packing_.placements[i], host.back(), {});
-    }
-    attach(*golden_, c, packing_.placements, host);
-    golden_->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
-    golden_->solve(sampled_rows(op, c, *golden_));
-  }
-  const SharedMemory& inputs() const { return inputs_; }
-  std::size_t output_bytes() const { return packing_.output_bytes; }
-  Cost cost() const { return golden_->cost(); }
-  double margin(const Kernel& k, const std::vector<std::byte*>& images) const {
-    double worst = 0;
-    int output = 0;
-    std::vector<std::byte*> all = images;
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
-      if (op_.tensors[i].role != Role::output) all[i] = inputs_.data() + packing_.given[i];
-    std::unique_ptr<Problem> own;
-    const Problem& problem = judged_by(op_, case_, packing_.placements, all, *golden_, own);
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
-      if (op_.tensors[i].role != Role::output) continue;
-      Tensor got = packing_.placements[i].tensor;
-      got.data = images[i];
-      worst = std::max(worst, compare(problem, k.numerics, output++, got, false).margin);
-    }
-    return worst;
-  }
-
- private:
-  const Op& op_;
-  Case case_;
-  Packing packing_;
-  SharedMemory inputs_;
-  std::unique_ptr<Problem> golden_;
-};
 
 // One kernel's times of all processes of a build.
 struct Timed {
@@ -73,8 +26,11 @@ struct Timed {
 };
 
 Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
-  return {{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
+  Json j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
+         {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
+  if (const auto& p = shape.place)
+    j["suite"] = {{"name", p->suite}, {"table", p->table}, {"label", p->label}, {"reported", p->reported}};
+  return j;
 }
 
 std::string row_text(const BenchShape& shape, const Kernel& k) {
@@ -82,8 +38,10 @@ std::string row_text(const BenchShape& shape, const Kernel& k) {
                      summary(shape.c, shape.op->shape()));
 }
 
+std::string label_of(const BenchShape& shape) { return shape.place ? "  · " + shape.place->label : ""; }
+
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
-  if (print) fmt::print("{} left out: {}\n", row_text(shape, k), why);
+  if (print) fmt::print("{} left out: {}{}\n", row_text(shape, k), why, label_of(shape));
   Json j = head_of_row("left_out", shape, k);
   j["reason"] = why;
   out.write(j);
@@ -154,9 +112,22 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 
 namespace {
 
-// Prints and writes the rows of one build; whether all is right.
+// 95 % of each reference's time over each kernel's.
+std::vector<std::vector<Interval>> intervals_of(const std::vector<Timed>& all, const std::vector<const Timed*>& references,
+                                                std::uint64_t seed) {
+  std::vector<std::vector<Interval>> intervals(all.size(), std::vector<Interval>(references.size()));
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t at = 0; at < all.size() * references.size(); ++at) {
+    const std::size_t i = at / references.size(), j = at % references.size();
+    if (all[i].cold.size() > 1 && references[j] != &all[i])
+      intervals[i][j] = ratio_interval(all[i].cold, references[j]->cold, 0.95, seed);
+  }
+  return intervals;
+}
+
+// Writes the rows of one build, and prints them where it is this one (`own`); whether all is right.
 bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
-                const Cost& cost, const std::optional<MachineState>& machine, const BenchOut& out, bool print) {
+                const Cost& cost, const std::optional<MachineState>& machine, const BenchOut& out, bool own) {
   // What ratios refer to, in the order of printing.
   std::vector<const Timed*> references;
   for (const Timed& t : all)
@@ -165,6 +136,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
   const double matrix_rate = ceilings.matrix_rate(shape.c.dtype);
   const double copy_us = 1e6 * cost.bytes() / ceilings.copy, matrix_us = matrix_rate > 0 ? 1e6 * cost.flops / matrix_rate : 0;
   const bool by_memory = copy_us >= matrix_us;
+  const auto intervals_of_all = intervals_of(all, references, flags.run.selection.seed);
   bool sound = true;
   for (Timed& t : all) {
     if (t.first.left_out.empty())
@@ -172,7 +144,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
       t.first.failed = !t.first.left_out.empty();
     sound = sound && !t.first.failed;
     if (!t.first.left_out.empty()) {
-      leave_out(shape, *t.kernel, t.first.left_out, out, print);
+      leave_out(shape, *t.kernel, t.first.left_out, out, own);
       continue;
     }
     const Summary s = summary_of(t.cold);
@@ -181,12 +153,13 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     sound = sound && right;
     std::string ratios;
     Json speedups = Json::object(), intervals = Json::object(), baseline_speedup = nullptr, score = nullptr;
-    for (const Timed* r : references) {
+    for (std::size_t at = 0; at < references.size(); ++at) {
+      const Timed* r = references[at];
       const std::string reference(r->kernel->name);
       const double us = median_of(r->cold);
       const bool vendor = is_vendor(*r->kernel);
       speedups[reference] = us / median;
-      const Interval i = ratio_interval(t.cold, r->cold, 0.95, flags.run.selection.seed);
+      const Interval& i = intervals_of_all[static_cast<std::size_t>(&t - all.data())][at];
       if (r != &t && t.cold.size() > 1) intervals[reference] = {i.low, i.high};
       if (reference == flags.baseline || (flags.baseline == "vendor" && vendor)) {
         baseline_speedup = us / median;
@@ -197,9 +170,9 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     const std::string rate =
         by_memory ? fmt::format("{:>7.1f} GB/s    {:>5.1f} % of copy  ", 1e-9 * bytes_rate, 100 * copy_us / median)
                   : fmt::format("{:>7.1f} TFLOP/s {:>5.1f} % of matrix", 1e-12 * flops_rate, 100 * matrix_us / median);
-    if (print)
-      fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
-                 right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
+    if (own)
+      fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
+                 label_of(shape), right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     std::fflush(stdout);
     Json j = head_of_row("bench", shape, *t.kernel);
     j.update({{"time_us", json_of(s)},
@@ -234,6 +207,9 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     }
     if (!t.first.code.empty()) j["code"] = t.first.code;
     if (machine) j["machine"] = json_of(*machine);
+    if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
+      j["step"] = step - shape.ladder.begin();
+    if (own && flags.plant > 0) j["planted"] = flags.plant;
     out.write(j);
   }
   return sound;
@@ -241,9 +217,36 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
 
 }  // namespace
 
+namespace {
+
+// What this side times in place of the row, with --plant.
+struct Planted {
+  Case c;
+  std::unique_ptr<FilledInputs> inputs;
+  std::string why_not;
+};
+
+Planted planted_for(const BenchShape& shape, const BenchFlags& flags) {
+  if (!(flags.plant > 0)) return {};
+  for (const Case& longer : bench_longer(*shape.op, shape.c, flags.plant)) {
+    auto inputs = std::make_unique<FilledInputs>(*shape.op, longer);
+    const std::unique_ptr<Problem> problem = shape.op->make();
+    attach(*problem, longer, inputs->packing.placements, inputs->images);
+    if (problem->legal()) return {longer, std::move(inputs), ""};
+  }
+  return {{}, nullptr, fmt::format("no axis of its rows is {} % longer, or half of that more, by a whole number", flags.plant)};
+}
+
+}  // namespace
+
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out) {
-  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs are judged in one process of a build
+  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and those of --ab, in one process of a build
+  const Planted planted = planted_for(shape, flags);
+  if (!planted.why_not.empty()) {
+    for (const Kernel* k : bench_candidates(shape, flags)) leave_out(shape, *k, planted.why_not, out, true);
+    return true;
+  }
   const RowJudge row(*shape.op, shape.c);
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
@@ -263,7 +266,8 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
       order.leave_out_slow = turn == 0;
-      order.judge = turn == 0 || row.output_bytes() <= kJudgedEach;
+      order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
+      if (planted.inputs && which == 0) order.longer = planted.c, order.longer_inputs = &planted.inputs->memory;
       const auto at = [&](const std::string& name) {
         return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
       };

@@ -56,6 +56,7 @@ struct SelfcheckFlags {
 struct BenchFlags {
   RunFlags run;
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
+  std::string suite;                // of datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
   double seconds = 0.3;  // of timing for each row, all processes together
   bool times_only = false;
@@ -63,6 +64,7 @@ struct BenchFlags {
   bool memory = false;      // device memory instead: nothing runs
   int processes = 6;        // that each row is timed in
   std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
+  double plant = 0;         // with ab: percent of more work that this side's kernels get, under the row's own name
 };
 
 struct CompareFlags {

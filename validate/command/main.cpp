@@ -43,14 +43,16 @@ CLI::Validator one_of(const char* kind, Names names) {
 }
 
 // Note: CLI::Range lets NaN through.
-CLI::Validator seconds() {
-  const auto check = [](std::string& text) {
+CLI::Validator positive(const char* kind, const char* what, double most) {
+  const auto check = [what, most](std::string& text) {
     double v = 0;
     const bool number = CLI::detail::lexical_cast(text, v);
-    return number && v > 0 && v <= 1e6 ? std::string() : fmt::format("'{}' is not a number of seconds from 0 to 1000000", text);
+    return number && v > 0 && v <= most ? std::string() : fmt::format("'{}' is not {} from 0 to {}", text, what, most);
   };
-  return CLI::Validator(check, "", "seconds");
+  return CLI::Validator(check, "", kind);
 }
+CLI::Validator seconds() { return positive("seconds", "a number of seconds", 1e6); }
+CLI::Validator percent() { return positive("percent", "a percentage", 100); }
 
 // Note: CLI11 takes -1 and 2^64 for the largest number.
 CLI::Validator seed() {
@@ -186,6 +188,10 @@ int dispatch(int argc, char** argv) {
   BenchFlags bench_flags;
   auto* bench = app.add_subcommand("bench", "time kernels on a GPU; on simt, count their bytes");
   add_run_flags(*bench, bench_flags.run);
+  bench->remove_option(bench->get_option("--suite"));
+  bench->add_option(
+      "--suite", bench_flags.suite,
+      "rows that a document reported, by the name of a file in datasets/bench/suites; default: the ops' own shapes");
   bench->add_option("--shape", bench_flags.shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
   bench
       ->add_option("--baseline", bench_flags.baseline,
@@ -199,6 +205,10 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   bench->add_option("--ab", bench_flags.ab, "another build's validate: its processes take turns with this one's");
   bench->add_option("--ab-json", bench_flags.ab_json, "write the other build's records here");
+  bench
+      ->add_option("--plant", bench_flags.plant,
+                   "with --ab: this side times a problem so many percent longer under the row's name, to calibrate compare")
+      ->check(percent());
   bench->add_flag("--sites", bench_flags.sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench->add_flag("--memory", bench_flags.memory,
                   "bytes of device memory instead, tensors and workspace: allocated, and not run");

@@ -8,12 +8,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "catch_shim.hpp"
+#include "ops/layernorm_residual.hpp"
 #include "schema_checker.hpp"
 #include "simt/machine.hpp"
 #include "validate/command/bench.hpp"
+#include "validate/random.hpp"
+#include "validate/record_file.hpp"
+#include "validate/regression.hpp"
 
 namespace assay {
 namespace {
@@ -26,6 +31,9 @@ class PretendedClock final : public Backend {
   bool computes = true;
   Launcher slow = nullptr;  // this one takes long by the host's clock
   std::vector<Launcher> timed;
+  // With it, what a launch on these arguments takes, 40 times with some noise.
+  std::function<double(const void* args)> work;
+  std::uint64_t noise = 1;
 
   std::string_view name() const override { return "cuda"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
@@ -49,6 +57,12 @@ class PretendedClock final : public Backend {
     std::vector<std::vector<double>> us;
     for (const TimedLaunch& k : kernels) {
       timed.push_back(k.launcher);
+      if (work) {
+        us.emplace_back();
+        for (int i = 0; i < 40; ++i)
+          us.back().push_back(work(k.args[0]) * (1 + 0x1p-72 * static_cast<double>(random::mix(noise += random::kGamma))));
+        continue;
+      }
       const double median = 10 * static_cast<double>(us.size() + 1);
       us.push_back({median - 1, median, median + 1});
     }
@@ -71,27 +85,63 @@ struct BenchRows {
   }
 };
 
-BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFlags& flags, const Ceilings& ceilings) {
-  std::vector<OpShape> shapes;
-  for (const Op& op : ops()) shapes.push_back(op.shape());
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("assay_bench_" + std::to_string(::getpid()));
+// The file of a side's records, while it is needed.
+struct Side {
+  std::string file;
+  BenchOut out;
+  explicit Side(const char* which)
+      : file((std::filesystem::temp_directory_path() / ("assay_bench_" + std::to_string(::getpid()) + which)).string()) {
+    out.json = std::make_unique<JsonLines>(file);
+  }
+  ~Side() { std::filesystem::remove(file); }
+  std::vector<Json> records() {
+    out.json.reset();
+    std::vector<Json> all;
+    std::ifstream in(file);
+    for (std::string text; std::getline(in, text);) {
+      all.push_back(Json::parse(text));
+      CHECK(test::violation(test::schema(), all.back(), "") == "");
+    }
+    return all;
+  }
+};
+
+BenchShape shape_of(const std::string& line) {
+  const Repro parsed = parse_repro(line, op_shapes());
+  return {.op = find_op(parsed.what.op), .c = parsed.what, .kernels = {}, .ladder = {}, .place = {}};
+}
+
+BenchRows timed(PretendedClock& machine, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings) {
+  Side side("");
+  BenchTimers timers;
+  for (int i = 0; i < flags.processes; ++i) timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
   BenchRows outcome;
-  {
-    BenchOut out;
-    out.json = std::make_unique<JsonLines>(file.string());
-    const Repro parsed = parse_repro(line, shapes);
-    BenchTimers timers;
-    for (int i = 0; i < flags.processes; ++i) timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
-    outcome.sound = bench_times(timers, {find_op(parsed.what.op), parsed.what, {}}, flags, ceilings, out);
-  }
-  std::ifstream in(file);
-  for (std::string text; std::getline(in, text);) {
-    outcome.records.push_back(Json::parse(text));
-    CHECK(test::violation(test::schema(), outcome.records.back(), "") == "");
-  }
-  std::filesystem::remove(file);
+  outcome.sound = bench_times(timers, shape, flags, ceilings, side.out);
+  outcome.records = side.records();
   return outcome;
 }
+BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFlags& flags, const Ceilings& ceilings) {
+  return timed(machine, shape_of(line), flags, ceilings);
+}
+
+// Two sides that take turns on one machine, whose launches cost what their rows do.
+struct BothSides {
+  Side now{"_now"}, base{"_base"};
+  bool sound = false;
+  BothSides(PretendedClock& machine, const BenchShape& shape, BenchFlags flags) {
+    flags.ab = "this program";
+    machine.work = [](const void* args) {
+      return static_cast<double>(static_cast<const layernorm_residual::Args*>(args)->x.shape[0]);
+    };
+    const RunHead head{.version = "0", .commit = "0", .compiler = "0", .build = "0", .backend = "cuda", .device = "one"};
+    now.out.start(head), base.out.start(head);
+    BenchTimers timers;
+    timers.other_out = &base.out;
+    for (auto& side : timers.sides)
+      for (int i = 0; i < flags.processes; ++i) side.push_back(std::make_unique<LocalTimer>(machine));
+    sound = bench_times(timers, shape, flags, {.copy = 1e9, .matrix = {}}, now.out);
+  }
+};
 
 }  // namespace
 
@@ -195,6 +245,97 @@ TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
   const BenchRows wrong = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
   CHECK_FALSE(wrong.sound);
   CHECK(wrong.of("naive").at("margin_after_timing") == "inf");
+}
+
+TEST_CASE("bench: a row's place in a suite and a kernel's in the ladder") {
+  PretendedClock machine;
+  BenchFlags flags;
+  BenchShape shape = shape_of("layernorm_residual f16 rows=2 cols=9000 seed=1");
+  const Json none = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}}).of("naive");
+  for (const char* key : {"suite", "step", "planted"}) CHECK_FALSE(none.contains(key));
+  shape.ladder = {"naive", "warp_row", "block_row"};
+  shape.place = SuitePlace{"a-suite", "a table", "a label", {{"ms", 0.5}, {"device", "T4"}}};
+  const BenchRows rows = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}});
+  CHECK(rows.of("naive").at("step") == 0);
+  CHECK(rows.of("block_row").at("step") == 2);
+  CHECK_FALSE(rows.of("unfused").contains("step"));
+  const Json place{
+      {"name", "a-suite"}, {"table", "a table"}, {"label", "a label"}, {"reported", {{"ms", 0.5}, {"device", "T4"}}}};
+  CHECK(rows.of("naive").at("suite") == place);
+  REQUIRE(rows.of("warp_row").at("record") == "left_out");
+  CHECK(rows.of("warp_row").at("suite") == place);
+}
+
+TEST_CASE("bench: a case with more rows by a share") {
+  const auto longer = [](const std::string& line, double percent) {
+    const BenchShape shape = shape_of(line);
+    std::vector<std::string> all;
+    for (const Case& c : bench_longer(*shape.op, shape.c, percent)) all.push_back(summary(c, shape.op->shape()));
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(longer("softmax f16 rows=100 cols=64 seed=1", 3) == Texts{"rows=103 cols=64"});
+  CHECK(longer("softmax f16 rows=1000 cols=64 seed=1", 3.01) == Texts{"rows=1031 cols=64"});
+  CHECK(longer("softmax f16 rows=23 cols=64 seed=1", 3) == Texts{"rows=24 cols=64"});
+  CHECK(longer("softmax f16 rows=22 cols=64 seed=1", 3).empty());  // one more is 4.55 %
+  CHECK(longer("softmax f16 rows=1 cols=64 seed=1", 100) == Texts{"rows=2 cols=64"});
+  // Too few sequences: heads, those that share keys together; then queries.
+  CHECK(longer("rope f16 batch=1 seq_q=500 heads=8 kv_heads=2 head_dim=8 seed=1", 50) ==
+        Texts{"batch=1 seq_q=500 heads=12 kv_heads=3 head_dim=8", "batch=1 seq_q=750 heads=8 kv_heads=2 head_dim=8"});
+}
+
+TEST_CASE("bench --plant: this side times more rows under the row's name and is judged by the row") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.plant = 5, flags.processes = 2;
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=100 cols=72 seed=1");
+  BothSides both(machine, shape, flags);
+  CHECK(both.sound);
+  const std::vector<Json> now = both.now.records(), base = both.base.records();
+  REQUIRE(now.size() == 5);
+  REQUIRE(base.size() == 5);
+  for (std::size_t i = 1; i < 5; ++i) {
+    CHECK(now[i].at("kernel") == base[i].at("kernel"));
+    CHECK(now[i].at("shape") == "rows=100 cols=72");
+    CHECK(now[i].at("planted") == 5);
+    CHECK_FALSE(base[i].contains("planted"));
+    CHECK(now[i].at("time_us").at("median").get<double>() == Approx(105.2).epsilon(2e-3));
+    CHECK(base[i].at("time_us").at("median").get<double>() == Approx(100.2).epsilon(2e-3));
+    CHECK(now[i].at("margin_after_timing") == base[i].at("margin_after_timing"));
+    // Outputs are judged in one process of each side.
+    CHECK(now[i].at("processes_judged") == 1);
+    CHECK(base[i].at("processes_judged") == 1);
+  }
+  machine.computes = false;
+  BothSides wrong(machine, shape, flags);
+  CHECK_FALSE(wrong.sound);
+  CHECK(wrong.now.records().at(1).at("margin_after_timing") == "inf");
+  machine.computes = true;
+  flags.plant = 3;
+  BothSides few(machine, shape_of("layernorm_residual f16 rows=9 cols=72 seed=1"), flags);
+  CHECK(few.sound);
+  const std::vector<Json> left = few.now.records();
+  REQUIRE(left.size() == 5);
+  CHECK(left[1].at("record") == "left_out");
+  CHECK(left[1].at("reason").get<std::string>().find("3 %") != std::string::npos);
+  CHECK(few.base.records().size() == 1);
+}
+
+TEST_CASE("bench --ab: one build against itself is SAME, a planted share is SLOWER") {
+  PretendedClock machine;
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=100 cols=72 seed=1");
+  for (const double plant : {0.0, 3.0, 5.0, 10.0}) {
+    BenchFlags flags;
+    flags.plant = plant;
+    BothSides both(machine, shape, flags);
+    both.now.records(), both.base.records();
+    const RecordFile base = read_records(both.base.file), now = read_records(both.now.file);
+    const Difference d = difference(base, now, {});
+    REQUIRE(d.times.size() == 4);
+    CHECK(d.regressions.empty());
+    CHECK(d.count(plant > 0 ? Change::slower : Change::same) == 4);
+    for (const TimeChange& t : d.times) CHECK(100 * (t.ratio - 1) == Approx(plant).margin(0.15));
+  }
 }
 
 }  // namespace assay

@@ -42,8 +42,12 @@ void make(const Datasets& d, const OpShape& op, std::string_view suite) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   accepted([&] {
-    for (const BenchEntry& e : parse_bench(text, "bench.json"))
+    for (const BenchEntry& e : parse_bench(text, "bench.json").entries)
       accepted([&] { parse_repro("some_product f16 " + e.shape + " seed=1", test::ops()); });
+  });
+  accepted([&] {
+    for (const SuiteTable& t : parse_bench_suite(text, "suite.json"))
+      for (const SuiteRow& r : t.rows) accepted([&] { parse_repro(r.op + " f16 " + r.entry.shape + " seed=1", test::ops()); });
   });
   accepted([&] {
     Datasets d = sound();
