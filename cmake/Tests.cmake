@@ -147,6 +147,8 @@ set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETUR
 set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it says how soon a page is ready
 add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
+add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(pytorch_rows PROPERTIES LABELS cpu TIMEOUT 300 SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)

@@ -48,22 +48,48 @@ MachineState machine_of(const Json& j) {
           .throttle = j.value("throttle", std::vector<std::string>{})};
 }
 
+Summary summary_in(const Json& t) {
+  Summary s;
+  s.p50 = positive(t, "median");
+  s.p5 = number_of(t.at("p5")), s.p95 = number_of(t.at("p95"));
+  s.min = number_of(t.at("min")), s.max = number_of(t.at("max"));
+  s.mean = t.value("mean", 0.0), s.std = t.value("std", 0.0);
+  s.p99 = optional_number(t, "p99");
+  s.n = t.at("samples");
+  return s;
+}
+
+Clusters samples_in(const Json& j) {
+  Clusters samples;
+  if (const auto kept = j.find("samples_us"); kept != j.end())
+    for (const Json& process : *kept) {
+      samples.push_back(process.get<std::vector<double>>());
+      for (const double us : samples.back())
+        if (!(us > 0 && std::isfinite(us))) throw BadInput(fmt::format("a sample is {} us", us));
+    }
+  return samples;
+}
+
+Timing timing_in(const Json& j) {
+  Timing t{.op = j.at("op"),
+           .kernel = j.at("kernel"),
+           .dtype = j.at("dtype"),
+           .shape = j.at("shape"),
+           .what = j.at("what"),
+           .source = j.at("source"),
+           .time_us = {},
+           .samples = samples_in(j),
+           .left_out = j.value("left_out", "")};
+  if (j.contains("left_out") == j.contains("time_us")) throw BadInput("a timing has either 'time_us' or 'left_out'");
+  if (j.contains("time_us")) t.time_us = summary_in(j["time_us"]);
+  else if (t.left_out.empty()) throw BadInput("'left_out' gives no reason");
+  return t;
+}
+
 TimedRow timed_row(const Json& j) {
   TimedRow r;
   r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = j.at("shape");
-  const Json& t = j.at("time_us");
-  r.time_us.p50 = positive(t, "median");
-  r.time_us.p5 = number_of(t.at("p5")), r.time_us.p95 = number_of(t.at("p95"));
-  r.time_us.min = number_of(t.at("min")), r.time_us.max = number_of(t.at("max"));
-  r.time_us.mean = t.value("mean", 0.0), r.time_us.std = t.value("std", 0.0);
-  r.time_us.p99 = optional_number(t, "p99");
-  r.time_us.n = t.at("samples");
-  if (const auto kept = j.find("samples_us"); kept != j.end())
-    for (const Json& process : *kept) {
-      r.samples.push_back(process.get<std::vector<double>>());
-      for (const double us : r.samples.back())
-        if (!(us > 0 && std::isfinite(us))) throw BadInput(fmt::format("a sample is {} us", us));
-    }
+  r.time_us = summary_in(j.at("time_us")), r.samples = samples_in(j);
   if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
   r.score = optional_number(j, "score");
   r.flops = number_of(j.at("flops"));
@@ -138,6 +164,7 @@ RecordFile read_records(const std::string& path) {
       else if (kind == "bench") f.rows.push_back(timed_row(j));
       else if (kind == "case") f.cases.push_back(judged_case(j));
       else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
+      else if (kind == "timing") f.timings.push_back(timing_in(j));
       else if (kind == "left_out")
         f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason")});
     } catch (const Json::exception& e) {

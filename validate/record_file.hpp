@@ -54,6 +54,15 @@ struct CountedTraffic {
   double formula = 0, unfused_formula = 0, unique = 0, requested = 0;
 };
 
+// A `timing` record: what another program takes for one of our rows; never judged.
+struct Timing {
+  std::string op, kernel, dtype, shape;
+  std::string what, source;  // the expression; the program and its version
+  Summary time_us;
+  Clusters samples;
+  std::string left_out;  // why there is no time; empty: there is one
+};
+
 struct LeftOut {
   std::string op, kernel, dtype, shape, reason;
 };
@@ -67,6 +76,7 @@ struct RecordFile {
   std::vector<JudgedCase> cases;
   std::vector<CountedTraffic> traffic;
   std::vector<LeftOut> left_out;
+  std::vector<Timing> timings;
   std::vector<std::string> lines;  // as they are in the file
 };
 

@@ -184,7 +184,7 @@ TEST_CASE("schema: every line that the command wrote is what it says", "[recorde
       last = kind;
     }
     CHECK(first == "run");
-    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "memory" || last == "probe"));
+    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "memory" || last == "probe" || last == "timing"));
   }
   CHECK(files > 0);
 }

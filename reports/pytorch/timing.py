@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row: its variants made, timed in turns, their values checked, a `timing` record for each."""
+import gc, re, signal, warnings
+
+import torch
+
+from . import attention, expressions
+from .clock import CudaClock, HostClock, Launch, kept, summary
+from .expressions import DTYPES, Maker, Variant
+
+BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
+AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
+
+
+class TooSlow(Exception):
+    pass
+
+
+def first_line(error):
+    text = str(error).strip()
+    return (type(error).__name__ + ": " + text.splitlines()[0] if text else type(error).__name__)[:200]
+
+
+def reason_of(error, warned):
+    """Why a variant does not run, in a sentence; of a refused attention backend what PyTorch warned of."""
+    if isinstance(error, torch.OutOfMemoryError): return "out of memory"
+    if isinstance(error, TooSlow): return str(error)
+    if late := re.search("not compiled within [0-9.e+]+ s", str(error)): return late.group()
+    if "No available kernel" in str(error) or "No viable backend" in str(error):
+        told = [str(w.message).splitlines()[0].split(" (Triggered internally")[0][:200] for w in warned]
+        told = [t for t in told if "not used because" not in t and "runtime disabled" not in t]
+        return told[-1] if told else "this backend does not take it here"
+    return first_line(error)
+
+
+def tensors_of(outputs): return outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+
+
+def why_wrong(outputs, expected):
+    """What speaks against a variant's outputs beside those of the first; empty: nothing."""
+    for got, want in zip(tensors_of(outputs), tensors_of(expected)):
+        if got.shape != want.shape: return f"its output is {list(got.shape)}, the first one's {list(want.shape)}"
+        if not bool(torch.isfinite(got).all()): return "its output is not finite"
+        scale = float(torch.linalg.vector_norm(want, dtype=torch.float32))
+        off = float(torch.linalg.vector_norm(got.float() - want.float()))
+        if off > AGREE * scale: return f"it disagrees with the first one: relative error {off / max(scale, 1e-30):.3g}"
+    return ""
+
+
+def within(seconds, call):
+    """call(), given up after so many seconds."""
+    def give_up(*_): raise TooSlow(f"not compiled within {seconds:g} s")
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class RowTimer:
+    def __init__(self, device, seconds, compile_seconds=0):
+        self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
+        self.clock = CudaClock() if device == "cuda" else HostClock()
+
+    def _attempt(self, prepare):
+        """(call, its outputs, "") or (None, None, why not)."""
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                call = prepare()
+                outputs = call()
+                if self.device == "cuda": torch.cuda.synchronize()
+                return call, outputs, ""
+            except (RuntimeError, TooSlow, ValueError, NotImplementedError) as e:
+                why = reason_of(e, warned)
+            except Exception as e:  # a compiler's errors are of any kind
+                if not self.compile_seconds: raise
+                why = first_line(e)
+        if self.device == "cuda":
+            torch.cuda.synchronize()  # raises where the device is lost
+            gc.collect(), torch.cuda.empty_cache()
+        return None, None, why
+
+    def _variants(self, row):
+        """Of each variant, also as a graph and compiled: (variant, prepare)."""
+        for v in BUILDERS[row.op](Maker(self.device, DTYPES[row.dtype]), row):
+            yield v, v.prepare or (lambda v=v: v.call)
+            if v.left_out: continue
+            if v.steps and self.device == "cuda":
+                yield (Variant(v.kernel.removeprefix("pytorch_") + "_graph", v.what + "; as a CUDA graph"),
+                       lambda v=v: self.clock.captured(v.call))
+            if v.compiled and self.compile_seconds:
+                yield Variant("compile", "torch.compile(mode=max-autotune-no-cudagraphs) of " + v.what), lambda v=v: self._compiled(v)
+
+    def _compiled(self, v):
+        torch._dynamo.reset()
+        call = torch.compile(v.call, mode="max-autotune-no-cudagraphs", dynamic=False)
+        within(self.compile_seconds, call)
+        return call
+
+    def time(self, row):
+        """(variant, microseconds or None, why not) of each."""
+        made, expected = [], None
+        try:
+            for v, prepare in self._variants(row):
+                call, why = None, v.left_out
+                if not why: call, outputs, why = self._attempt(prepare)
+                if call and expected is None: expected = outputs
+                if call: why = why_wrong(outputs, expected)
+                made.append((v, None if why else call, why))
+        except torch.OutOfMemoryError:
+            return made + [(Variant("eager", "the row's tensors"), None, "out of memory")]
+        chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
+        try:
+            us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
+        except torch.OutOfMemoryError:
+            return [(v, None, why or "out of memory") for v, _, why in made]
+        times = {i: t for (i, _, _), t in zip(chosen, us)}
+        results = []
+        for i, (v, call, why) in enumerate(made):
+            if call and (wrong := why_wrong(call(), expected)): why = "after the timing: " + wrong
+            results.append((v, None if why else times.get(i), why))
+        return results
+
+    def records(self, row, source):
+        head = {"record": "timing", "source": source, "op": row.op}
+        rest = {"backend": self.device, "dtype": row.dtype, "shape": row.shape}
+        if row.op not in BUILDERS:
+            yield head | {"kernel": "pytorch_eager"} | rest | {"what": row.op, "left_out": "no PyTorch expression is written for it"}
+            return
+        for v, us, why in self.time(row):
+            record = head | {"kernel": v.kernel} | rest | {"what": v.what}
+            yield record | ({"left_out": why} if why else {"time_us": summary(us), "samples_us": [kept(us)]})
+
+    def free(self):
+        gc.collect()
+        if self.compile_seconds: torch._dynamo.reset()
+        if self.device == "cuda": torch.cuda.empty_cache()

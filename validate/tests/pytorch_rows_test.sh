@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# reports/pytorch_rows.py: its rows are ours, by their names in records; bad usage; and, where python3 (or $ASSAY_PYTHON) has
+# PyTorch, its expressions against their formulas and its records against the schema.  The first argument is the binaries' folder.
+source "$(dirname "$0")/checks.sh"
+python=${ASSAY_PYTHON:-python3}
+command -v "$python" >/dev/null || exit 77
+export PYTHONDONTWRITEBYTECODE=1
+rows=("$python" "$sources/reports/pytorch_rows.py")
+
+# --- the rows
+"${rows[@]}" --list >listed || fail "pytorch_rows.py --list" "exit 0" "exit $?"
+for suite in "$sources"/datasets/bench/suites/*.json; do
+  [[ -e $suite ]] || continue
+  "${rows[@]}" --list --suite "$(basename "$suite" .json)" >>listed || fail "--suite $(basename "$suite" .json)" "exit 0" "exit $?"
+done
+works env ASSAY_PYTORCH_ROWS="$tmp/listed" "$bin/assay_tests" "[pytorch_rows]"
+holds "$called" "$out" "All tests passed"
+same "rows of one op and dtype" "softmax f16 rows=16384 cols=4096" "$("${rows[@]}" --list --op softmax --dtype f16 | head -1)"
+same "the text of a row" "rope f32 batch=1 seq_q=2 heads=4 kv_heads=2 head_dim=8 rotary_dim=6 base=5e+05 offset=0.5 fill=ones" \
+  "$("${rows[@]}" --list --op rope --dtype f32 --shape "fill=ones offset=.5 base=500000 rotary_dim=6.0 head_dim=8 kv_heads=2 heads=4 seq_q=2 batch=1")"
+same "one row once" 1 "$("${rows[@]}" --list --op add --dtype f16 --shape "rows=1 cols=2" --shape "cols=2 rows=1" | wc -l | tr -d ' ')"
+
+# --- bad input
+refuses "name a file" "${rows[@]}"
+refuses "--suite nonesuch" "${rows[@]}" --list --suite nonesuch
+refuses "--op nonesuch" "${rows[@]}" --list --op nonesuch
+refuses "unknown dtype 'f8'" "${rows[@]}" --list --dtype f8
+refuses "axis 'cols' is missing" "${rows[@]}" --list --op add --shape "rows=2"
+refuses "unknown key 'depth'" "${rows[@]}" --list --op add --shape "rows=2 cols=2 depth=1"
+refuses "form=cosh" "${rows[@]}" --list --op gelu --shape "rows=2 cols=2 form=cosh"
+refuses "--shape needs exactly one --op" "${rows[@]}" --list --shape "rows=2 cols=2"
+refuses "cannot write" "${rows[@]}" /nonexistent/out.jsonl
+refuses "above 0" "${rows[@]}" out.jsonl --seconds 0
+refuses "nonexistent" "${rows[@]}" --list --datasets nonexistent
+
+# --- without PyTorch it says so, in a sentence; with it, the values and the records
+if "$python" -c "import torch" 2>/dev/null; then
+  exits 0 "${rows[@]}" --self-test
+  holds "$called" "$out" " 0 faults"
+  mkdir records
+  exits 0 "${rows[@]}" records/pytorch.jsonl --device cpu --seconds 0.001 --op layernorm_residual --shape "rows=3 cols=8"
+  exits 0 "${rows[@]}" attention.jsonl --device cpu --seconds 0.001 --op attention_forward --dtype f32 \
+    --shape "batch=1 seq_q=4 seq_k=4 heads=2 kv_heads=1 head_dim=8 mask=causal" \
+    --shape "batch=1 seq_q=4 seq_k=4 heads=2 kv_heads=1 head_dim=8 mask=causal window=2"
+  tail -n +2 attention.jsonl >>records/pytorch.jsonl
+  whole_lines records/pytorch.jsonl "the records"
+  same "rows that are left out, with a reason" 6 "$(grep -c '"left_out"' records/pytorch.jsonl)"
+  same "rows timed" 7 "$(grep -c '"median"' records/pytorch.jsonl)"
+  works env ASSAY_RECORDS="$tmp/records" "$bin/assay_tests" "[recorded]"
+  refuses "no row and no case in common" "$validate" compare records/pytorch.jsonl records/pytorch.jsonl
+else
+  exits 77 "${rows[@]}" out.jsonl
+  holds "$called" "$err" "PyTorch is not to be had here"
+fi
+verdict
