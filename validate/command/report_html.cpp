@@ -126,6 +126,7 @@ Json data_of(const Report& report) {
   for (int i = 0; i < kMarginBins; ++i)
     data["margins"]["labels"].push_back(i + 1 < kMarginBins ? fmt::format("{:.1f}", 0.1 * i) : fmt::format("≥ {:.1f}", 0.1 * i));
   for (const auto& [op, bins] : report.margins) data["margins"]["ops"][op] = bins;
+  for (const char* list : {"rows", "kernels"}) data[list] = packed(data[list]);
   add_sections(data, report);
   return data;
 }

@@ -18,6 +18,9 @@ inline ReportJson report_number(double v, int digits = 6) {
   return std::stod(fmt::format("{:.{}g}", v, digits));  // six digits are enough to look at
 }
 
+// A list of objects with the same keys, as the keys once and the values of each: a page of many rows stays small.
+ReportJson packed(const ReportJson& objects);
+
 // The documents' tables, ablations, traffic, resources and profiles.
 void add_sections(ReportJson& data, const Report&);
 

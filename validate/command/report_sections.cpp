@@ -83,12 +83,24 @@ Json json_of(const Report& report, const RecordFile* file, const ProfileRow& p) 
 
 }  // namespace
 
+ReportJson packed(const ReportJson& objects) {
+  if (objects.empty()) return objects;
+  Json keys = Json::array(), rows = Json::array();
+  for (const auto& [key, value] : objects.front().items()) keys.push_back(key);
+  for (const Json& o : objects) {
+    Json values = Json::array();
+    for (const auto& [key, value] : o.items()) values.push_back(value);
+    rows.push_back(std::move(values));
+  }
+  return {{"keys", std::move(keys)}, {"rows", std::move(rows)}};
+}
+
 void add_sections(ReportJson& data, const Report& report) {
   for (const char* section : {"suites", "ablations", "traffic", "resources", "profiles"}) data[section] = Json::array();
   for (const SuiteTable& table : report.suites) {
     Json lines = Json::array();
     for (const SuiteLine& l : table.lines) lines.push_back(json_of(report, l));
-    data["suites"].push_back({{"suite", table.suite}, {"title", table.title}, {"lines", lines}});
+    data["suites"].push_back({{"suite", table.suite}, {"title", table.title}, {"lines", packed(lines)}});
   }
   data["launch_us"] = kLaunchUs;
   for (const Ablation& a : report.ablations)
@@ -103,6 +115,7 @@ void add_sections(ReportJson& data, const Report& report) {
   for (const TrafficRow& t : report.traffic) data["traffic"].push_back(json_of(report, t));
   for (const ResourceRow& r : report.resources) data["resources"].push_back(json_of(report, r));
   for (const auto& [file, p] : report.profiles) data["profiles"].push_back(json_of(report, file, *p));
+  for (const char* section : {"ablations", "traffic", "resources", "profiles"}) data[section] = packed(data[section]);
 }
 
 }  // namespace assay

@@ -24,7 +24,7 @@ own = {op: sorted({r["kernel"] for r in rows if r["op"] == op and r["kernel"] !=
 def extend(row):
     """What a row of a document's table has besides."""
     kernel, own_here, times = row["kernel"], own[row["op"]], row["time_us"]
-    row["suite"] = {"name": "doc-" + row["op"].replace("_", "-"), "table": f"Times of {row['op']}, {row['dtype']}", "label": f"({row['shape']})",
+    row["suite"] = {"name": "doc-" + row["op"].replace("_", "-"), "table": f"Times of {row['op']}, {row['dtype']}", "label": "(" + ",".join(part.split("=")[1] for part in row["shape"].split()) + ")",
                     "reported": {"pytorch_us": round(2 * times["median"], 1), "speedup": "1.2-1.5x", "note": "<b>as & it said</b>"}}
     if kernel in own_here: row["step"] = own_here.index(kernel)
     moved = row["bytes"]["unfused_formula" if kernel == "unfused" else "formula"]
