@@ -70,7 +70,7 @@ Json json_of(const Report& report, const ResourceRow& r) {
 Json json_of(const Report& report, const RecordFile* file, const ProfileRow& p) {
   Json j = problem(report, file, p);
   j["shape"] = p.shape, j["function"] = p.function, j["us"] = known_or_null(p.time_us);
-  j["registers"] = known_or_null(p.registers), j["theoretical"] = known_or_null(p.occupancy_theoretical);
+  j["theoretical"] = known_or_null(p.occupancy_theoretical);
   j["achieved"] = known_or_null(p.occupancy_achieved), j["memory"] = known_or_null(p.memory_share);
   j["compute"] = known_or_null(p.compute_share), j["dram"] = known_or_null(p.dram_share);
   j["read"] = known_or_null(p.dram_read_bytes), j["written"] = known_or_null(p.dram_written_bytes);

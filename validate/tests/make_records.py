@@ -18,7 +18,7 @@ lines = [json.loads(line) for path in a.records for line in open(path)]
 head = next(j for j in lines if j["record"] == "run")
 head["date"] = a.date
 rows = [j for j in lines if j["record"] == "bench"]
-own = {op: sorted({r["kernel"] for r in rows if r["op"] == op and r["kernel"] != "unfused" and not r["kernel"].startswith("baseline_")})
+own = {op: sorted({r["kernel"] for r in rows if r["op"] == op and r["kernel"] != "unfused" and not r["kernel"].startswith("baseline_")}, key=lambda k: (k != "naive", k))
        for op in {r["op"] for r in rows}}
 
 def extend(row):
