@@ -6,6 +6,7 @@ enable_testing()
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
 add_executable(assay_tests ${unit_tests} validate/command/bench_cases.cpp validate/command/bench_rows.cpp
   validate/command/bench_times.cpp validate/command/bench_timer.cpp validate/command/device_monitor.cpp
+  validate/command/report_counts.cpp validate/command/report_suites.cpp validate/command/report_text.cpp
   validate/command/selection.cpp "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_reference assay_kernels_simt assay_broken_simt assay_validate

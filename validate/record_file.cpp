@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -15,7 +16,7 @@ namespace assay {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // a document's words stay in its order
 
 // A number, or one of the strings that stand for what JSON has not.
 double number_of(const Json& j) {
@@ -46,6 +47,29 @@ MachineState machine_of(const Json& j) {
           .power_w_max = j.value("power_w_max", 0.0),
           .temperature_c_max = j.value("temperature_c_max", 0.0),
           .throttle = j.value("throttle", std::vector<std::string>{})};
+}
+
+// -1 where there is none: a field that a build or a tool did not give.
+double figure(const Json& j, const char* key) { return optional_number(j, key).value_or(-1); }
+
+SuitePlace suite_place(const Json& j) {
+  SuitePlace s{.name = j.at("name"), .table = j.value("table", ""), .label = j.value("label", ""), .reported = {}};
+  if (const auto reported = j.find("reported"); reported != j.end() && reported->is_object())
+    for (const auto& [key, said] : reported->items())
+      if (!said.is_null()) s.reported.emplace_back(key, said.is_string() ? said.get<std::string>() : said.dump());
+  return s;
+}
+
+FunctionResources function_resources(const Json& j) {
+  return {.function = j.at("function"),
+          .registers = figure(j, "registers"),
+          .static_shared = figure(j, "static_shared"),
+          .dynamic_shared = figure(j, "dynamic_shared"),
+          .local_bytes = figure(j, "local_bytes"),
+          .threads = figure(j, "threads"),
+          .blocks = figure(j, "blocks"),
+          .blocks_per_sm = figure(j, "blocks_per_sm"),
+          .occupancy = figure(j, "occupancy")};
 }
 
 Summary summary_in(const Json& t) {
@@ -86,6 +110,28 @@ Timing timing_in(const Json& j) {
   return t;
 }
 
+ProfileRow profile_row(const Json& j) {
+  ProfileRow r{.op = j.at("op"),
+               .kernel = j.at("kernel"),
+               .dtype = j.at("dtype"),
+               .shape = j.at("shape"),
+               .function = j.value("function", ""),
+               .time_us = figure(j, "time_us"),
+               .registers = figure(j, "registers"),
+               .occupancy_theoretical = figure(j, "occupancy_theoretical"),
+               .occupancy_achieved = figure(j, "occupancy_achieved"),
+               .memory_share = figure(j, "memory_share"),
+               .compute_share = figure(j, "compute_share"),
+               .dram_share = figure(j, "dram_share"),
+               .dram_read_bytes = figure(j, "dram_read_bytes"),
+               .dram_written_bytes = figure(j, "dram_written_bytes"),
+               .stalls = {}};
+  if (const auto stalls = j.find("stalls"); stalls != j.end())
+    for (const auto& [reason, share] : stalls->items()) r.stalls.emplace_back(reason, number_of(share));
+  std::stable_sort(r.stalls.begin(), r.stalls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return r;
+}
+
 TimedRow timed_row(const Json& j) {
   TimedRow r;
   r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = j.at("shape");
@@ -107,6 +153,12 @@ TimedRow timed_row(const Json& j) {
   if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
+  if (const auto suite = j.find("suite"); suite != j.end()) r.suite = suite_place(*suite);
+  if (const auto step = j.find("step"); step != j.end()) r.step = step->get<int>();
+  if (const auto dram = j.find("dram"); dram != j.end())
+    r.dram = DramBytes{number_of(dram->at("read_bytes")), number_of(dram->at("written_bytes"))};
+  if (const auto functions = j.find("resources"); functions != j.end())
+    for (const Json& f : *functions) r.resources.push_back(function_resources(f));
   return r;
 }
 
@@ -125,6 +177,8 @@ JudgedCase judged_case(const Json& j) {
   return c;
 }
 
+constexpr double kSectorBytes = 32;
+
 CountedTraffic counted_traffic(const Json& j) {
   CountedTraffic t{.op = j.at("op"), .kernel = j.at("kernel"), .dtype = j.at("dtype"), .repro = j.at("repro")};
   const Json& bytes = j.at("bytes");
@@ -133,6 +187,8 @@ CountedTraffic counted_traffic(const Json& j) {
     for (const auto& [tensor, c] : counted->items()) {
       t.unique += number_of(c.at("unique_read_bytes")) + number_of(c.at("unique_written_bytes"));
       t.requested += number_of(c.at("read_bytes")) + number_of(c.at("written_bytes"));
+      t.sectors +=
+          kSectorBytes * (optional_number(c, "read_sectors").value_or(0) + optional_number(c, "written_sectors").value_or(0));
     }
   return t;
 }
@@ -165,6 +221,7 @@ RecordFile read_records(const std::string& path) {
       else if (kind == "case") f.cases.push_back(judged_case(j));
       else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
       else if (kind == "timing") f.timings.push_back(timing_in(j));
+      else if (kind == "profile") f.profiles.push_back(profile_row(j));
       else if (kind == "left_out")
         f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason")});
     } catch (const Json::exception& e) {

@@ -18,6 +18,25 @@ struct MachineState {
   std::vector<std::string> throttle;  // reasons that slow a kernel down
 };
 
+// Where a document's table has the row: its words and numbers as it gave them.
+struct SuitePlace {
+  std::string name, table, label;
+  std::vector<std::pair<std::string, std::string>> reported;
+};
+
+// Of one launch, by the hardware's counters.
+struct DramBytes {
+  double read = 0, written = 0;
+  double sum() const { return read + written; }
+};
+
+// One function that the kernel's launcher launches.  Below 0: not recorded.
+struct FunctionResources {
+  std::string function;
+  double registers = -1, static_shared = -1, dynamic_shared = -1, local_bytes = -1, threads = -1, blocks = -1;
+  double blocks_per_sm = -1, occupancy = -1;
+};
+
 // A `bench` record: one kernel on one shape.
 struct TimedRow {
   std::string op, kernel, dtype, shape;
@@ -33,7 +52,12 @@ struct TimedRow {
   double peak_bytes = 0;                      // 0: not recorded
   std::string code;                           // hash of the kernel's device code; empty: unknown
   std::optional<MachineState> machine;
+  std::optional<SuitePlace> suite;
+  std::optional<int> step;  // its place in the op's ladder, the first 0
+  std::optional<DramBytes> dram;
+  std::vector<FunctionResources> resources;
 
+  bool right() const { return margin <= 1; }
   std::string key() const { return op + "/" + kernel + " " + dtype + " " + shape; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
 };
@@ -52,6 +76,15 @@ struct JudgedCase {
 struct CountedTraffic {
   std::string op, kernel, dtype, repro;
   double formula = 0, unfused_formula = 0, unique = 0, requested = 0;
+  double sectors = 0;  // as bytes; 0: not counted
+};
+
+// A `profile` record: a function under the vendor's profiler.  Below 0: not recorded; shares are of 1.
+struct ProfileRow {
+  std::string op, kernel, dtype, shape, function;
+  double time_us = -1, registers = -1, occupancy_theoretical = -1, occupancy_achieved = -1;
+  double memory_share = -1, compute_share = -1, dram_share = -1, dram_read_bytes = -1, dram_written_bytes = -1;
+  std::vector<std::pair<std::string, double>> stalls;  // the largest first
 };
 
 // A `timing` record: what another program takes for one of our rows; never judged.
@@ -77,6 +110,7 @@ struct RecordFile {
   std::vector<CountedTraffic> traffic;
   std::vector<LeftOut> left_out;
   std::vector<Timing> timings;
+  std::vector<ProfileRow> profiles;
   std::vector<std::string> lines;  // as they are in the file
 };
 

@@ -48,7 +48,7 @@ struct BenchOut {
 };
 
 // Where a row stands in a suite (--suite), and what its document reported.
-struct SuitePlace {
+struct RowOfSuite {
   std::string suite, table, label;
   BenchJson reported;
 };
@@ -59,7 +59,7 @@ struct BenchShape {
   Case c;
   std::vector<std::string> kernels;
   std::vector<std::string> ladder{};  // the op's kernels in the order of their ideas
-  std::optional<SuitePlace> place{};
+  std::optional<RowOfSuite> place{};
 };
 
 // Every row that the flags mean.  Throws BadInput for everything that a person can get wrong.

@@ -79,7 +79,7 @@ class RowList {
     for (const BenchEntry& entry : entries) add(op, entry, std::nullopt);
   }
 
-  void add(const Op& op, const BenchEntry& entry, const std::optional<SuitePlace>& place) {
+  void add(const Op& op, const BenchEntry& entry, const std::optional<RowOfSuite>& place) {
     std::vector<std::string> dtypes = flags_.run.selection.dtypes;
     if (dtypes.empty()) dtypes = entry.dtypes;
     if (dtypes.empty())
@@ -126,7 +126,7 @@ void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchF
       if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end()) continue;
       if (!asked.empty() && std::none_of(asked.begin(), asked.end(), [&](const auto& k) { return find_kernel(op.name, k); }))
         continue;
-      rows.add(op, row.entry, SuitePlace{flags.suite, table.title, row.label, row.reported});
+      rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
     }
   if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it is of that op, dtype and kernel", flags.suite));
 }

@@ -27,19 +27,24 @@ void add_rows(Report& report) {
   for (const RecordFile& f : report.files)
     for (const TimedRow& r : f.rows) {
       ReportRow& row = rows[r.key()];
-      row.before = row.row, row.row = &r;
-      row.history.emplace_back(f.date, r.time_us.p50);
+      if (row.file != &f) {
+        row.before = row.row, row.file = &f;
+        row.history.emplace_back(f.date, 0);
+        row.suites.clear();
+      }
+      row.row = &r, row.history.back().second = r.time_us.p50;
+      if (r.suite) row.suites.push_back(&*r.suite);
       row.again = fmt::format("validate bench --op {} --kernel {} --dtype {} --shape '{}'", r.op, r.kernel, r.dtype, r.shape);
     }
   for (auto& [key, row] : rows) {
-    if (!(row.row->margin <= 1))
+    if (!row.row->right())
       report.failures.push_back({"wrong after timing", fmt::format("err/bound {:.3g}", row.row->margin), "", row.again});
     report.rows.push_back(std::move(row));
   }
   sort_by_op(
       report.rows, [](const ReportRow& r) { return r.row->op; },
       [](const ReportRow& a, const ReportRow& b) {
-        const bool wrong_a = !(a.row->margin <= 1), wrong_b = !(b.row->margin <= 1);
+        const bool wrong_a = !a.row->right(), wrong_b = !b.row->right();
         return wrong_a != wrong_b ? wrong_a : a.row->share_of_limit < b.row->share_of_limit;
       });
   for (const RecordFile& f : report.files)
@@ -87,13 +92,15 @@ Report report_of(const std::vector<std::string>& paths) {
   std::map<std::string, std::size_t> verdicts;
   add_cases(report, verdicts);
   add_rows(report);
+  add_suites(report);
+  add_counts(report);
   std::vector<std::string> parts;
   for (const char* verdict : {"passed", "failed", "suspect", "crashed", "timeout", "skipped", "unsupported"})
     if (verdicts[verdict] ||
         (!report.kernels.empty() && std::string_view("passed failed suspect").find(verdict) != std::string::npos))
       parts.push_back(fmt::format("{} {}", verdicts[verdict], verdict));
   if (!report.rows.empty()) {
-    const auto wrong = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& r) { return !(r.row->margin <= 1); });
+    const auto wrong = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& r) { return !r.row->right(); });
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
                                 wrong ? fmt::format("{} WRONG after it", wrong) : "every output right after it"));
   }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report as one page that asks nothing of a network: reports/templates/report.html with the data and Chart.js inlined.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "validate/command/report.hpp"
+#include "validate/command/report_json.hpp"
 
 // The files themselves, so that one program can be carried.  A build without Chart.js has an empty one.
 #define ASSAY_EMBED(name, path)                                                                                         \
@@ -20,13 +16,10 @@ namespace assay {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = ReportJson;
 constexpr std::size_t kFailures = 200;
 
-Json number(double v, int digits = 6) {
-  if (!std::isfinite(v)) return "inf";
-  return std::stod(fmt::format("{:.{}g}", v, digits));  // six digits are enough to look at
-}
+Json number(double v, int digits = 6) { return report_number(v, digits); }
 
 std::string state_of(const RecordFile& f) {
   double least = 0, most = 0, power = 0, celsius = 0;
@@ -44,7 +37,7 @@ std::string state_of(const RecordFile& f) {
   return text + (reasons.empty() ? ", not throttled" : "");
 }
 
-Json json_of(const ReportRow& row) {
+Json json_of(const Report& report, const ReportRow& row) {
   const TimedRow& r = *row.row;
   Json speedups = Json::object(), intervals = Json::object(), history = Json::array();
   for (const auto& [baseline, ratio] : r.speedups) speedups[baseline] = number(ratio, 4);
@@ -71,8 +64,9 @@ Json json_of(const ReportRow& row) {
           {"flops", number(r.flops)},
           {"bytes", number(r.bytes)},
           {"unfused", number(r.unfused_bytes)},
+          {"dram", r.dram ? Json(r.dram->sum()) : Json(nullptr)},
           {"history", history},
-          {"again", row.again}};
+          {"run", run_of(report, row.file)}};
 }
 
 Json data_of(const Report& report) {
@@ -85,12 +79,16 @@ Json data_of(const Report& report) {
             {"failures_total", report.failures.size()},
             {"copy", 0},
             {"matrix", Json::object()}};
-  data["traffic"] = Json::array();
   data["margins"] = {{"labels", Json::array()}, {"ops", Json::object()}};
   for (const RecordFile& f : report.files) {
     std::string libraries;
     for (const auto& [library, version] : f.libraries)
       libraries += fmt::format("{}{} {}", libraries.empty() ? "" : ", ", library, version);
+    std::map<std::string, int> sources;
+    for (const Timing& e : f.timings) ++sources[e.source];
+    std::string elsewhere;
+    for (const auto& [source, count] : sources)
+      elsewhere += fmt::format("{}{} of {}", elsewhere.empty() ? "" : ", ", count, source);
     data["runs"].push_back({{"file", f.path},
                             {"date", f.date},
                             {"commit", f.commit},
@@ -101,23 +99,14 @@ Json data_of(const Report& report) {
                             {"state", state_of(f)},
                             {"rows", f.rows.size()},
                             {"cases", f.cases.size()},
+                            {"elsewhere", elsewhere},
                             {"accepted", f.accepted}});
-    for (const CountedTraffic& t : f.traffic)
-      data["traffic"].push_back(
-          {{"op", t.op},
-           {"kernel", t.kernel},
-           {"dtype", t.dtype},
-           {"shape", t.repro.substr(std::min(t.repro.find(' ', t.repro.find(' ') + 1), t.repro.size() - 1) + 1)},
-           {"formula", t.formula},
-           {"unfused", t.unfused_formula},
-           {"unique", t.unique},
-           {"requested", t.requested}});
   }
   for (const ReportRow& row : report.rows) {
     if (data["ops"].empty() || data["ops"].back() != row.row->op) data["ops"].push_back(row.row->op);
     data["copy"] = number(row.row->copy_rate);
     if (row.row->matrix_rate > 0) data["matrix"][row.row->dtype] = number(row.row->matrix_rate);
-    data["rows"].push_back(json_of(row));
+    data["rows"].push_back(json_of(report, row));
   }
   for (const ReportKernel& k : report.kernels)
     data["kernels"].push_back({{"op", k.op},
@@ -137,6 +126,8 @@ Json data_of(const Report& report) {
   for (int i = 0; i < kMarginBins; ++i)
     data["margins"]["labels"].push_back(i + 1 < kMarginBins ? fmt::format("{:.1f}", 0.1 * i) : fmt::format("≥ {:.1f}", 0.1 * i));
   for (const auto& [op, bins] : report.margins) data["margins"]["ops"][op] = bins;
+  for (const char* list : {"rows", "kernels"}) data[list] = packed(data[list]);
+  add_sections(data, report);
   return data;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report's page in headless Chromium, driven over its debugging pipe: it renders, draws its charts, filters as one types,
 fits a phone, says nothing on the console and asks nothing of a network.
-  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT]
+  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAMES, by commas: that must be there]
 Exit code 77: there is no Chromium here."""
 import base64, json, os, shutil, subprocess, sys, tempfile, time
 
@@ -15,6 +15,7 @@ def option(name, default):
     return value
 screenshots = option("--screenshots", None)
 expected_charts = int(option("--charts", "4"))
+sections = [name for name in option("--sections", "").split(",") if name]
 validate, *records = arguments
 
 browser = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
@@ -83,6 +84,9 @@ try:
             out.write(base64.b64decode(send("Page.captureScreenshot", session, format="png")["data"]))
     def visible(): return value("[...document.querySelectorAll('#tables tbody tr')].filter((e) => e.offsetParent).length")
 
+    def press_enter():
+        for kind in ("keyDown", "keyUp"): send("Input.dispatchKeyEvent", session, type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+
     view(1280)
     def open_page():
         send("Page.navigate", session, url="about:blank")
@@ -93,7 +97,6 @@ try:
         return time.time() - start
     opened = min(open_page() for _ in range(3))  # what the page needs, not what a busy machine adds to it
     check("it is ready within 2 s", opened < 2, f"{opened:.2f} s")
-    shot("report_1280.png")
     charts = int(value("document.documentElement.dataset.charts") or 0)
     check("charts", charts >= expected_charts, charts)
     drawn = value("[...document.querySelectorAll('canvas')].filter((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v)).length")
@@ -102,21 +105,51 @@ try:
     rows = value("data.rows.length")
     check("rows shown", visible() == rows and rows > 0, f"{visible()} of {rows}")
 
+    # Every section that was asked for is there, with a line for each of its data; what is long is folded.
+    def lines_of(section): return value(f"document.querySelectorAll('#{section} tbody tr:not([hidden])').length")
+    def data_of(section): return "data.suites.flatMap((s) => s.lines)" if section == "suites" else f"data.{section}"
+    for section in sections:
+        check(f"the section '{section}'", value(f"document.getElementById('{section}').offsetParent") is not None)
+        expected = value(data_of(section) + ".length")
+        check(f"lines of '{section}'", lines_of(section) == expected > 0, f"{lines_of(section)} of {expected}")
+    folded = [name for name in ("resources", "profiles") if name in sections]
+    for section in folded:
+        check(f"'{section}' is folded", value(f"[...document.querySelectorAll('#{section} details')].every((e) => !e.open)"))
+    if "suites" in sections:
+        bare = value("[...document.querySelectorAll('#suites tbody tr')].filter((tr) => tr.row.us != null && !tr.textContent.includes(short(tr.row.us))).length")
+        check("lines without the time of ours", bare == 0, bare)
+        check("times from elsewhere that are marked", value("document.querySelector('#suites tbody').textContent.split('†').length") > 2)
+        runs = value("[...document.querySelectorAll('.group tbody tr')].filter((tr) => tr.row.run !== undefined && !/R[0-9]+/.test(tr.textContent)).length")
+        check("rows that do not say of which run they are", runs == 0, runs)
+
     # The filters, by hand: a word typed, then an op chosen.
     word = value("data.rows[0].kernel")
     expected = value(f"data.rows.filter((r) => `${{r.op}} ${{r.kernel}} ${{r.dtype}} ${{r.shape}}`.includes({json.dumps(word)})).length")
     value("document.getElementById('text').focus()")
     send("Input.insertText", session, text=word)
     check(f"rows with '{word}' typed", visible() == expected, f"{visible()} of {expected}")
-    value("document.getElementById('text').value = ''; document.getElementById('text').dispatchEvent(new Event('input'))")
+    def type_in(text): value(f"document.getElementById('text').value = {json.dumps(text)}; document.getElementById('text').dispatchEvent(new Event('input'))")
+    type_in("")
     op = value("data.ops.at(-1)")
     value(f"document.getElementById('op').value = {json.dumps(op)}; document.getElementById('op').dispatchEvent(new Event('input'))")
     expected = value(f"data.rows.filter((r) => r.op === {json.dumps(op)}).length")
     check(f"rows of '{op}'", visible() == expected, f"{visible()} of {expected}")
+    for section in sections:
+        expected = value(f"{data_of(section)}.filter((r) => r.op === {json.dumps(op)}).length")
+        check(f"lines of '{op}' in '{section}'", lines_of(section) == expected, f"{lines_of(section)} of {expected}")
+    type_in("no such kernel")
+    for section in ["rows", *sections]:
+        check(f"'{section}' without a line that fits", value(f"document.getElementById('{section}').hidden"))
+    type_in("")
     value("document.getElementById('op').value = ''; document.getElementById('op').dispatchEvent(new Event('input'))")
+    for section in ["rows", *sections]: check(f"'{section}' again, without a filter", not value(f"document.getElementById('{section}').hidden"))
+    for section in folded:  # the keyboard opens what is folded
+        value(f"document.querySelector('#{section} summary').focus()")
+        press_enter()
+        check(f"'{section}' opened by Enter", value(f"document.querySelector('#{section} details').open"))
     # Keys alone reach a heading and sort by it.
     value("document.querySelector('#tables th:nth-child(5) button').focus()")
-    for kind in ("keyDown", "keyUp"): send("Input.dispatchKeyEvent", session, type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    press_enter()
     check("a column sorted by Enter", value("document.querySelector('#tables th:nth-child(5)').getAttribute('aria-sort')") == "ascending")
     times = value("[...document.querySelectorAll('#tables table')[0].tBodies[0].rows].map((tr) => tr.row.us)")
     check("times in order", times == sorted(times), times[:5])
@@ -125,10 +158,13 @@ try:
         view(width, 844)
         wide = value("document.documentElement.scrollWidth")
         check(f"no sideways scrolling at {width} px", wide <= width, f"{wide} px wide")
-    view(390, 844)
-    shot("report_390.png")
-    value("document.querySelector('#tables').scrollIntoView()")
-    shot("report_390_rows.png")
+    for width in (390, 1280):
+        view(width, 900)
+        value("scrollTo(0, 0)")
+        shot(f"report_{width}.png")
+        for section in ["rows", *sections]:
+            value(f"document.querySelector('#{section}').scrollIntoView()")
+            shot(f"report_{width}_{section}.png")
     send("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": "dark"}])
     view(1280)
     value("document.querySelector('#charts').scrollIntoView()")
