@@ -234,7 +234,7 @@ Planted planted_for(const BenchShape& shape, const BenchFlags& flags) {
     attach(*problem, longer, inputs->packing.placements, inputs->images);
     if (problem->legal()) return {longer, std::move(inputs), ""};
   }
-  return {{}, nullptr, fmt::format("no axis of its rows is {} % longer, or half of that more, by a whole number", flags.plant)};
+  return {{}, nullptr, fmt::format("too few rows to plant {} %: one more would be more than half of that too much", flags.plant)};
 }
 
 }  // namespace
