@@ -152,6 +152,7 @@ void leave_out_slow(std::vector<Candidate>& chosen) {
   for (const Candidate& c : chosen) fastest = std::min(fastest, c.estimate_s);
   std::erase_if(chosen, [&](const Candidate& c) {
     if (c.estimate_s <= std::max(kQuick, kTooSlow * fastest)) return false;
+    c.times->slow = true;
     c.times->left_out = fmt::format("{:.1f} ms, {:.0f} times the fastest", 1e3 * c.estimate_s, c.estimate_s / fastest);
     return true;
   });
