@@ -151,6 +151,7 @@ TimedRow timed_row(const Json& j) {
     for (const auto& [baseline, ends] : all->items()) r.intervals[baseline] = {number_of(ends.at(0)), number_of(ends.at(1))};
   r.margin = number_of(j.at("margin_after_timing"));
   if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
+  r.planted = j.value("planted", 0.0);
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
   if (const auto suite = j.find("suite"); suite != j.end()) r.suite = suite_place(*suite);

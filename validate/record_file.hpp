@@ -50,6 +50,7 @@ struct TimedRow {
   std::map<std::string, Interval> intervals;  // of them
   double margin = 0;                          // infinite: wrong
   double peak_bytes = 0;                      // 0: not recorded
+  double planted = 0;                         // percent; not 0: its times are no times of this shape
   std::string code;                           // hash of the kernel's device code; empty: unknown
   std::optional<MachineState> machine;
   std::optional<SuitePlace> suite;

@@ -40,6 +40,7 @@ Json to_json(const KernelTimes& t) {
   return {{"kernel", t.kernel},
           {"left_out", t.left_out},
           {"failed", t.failed},
+          {"slow", t.slow},
           {"cold_us", t.cold_us},
           {"steady_us", t.steady.us},
           {"launches", t.steady.launches},
@@ -53,6 +54,7 @@ Json to_json(const KernelTimes& t) {
 KernelTimes times_from(const Json& j) {
   KernelTimes t;
   t.kernel = j.at("kernel"), t.left_out = j.at("left_out"), t.failed = j.at("failed");
+  t.slow = j.value("slow", false);  // Note: a build of before it does not say
   t.cold_us = j.at("cold_us").get<std::vector<double>>();
   t.steady = {j.at("steady_us").get<std::vector<double>>(), j.at("launches"), j.at("graph")};
   t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");

@@ -77,9 +77,10 @@ class DeviceProblem {
     if (!fresh_) fresh_ = add_place(false);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
       if (op_.tensors[i].role != Role::output) continue;
-      images[i]->assign(packing_.placements[i].bytes, kGarbage[0]);
-      if (is_given(op_.tensors[i])) std::copy_n(inputs_ + packing_.given[i], images[i]->size(), images[i]->data());
-      backend_.write(memory_[*fresh_ * op_.tensors.size() + i], images[i]->data(), images[i]->size());
+      images[i]->resize(packing_.placements[i].bytes);
+      void* const there = memory_[*fresh_ * op_.tensors.size() + i];
+      if (is_given(op_.tensors[i])) backend_.write(there, inputs_ + packing_.given[i], images[i]->size());
+      else backend_.fill(there, kGarbage[0], images[i]->size());
     }
     run_once(k, *problems_[*fresh_]);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i)
@@ -151,6 +152,7 @@ void leave_out_slow(std::vector<Candidate>& chosen) {
   for (const Candidate& c : chosen) fastest = std::min(fastest, c.estimate_s);
   std::erase_if(chosen, [&](const Candidate& c) {
     if (c.estimate_s <= std::max(kQuick, kTooSlow * fastest)) return false;
+    c.times->slow = true;
     c.times->left_out = fmt::format("{:.1f} ms, {:.0f} times the fastest", 1e3 * c.estimate_s, c.estimate_s / fastest);
     return true;
   });

@@ -31,6 +31,7 @@ struct KernelTimes {
   std::string kernel;
   std::string left_out;  // why it was not timed; empty: it was
   bool failed = false;   // and that is a fault
+  bool slow = false;     // it takes 50 times as long as the fastest
   std::vector<double> cold_us;
   SteadyTimes steady;
   // Of device memory: one set of tensors, the workspace declared, and what else was taken between the first launch and the last.

@@ -215,10 +215,6 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
   return sound;
 }
 
-}  // namespace
-
-namespace {
-
 // What this side times in place of the row, with --plant.
 struct Planted {
   Case c;
@@ -234,7 +230,15 @@ Planted planted_for(const BenchShape& shape, const BenchFlags& flags) {
     attach(*problem, longer, inputs->packing.placements, inputs->images);
     if (problem->legal()) return {longer, std::move(inputs), ""};
   }
-  return {{}, nullptr, fmt::format("no axis of its rows is {} % longer, or half of that more, by a whole number", flags.plant)};
+  return {{}, nullptr, fmt::format("too few rows to plant {} %: one more would be more than half of that too much", flags.plant)};
+}
+
+// What is too slow for one side is left out for both, else a kernel at the edge of that would be a row that was lost.
+void leave_out_for_both(std::vector<Timed> (&all)[2]) {
+  for (std::size_t i = 0; i < all[0].size(); ++i)
+    for (int side = 0; side < 2; ++side)
+      if (const Timed& slow = all[side][i]; slow.first.slow && all[1 - side][i].first.left_out.empty())
+        all[1 - side][i].first.left_out = slow.first.left_out;
 }
 
 }  // namespace
@@ -283,6 +287,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         k.cold_us.clear(), k.steady.us.clear();
         t->first = k;
       }
+      if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);
     }
   const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
   bool sound = write_rows(all[0], shape, flags, ceilings, row.cost(), machine, out, true);

@@ -73,6 +73,8 @@ int accept(const std::string& base, const RecordFile& now, const std::string& re
     if (c.bad()) throw BadInput(fmt::format("'{}' cannot be a baseline: {} {}", now.path, c.verdict, c.repro));
   for (const TimedRow& r : now.rows)
     if (!(r.margin <= 1)) throw BadInput(fmt::format("'{}' cannot be a baseline: a wrong output of {}", now.path, r.key()));
+  for (const TimedRow& r : now.rows)
+    if (r.planted > 0) throw BadInput(fmt::format("'{}' cannot be a baseline: slowdowns were planted in it", now.path));
   std::string replaces;
   if (::access(base.c_str(), F_OK) == 0) replaces = read_records(base).commit;
   const std::time_t t = std::time(nullptr);

@@ -55,6 +55,8 @@ exits 0 "$validate" compare new_baseline.jsonl same.jsonl --accept -m first
 refuses "needs a reason" "$validate" compare kept.jsonl same.jsonl --accept
 refuses "the reason of an --accept" "$validate" compare kept.jsonl same.jsonl -m why
 refuses "cannot be a baseline" "$validate" compare kept.jsonl wrong.jsonl --accept -m why
+sed '2s/"record": *"bench"/&, "planted": 3/' same.jsonl >planted.jsonl
+refuses "slowdowns were planted" "$validate" compare kept.jsonl planted.jsonl --accept -m why
 refuses "cannot be a baseline" "$validate" compare kept.jsonl failed.jsonl --accept -m why
 
 # --- bad input
