@@ -5,7 +5,7 @@ enable_testing()
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
 add_executable(assay_tests ${unit_tests} validate/command/bench_times.cpp validate/command/bench_timer.cpp
-  validate/command/device_monitor.cpp "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
+  validate/command/bench_device.cpp validate/command/device_monitor.cpp "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_reference assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate

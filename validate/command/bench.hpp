@@ -14,6 +14,7 @@
 #include "validate/command/device_monitor.hpp"
 #include "validate/op.hpp"
 #include "validate/record.hpp"
+#include "validate/worker.hpp"
 
 namespace assay {
 
@@ -53,6 +54,18 @@ struct BenchShape {
   std::vector<std::string> kernels;
 };
 
+// What the kernels of a row are given: the images of its inputs, filled as the case says.
+struct RowInputs {
+  RowInputs(const Op& op, const Case& c);
+  Packing packing;
+  SharedMemory images;
+};
+
+// The first fields of a record of a kernel on a row.
+BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k);
+// The same as the beginning of a line.
+std::string row_text(const BenchShape& shape, const Kernel& k);
+
 // The sound kernels of a row that the flags ask for, and those that ratios refer to.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
@@ -61,6 +74,8 @@ struct BenchTimers {
   std::vector<std::unique_ptr<RowTimer>> sides[2];
   const BenchOut* other_out = nullptr;
   DeviceMonitor* monitor = nullptr;
+  // Counts bytes of device memory, and takes no times: a profiler may leave its marks on a process.  Null: nobody counts.
+  std::unique_ptr<RowTimer> counter;
 };
 
 // Times the kernels of one row in every process, interleaved there, judges what each computes after it at addresses that it has
@@ -79,5 +94,7 @@ Case bench_reduced(const Op& op, const Case& c);
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
 // What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);
+// Launches each kernel once, on the first row that it takes and is quick on, for a profiler that watches this process.
+void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "validate/command/bench.hpp"
+#include "validate/command/bench_device.hpp"
 #include "validate/compare.hpp"
 #include "validate/composite.hpp"
 #include "validate/image.hpp"
@@ -24,13 +25,10 @@ using Json = BenchJson;
 class RowJudge {
  public:
   RowJudge(const Op& op, const Case& c)
-      : op_(op), case_(c), packing_(pack(op, c)), inputs_(packing_.input_bytes), golden_(op.make()) {
+      : op_(op), case_(c), given_(op, c), packing_(given_.packing), inputs_(given_.images), golden_(op.make()) {
     std::vector<std::byte*> host;
-    for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-      const bool given = is_given(op.tensors[i]);
-      host.push_back(given ? inputs_.data() + packing_.given[i] : nullptr);
-      if (given) fill_image(op, c, static_cast<int>(i), packing_.placements[i], host.back(), {});
-    }
+    for (std::size_t i = 0; i < op.tensors.size(); ++i)
+      host.push_back(is_given(op.tensors[i]) ? inputs_.data() + packing_.given[i] : nullptr);
     attach(*golden_, c, packing_.placements, host);
     golden_->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     golden_->solve(sampled_rows(op, c, *golden_));
@@ -58,8 +56,9 @@ class RowJudge {
  private:
   const Op& op_;
   Case case_;
-  Packing packing_;
-  SharedMemory inputs_;
+  RowInputs given_;
+  const Packing& packing_;
+  const SharedMemory& inputs_;
   std::unique_ptr<Problem> golden_;
 };
 
@@ -71,16 +70,6 @@ struct Timed {
   double margin = 0;
   std::size_t judged = 0;  // processes
 };
-
-Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
-  return {{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
-}
-
-std::string row_text(const BenchShape& shape, const Kernel& k) {
-  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
-                     summary(shape.c, shape.op->shape()));
-}
 
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
   if (print) fmt::print("{} left out: {}\n", row_text(shape, k), why);
@@ -122,7 +111,40 @@ Json json_of(const MachineState& m) {
           {"throttle", m.throttle}};
 }
 
+// The bytes of device memory of what was timed, by the process that counts; it says once what goes against it.
+void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& inputs, std::vector<Timed>& all) {
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}, .dram = true};
+  std::vector<Timed*> counted;
+  for (Timed& t : all)
+    if (t.first.left_out.empty()) counted.push_back(&t), order.kernels.emplace_back(t.kernel->name);
+  if (counted.empty()) return;
+  const std::vector<KernelTimes> times = counter.time(order, inputs, {});
+  static std::string said;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    counted[i]->first.dram = times[i].dram;
+    if (times[i].dram || times[i].left_out == said) continue;
+    said = times[i].left_out;
+    fmt::print("{} DRAM bytes were not counted: {}\n", row_text(shape, *counted[i]->kernel), said);
+  }
+}
+
 }  // namespace
+
+RowInputs::RowInputs(const Op& op, const Case& c) : packing(pack(op, c)), images(packing.input_bytes) {
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (is_given(op.tensors[i]))
+      fill_image(op, c, static_cast<int>(i), packing.placements[i], images.data() + packing.given[i], {});
+}
+
+Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
+  return {{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
+          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
+}
+
+std::string row_text(const BenchShape& shape, const Kernel& k) {
+  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
+                     summary(shape.c, shape.op->shape()));
+}
 
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
   std::vector<const Kernel*> chosen;
@@ -153,6 +175,13 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 }
 
 namespace {
+
+// What unfused moved of device memory; nullptr where nobody counted it, and for unfused.
+const DramBytes* unfused_of(const std::vector<Timed>& all, const Timed& t) {
+  for (const Timed& other : all)
+    if (other.kernel->name == "unfused" && &other != &t && other.first.dram) return &*other.first.dram;
+  return nullptr;
+}
 
 // Prints and writes the rows of one build; whether all is right.
 bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
@@ -200,6 +229,10 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     if (print)
       fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
                  right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
+    if (print && t.first.dram)
+      fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused_of(all, t)));
+    if (print && flags.resources)
+      for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
     std::fflush(stdout);
     Json j = head_of_row("bench", shape, *t.kernel);
     j.update({{"time_us", json_of(s)},
@@ -232,6 +265,8 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
       j["steady_us"] = json_of(summary_of(t.steady));
       j["steady_us"]["launches"] = t.first.steady.launches, j["steady_us"]["graph"] = t.first.steady.graph;
     }
+    if (t.first.dram) j["dram"] = json_of(*t.first.dram);
+    if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;
     if (machine) j["machine"] = json_of(*machine);
     out.write(j);
@@ -262,7 +297,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
-      order.leave_out_slow = turn == 0;
+      order.leave_out_slow = order.functions = turn == 0;
       order.judge = turn == 0 || row.output_bytes() <= kJudgedEach;
       const auto at = [&](const std::string& name) {
         return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
@@ -277,10 +312,12 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t == side.end()) continue;
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
         k.cold_us.clear(), k.steady.us.clear();
+        if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
         t->first = k;
       }
     }
   const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
+  if (timers.counter) count_dram(*timers.counter, shape, row.inputs(), all[0]);
   bool sound = write_rows(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
   if (!timers.sides[1].empty())
     sound = write_rows(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
