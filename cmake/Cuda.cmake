@@ -32,7 +32,8 @@ if(ASSAY_GPU)
   find_path(ASSAY_CUBLASLT_INCLUDE cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(ASSAY_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(ASSAY_CUPTI_INCLUDE cupti_range_profiler.h
-    HINTS ${CUDAToolkit_INCLUDE_DIRS} "${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include" "${CUDAToolkit_ROOT}/extras/CUPTI/include")
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_CUPTI_INCLUDE_DIR} "${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include"
+      "${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include")
   mark_as_advanced(ASSAY_CUBLASLT_INCLUDE ASSAY_CUDNN_INCLUDE ASSAY_CUPTI_INCLUDE)
   if(NOT ASSAY_CUPTI_INCLUDE)
     message(STATUS "bench --dram: left out, cupti_range_profiler.h (CUPTI of CUDA 12.6 or later) was not found")

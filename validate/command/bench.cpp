@@ -184,9 +184,11 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
+  constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
   const auto child = [&](const std::string& program) {
     return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
   };
+  const auto counting = [] { return std::make_unique<ChildTimer>("/proc/self/exe", "cuda", kCounting); };
   BenchTimers timers;
   BenchOut other;
   timers.monitor = &monitor, timers.other_out = &other;
@@ -199,7 +201,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   }
   if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
   const Ceilings ceilings = ceilings_of(*backend, rows);
-  if (flags.dram) timers.counter = counter_of(child("/proc/self/exe"));
+  if (flags.dram) timers.counter = counter_of(counting());
   bool sound = true;
   for (const BenchShape& row : rows) {
     if (stop_requested) break;
@@ -207,7 +209,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     for (int side = 0; side < 2; ++side)  // one that died is replaced
       for (auto& timer : timers.sides[side])
         if (!timer->alive()) timer = child(side ? flags.ab : "/proc/self/exe");
-    if (timers.counter && !timers.counter->alive()) timers.counter = child("/proc/self/exe");
+    if (timers.counter && !timers.counter->alive()) timers.counter = counting();
   }
   fmt::print("\n");
   return sound;

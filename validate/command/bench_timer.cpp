@@ -156,10 +156,17 @@ void leave_out_slow(std::vector<Candidate>& chosen) {
 constexpr double kLongestOnce = 0.03;  // seconds
 
 void launch_once(Backend& backend, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
-  for (const Candidate& c : chosen)
-    if (c.estimate_s > kLongestOnce)
+  for (const Candidate& c : chosen) {
+    if (c.estimate_s > kLongestOnce) {
       c.times->left_out = fmt::format("{:.1f} ms a launch, more than {:.0f}", 1e3 * c.estimate_s, 1e3 * kLongestOnce);
-    else c.times->functions = backend.launched(device.launch(*c.kernel), true);
+      continue;
+    }
+    try {
+      c.times->functions = backend.launched(device.launch(*c.kernel), true);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    }
+  }
 }
 
 void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {

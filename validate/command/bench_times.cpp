@@ -78,10 +78,6 @@ void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why,
   out.write(j);
 }
 
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // At most 50 of each process, evenly over its time, in nanoseconds: what a comparison needs, in a file that can be kept.
 Json kept(const Clusters& processes) {
   constexpr std::size_t kKept = 50;
@@ -129,35 +125,6 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
 }
 
 }  // namespace
-
-RowInputs::RowInputs(const Op& op, const Case& c) : packing(pack(op, c)), images(packing.input_bytes) {
-  for (std::size_t i = 0; i < op.tensors.size(); ++i)
-    if (is_given(op.tensors[i]))
-      fill_image(op, c, static_cast<int>(i), packing.placements[i], images.data() + packing.given[i], {});
-}
-
-Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
-  return {{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-          {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
-}
-
-std::string row_text(const BenchShape& shape, const Kernel& k) {
-  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
-                     summary(shape.c, shape.op->shape()));
-}
-
-std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
-  std::vector<const Kernel*> chosen;
-  const auto& asked = flags.run.selection.kernels;
-  for (const Kernel& k : kernels()) {
-    if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
-    if (is_vendor(k) && flags.run.selection.no_vendor) continue;
-    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
-    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
-    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
-  }
-  return chosen;
-}
 
 double bench_score(double us, double baseline_us, double limit_us) {
   // 0.5 at the baseline, 1 at the limit.  A baseline at its limit or beyond leaves nothing to score by.

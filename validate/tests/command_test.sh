@@ -23,6 +23,7 @@ same "bench --memory: workspace of unfused" $((32 * 4096 * 4096 * 2)) "$(grep '"
 same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$(field memory.jsonl tensor_bytes | sort -u)"
 holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
 refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
+for flag in --dram --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
 works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
 same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
 same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \
