@@ -4,7 +4,8 @@ enable_testing()
 
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
-add_executable(assay_tests ${unit_tests} validate/command/bench_cases.cpp validate/command/bench_rows.cpp
+add_executable(assay_tests ${unit_tests} validate/command/bench_cases.cpp validate/command/bench_device.cpp
+  validate/command/bench_once.cpp validate/command/bench_row.cpp validate/command/bench_rows.cpp
   validate/command/bench_times.cpp validate/command/bench_timer.cpp validate/command/device_monitor.cpp
   validate/command/report_counts.cpp validate/command/report_suites.cpp validate/command/report_text.cpp
   validate/command/selection.cpp "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
@@ -185,8 +186,13 @@ add_test(NAME records.memory COMMAND validate bench --backend simt --memory --sh
   --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
+# What ncu's table becomes, and that what is no such table is said.
+add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}")
+add_test(NAME records.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}" "${ASSAY_RECORDS}/profile.jsonl")
+set_tests_properties(tree.profile records.profile PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
-set_tests_properties(records.run records.bench records.memory records.broken records.probe PROPERTIES FIXTURES_SETUP records)
+set_tests_properties(records.run records.bench records.memory records.broken records.probe records.profile
+  PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 

@@ -60,6 +60,23 @@ struct SteadyTimes {
   bool graph = false;  // they were captured and replayed
 };
 
+// A function of the device that a launcher launched, and what it takes of a multiprocessor.
+struct LaunchedFunction {
+  std::string name;  // readable and short
+  int registers = 0;
+  std::size_t static_shared = 0, dynamic_shared = 0;  // bytes of a block
+  std::size_t local_bytes = 0;                        // of a thread: stack and spills
+  int threads = 0;                                    // of a block
+  std::size_t blocks = 0;                             // of the grid
+  int blocks_per_sm = 0;                              // that fit at once
+  double occupancy = 0;                               // the share of a multiprocessor's threads that they are
+};
+
+// Bytes between device memory and the last cache before it.
+struct DramBytes {
+  double read = 0, written = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -106,6 +123,17 @@ class Backend {
   virtual std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& /*about_us*/) {
     return std::vector<SteadyTimes>(kernels.size());
   }
+  // The functions of one launch, in order; those that a library launches are not seen.  `watched`: a profiler that waits for it
+  // (ncu --profile-from-start off) sees this launch.
+  virtual std::vector<LaunchedFunction> launched(const TimedLaunch&, bool /*watched*/) { return {}; }
+  // What one launch of each moves, by the device's own counters, from a cache that holds nothing of it until all that it wrote is
+  // in memory.  `about_s`: how long a launch of each takes, roughly.  Throws std::runtime_error with the reason where there are
+  // no such counters, or none for us.
+  virtual std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>&, const std::vector<double>& /*about_s*/) {
+    throw std::runtime_error("this backend has no counters");
+  }
+  // The same of a copy of so many bytes within device memory: what the counters are checked by.
+  virtual DramBytes copy_dram_bytes(std::size_t /*bytes*/) { throw std::runtime_error("this backend has no counters"); }
   // What no kernel can exceed, by the device's own figures; 0: unknown.
   virtual double peak_bytes_rate() const { return 0; }
   virtual double peak_flops_rate(DType) const { return 0; }

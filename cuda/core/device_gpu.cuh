@@ -14,6 +14,8 @@
 #include <tuple>
 #include <utility>
 
+#include "cuda/core/launch_observer.hpp"
+
 namespace assay::on_gpu {
 
 using half = __half;
@@ -149,6 +151,11 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
   if (config.shared_bytes > kSharedByDefault)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.shared_bytes)),
           "raising the shared memory limit");
+  if (launch_observer.tell)
+    launch_observer.tell(launch_observer.context, {.function = reinterpret_cast<const void*>(kernel),
+                                                   .blocks = std::size_t{config.grid.x} * config.grid.y * config.grid.z,
+                                                   .threads = static_cast<int>(config.block.x * config.block.y * config.block.z),
+                                                   .dynamic_shared = config.shared_bytes});
   std::tuple<Params...> values(static_cast<Params>(std::forward<Args>(args))...);
   std::apply(
       [&](Params&... value) {

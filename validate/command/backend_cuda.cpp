@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU as a backend.
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "validate/command/backend_cuda_clock.hpp"
+#include "validate/command/backend_cuda_counters.hpp"
 #include "validate/command/backends.hpp"
 #include "validate/op.hpp"
 
@@ -105,6 +107,18 @@ class CudaBackend final : public Backend {
     settle();
     return cuda::steady_us(streams_[0], kernels, about_us);
   }
+  std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
+    return cuda::functions_of([&] {
+      if (watched) check(cudaProfilerStart(), "cudaProfilerStart");
+      run(k.launcher, k.args[0], k.workspace, {});
+      if (watched) check(cudaProfilerStop(), "cudaProfilerStop");
+    });
+  }
+  std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
+    settle();
+    return cuda::dram_bytes(streams_[0], kernels, about_s);
+  }
+  DramBytes copy_dram_bytes(std::size_t bytes) override { return cuda::copy_dram_bytes(streams_[0], bytes); }
   double copy_rate() override {
     return cuda::copy_rate(streams_[0], std::min<std::size_t>(std::size_t{2} << 30, properties_.totalGlobalMem / 8));
   }

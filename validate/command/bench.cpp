@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "validate/command/bench_device.hpp"
 #include "validate/error.hpp"
 
 namespace assay {
@@ -74,6 +75,22 @@ void print_heading(const BenchShape& row, std::string& last) {
   fmt::print("\n  {} · {}\n", row.place->suite, last);
 }
 
+// A process that counts bytes of device memory, once it has shown on a copy that it can; null and a line why where it cannot.
+std::unique_ptr<RowTimer> counter_of(std::unique_ptr<ChildTimer> process) {
+  constexpr std::size_t kBytes = std::size_t{1} << 30;
+  try {
+    const DramBytes moved = process->copy_dram_bytes(kBytes);
+    const std::string fault = dram_copy_fault(moved, kBytes);
+    if (!fault.empty()) throw std::runtime_error("the counters are wrong: " + fault);
+    fmt::print("  DRAM counters: a copy of 1 GiB reads {:.4f} and writes {:.4f} of that\n\n", moved.read / kBytes,
+               moved.written / kBytes);
+    return process;
+  } catch (const std::runtime_error& e) {
+    fmt::print("  DRAM bytes are not counted: {}\n\n", e.what());
+    return nullptr;
+  }
+}
+
 // Times every row; whether all is sound.
 bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, BenchOut& out, RunHead head) {
   const std::unique_ptr<Backend> backend = open_backend("cuda");
@@ -81,9 +98,11 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
+  constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
   const auto child = [&](const std::string& program) {
     return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
   };
+  const auto counting = [] { return std::make_unique<ChildTimer>("/proc/self/exe", "cuda", kCounting); };
   BenchTimers timers;
   BenchOut other;
   timers.monitor = &monitor, timers.other_out = &other;
@@ -96,6 +115,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   }
   if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
   const Ceilings ceilings = ceilings_of(*backend, rows);
+  if (flags.dram) timers.counter = counter_of(counting());
   bool sound = true;
   std::string table;
   for (const BenchShape& row : rows) {
@@ -105,6 +125,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     for (int side = 0; side < 2; ++side)  // one that died is replaced
       for (auto& timer : timers.sides[side])
         if (!timer->alive()) timer = child(side ? flags.ab : "/proc/self/exe");
+    if (timers.counter && !timers.counter->alive()) timers.counter = counting();
   }
   fmt::print("\n");
   return sound;
@@ -125,12 +146,8 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
   return kAllPassed;
 }
 
-}  // namespace
-
-int bench_command(const BenchFlags& flags) {
-  std::string backend_name;
-  int code = 0;
-  if (!backend_ready(flags.run, backend_name, code)) return code;
+// Throws BadInput where the flags contradict each other or the backend.
+void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
   if (flags.run.watch) throw BadInput("--watch is for run, selfcheck and replay");
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
@@ -144,6 +161,26 @@ int bench_command(const BenchFlags& flags) {
   if (!flags.ab.empty()) require_writable(flags.ab_json);
   if (!flags.ab.empty() && flags.ab_json == flags.run.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
+  if (backend_name == "cuda") {
+    if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
+      throw BadInput("--once times and counts nothing: there is nothing for --memory, --dram, --sites, --times-only or --ab");
+    if (flags.memory && (flags.dram || flags.resources))
+      throw BadInput("--memory runs nothing: there is nothing for --dram or --resources");
+    return;
+  }
+  if (flags.dram) throw BadInput("--dram: simt has no counters of device memory; it needs a GPU, --backend cuda");
+  if (flags.resources)
+    throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
+  if (flags.once) throw BadInput("--once: there is no profiler to launch for on simt; it needs a GPU, --backend cuda");
+}
+
+}  // namespace
+
+int bench_command(const BenchFlags& flags) {
+  std::string backend_name;
+  int code = 0;
+  if (!backend_ready(flags.run, backend_name, code)) return code;
+  check_flags(flags, backend_name);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 
   BenchOut out;
@@ -153,6 +190,11 @@ int bench_command(const BenchFlags& flags) {
   bool sound = true;
   fmt::print("Assay {} · commit {} · {}\n\n", head.version, head.commit, head.device);
   if (flags.memory) return hold_all(rows, flags, out, head);
+  if (flags.once) {
+    out.start(head);
+    bench_once(*open_backend(backend_name), rows, flags, out);
+    return stop_requested ? 130 : kAllPassed;
+  }
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
   else out.start(head);
   if (!flags.times_only && flags.ab.empty()) {

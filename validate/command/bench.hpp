@@ -15,6 +15,7 @@
 #include "validate/command/device_monitor.hpp"
 #include "validate/op.hpp"
 #include "validate/record.hpp"
+#include "validate/worker.hpp"
 
 namespace assay {
 
@@ -65,6 +66,11 @@ struct BenchShape {
 // Every row that the flags mean.  Throws BadInput for everything that a person can get wrong.
 std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu);
 
+// The first fields of a record of a kernel on a row.
+BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k);
+// The same as the beginning of a line.
+std::string row_text(const BenchShape& shape, const Kernel& k);
+
 // The sound kernels of a row that the flags ask for, and those that ratios refer to.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
@@ -73,6 +79,8 @@ struct BenchTimers {
   std::vector<std::unique_ptr<RowTimer>> sides[2];
   const BenchOut* other_out = nullptr;
   DeviceMonitor* monitor = nullptr;
+  // Counts bytes of device memory, and takes no times: a profiler may leave its marks on a process.  Null: nobody counts.
+  std::unique_ptr<RowTimer> counter;
 };
 
 // Times the kernels of one row in every process, interleaved there, judges what each computes after it at addresses that it has
@@ -94,5 +102,7 @@ std::vector<Case> bench_longer(const Op& op, const Case& c, double percent);
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
 // What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);
+// Launches each kernel once, on the first row that it takes and is quick on, for a profiler that watches this process.
+void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out);
 
 }  // namespace assay

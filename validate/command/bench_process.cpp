@@ -5,6 +5,8 @@
 //           with "longer": {"line": ..., "inputs": ..., "input_bytes": ...} where that is what shall be timed
 //   child   {"judge": kernel}                                   its outputs lie in that file; waits for {}
 //   child   {"kernels": [...]}
+//   parent  {"copy": bytes}
+//   child   {"dram": {...}}                                     what the counters say of such a copy
 // The files are memory of the parent, by way of /proc/PID/fd.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +23,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "validate/command/bench_device.hpp"
 #include "validate/command/bench_timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/error.hpp"
@@ -37,18 +40,21 @@ using Json = nlohmann::ordered_json;
 constexpr int kProtocol = 1;  // another build may speak another
 
 Json to_json(const KernelTimes& t) {
-  return {{"kernel", t.kernel},
-          {"left_out", t.left_out},
-          {"failed", t.failed},
-          {"slow", t.slow},
-          {"cold_us", t.cold_us},
-          {"steady_us", t.steady.us},
-          {"launches", t.steady.launches},
-          {"graph", t.steady.graph},
-          {"tensor_bytes", t.tensor_bytes},
-          {"workspace_bytes", t.workspace_bytes},
-          {"other_bytes", t.other_bytes},
-          {"code", t.code}};
+  Json j{{"kernel", t.kernel},
+         {"left_out", t.left_out},
+         {"failed", t.failed},
+         {"slow", t.slow},
+         {"cold_us", t.cold_us},
+         {"steady_us", t.steady.us},
+         {"launches", t.steady.launches},
+         {"graph", t.steady.graph},
+         {"tensor_bytes", t.tensor_bytes},
+         {"workspace_bytes", t.workspace_bytes},
+         {"other_bytes", t.other_bytes},
+         {"code", t.code}};
+  if (!t.functions.empty()) j["functions"] = json_of(t.functions);
+  if (t.dram) j["dram"] = json_of(*t.dram);
+  return j;
 }
 
 KernelTimes times_from(const Json& j) {
@@ -59,6 +65,8 @@ KernelTimes times_from(const Json& j) {
   t.steady = {j.at("steady_us").get<std::vector<double>>(), j.at("launches"), j.at("graph")};
   t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");
   t.code = j.at("code");
+  if (const auto functions = j.find("functions"); functions != j.end()) t.functions = functions_from(*functions);
+  if (const auto dram = j.find("dram"); dram != j.end()) t.dram = dram_from(*dram);
   return t;
 }
 
@@ -71,12 +79,15 @@ SharedMemory opened(const std::string& path, std::size_t bytes, bool writable) {
 }
 
 Json answer(Backend& backend, const Json& order, std::FILE* out) {
+  if (const auto copy = order.find("copy"); copy != order.end())
+    return {{"dram", json_of(backend.copy_dram_bytes(copy->get<std::size_t>()))}};
   TimingOrder o;
   const std::vector<OpShape> shapes = op_shapes();
   o.c = parse_repro(order.at("line").get<std::string>(), shapes).what;
   o.op = &op_named(o.c.op);
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
+  o.functions = order.value("functions", false), o.dram = order.value("dram", false);
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
     throw std::runtime_error("this build places the tensors otherwise");
@@ -218,6 +229,14 @@ std::string ChildTimer::receive() {
   }
 }
 
+DramBytes ChildTimer::copy_dram_bytes(std::size_t bytes) {
+  const Json j = send(text_of({{"copy", bytes}})) ? Json::parse(receive(), nullptr, false) : Json();
+  if (j.is_object() && j.contains("dram")) return dram_from(j.at("dram"));
+  if (j.is_object() && j.contains("error")) throw std::runtime_error(j.at("error").get<std::string>());
+  end();
+  throw std::runtime_error("the process that counts died or took too long");
+}
+
 std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemory& inputs, const JudgeOutputs& judge) {
   const Packing packing = pack(*o.op, o.c);
   const SharedMemory outputs(packing.output_bytes);
@@ -229,8 +248,9 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
     return all;
   };
   Json order{{"line", repro(o.c, o.op->shape())},  {"kernels", o.kernels},     {"seconds", o.seconds},
-             {"leave_out_slow", o.leave_out_slow}, {"judge", o.judge},         {"inputs", file(inputs)},
-             {"input_bytes", packing.input_bytes}, {"outputs", file(outputs)}, {"output_bytes", packing.output_bytes}};
+             {"leave_out_slow", o.leave_out_slow}, {"judge", o.judge},         {"functions", o.functions},
+             {"dram", o.dram},                     {"inputs", file(inputs)},   {"input_bytes", packing.input_bytes},
+             {"outputs", file(outputs)},           {"output_bytes", packing.output_bytes}};
   // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
   if (o.longer)
     order["longer"] = {{"line", repro(*o.longer, o.op->shape())},

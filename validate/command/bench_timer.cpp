@@ -177,6 +177,34 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
   }
 }
 
+// What a profiler takes again and again, once a counter, has to be short.
+constexpr double kLongestOnce = 0.03;  // seconds
+
+void launch_once(Backend& backend, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
+  for (const Candidate& c : chosen) {
+    if (c.estimate_s > kLongestOnce) {
+      c.times->left_out = fmt::format("{:.1f} ms a launch, more than {:.0f}", 1e3 * c.estimate_s, 1e3 * kLongestOnce);
+      continue;
+    }
+    try {
+      c.times->functions = backend.launched(device.launch(*c.kernel), true);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    }
+  }
+}
+
+void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
+  std::vector<double> about;
+  for (const Candidate& c : chosen) about.push_back(c.estimate_s);
+  try {
+    const std::vector<DramBytes> bytes = backend.dram_bytes(launches, about);
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->dram = bytes[i];
+  } catch (const std::runtime_error& e) {
+    for (const Candidate& c : chosen) c.times->left_out = e.what();
+  }
+}
+
 }  // namespace
 
 std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
@@ -186,9 +214,16 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   std::vector<Candidate> chosen = candidates_of(device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;
-
+  if (order.once) {
+    launch_once(backend_, device, chosen);
+    return all;
+  }
   std::vector<TimedLaunch> launches;
   for (const Candidate& c : chosen) launches.push_back(device.launch(*c.kernel));
+  if (order.dram) {
+    count_dram(backend_, chosen, launches);
+    return all;
+  }
   const std::size_t in_use = backend_.memory_in_use();
   std::vector<std::vector<double>> cold = backend_.time_us(launches, order.seconds);
   std::vector<double> about;
@@ -200,6 +235,8 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     t.cold_us = std::move(cold[i]), t.steady = std::move(steady[i]);
     t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
   }
+  if (order.functions)
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = backend_.launched(launches[i], false);
   if (!order.judge) return all;
   if (order.longer) {
     DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);

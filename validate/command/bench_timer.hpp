@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ struct TimingOrder {
   // A planted slowdown: what is timed in place of `c`, and its inputs.  What is judged stays `c`.
   std::optional<Case> longer{};
   const SharedMemory* longer_inputs = nullptr;
+  bool functions = false;       // say what each launches, too
+  // Instead of times:
+  bool dram = false;  // the bytes of device memory of a launch
+  bool once = false;  // what each launches, in one launch that a profiler may watch; none that takes long
 };
 
 struct KernelTimes {
@@ -37,6 +42,8 @@ struct KernelTimes {
   // Of device memory: one set of tensors, the workspace declared, and what else was taken between the first launch and the last.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
   std::string code;  // hash of the kernel's code in that build
+  std::vector<LaunchedFunction> functions;
+  std::optional<DramBytes> dram;
 };
 
 // Called once a kernel with the images of its outputs, null for inputs, in the order of the op's tensors.
@@ -69,6 +76,8 @@ class ChildTimer final : public RowTimer {
   ChildTimer(const ChildTimer&) = delete;
   ChildTimer& operator=(const ChildTimer&) = delete;
   std::vector<KernelTimes> time(const TimingOrder&, const SharedMemory& inputs, const JudgeOutputs&) override;
+  // What a copy of so many bytes moves there.  Throws std::runtime_error with the reason where nobody can count it.
+  DramBytes copy_dram_bytes(std::size_t bytes);
   bool alive() const override { return pid_ > 0; }
   const std::string& commit() const { return commit_; }
   const std::string& build() const { return build_; }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "validate/command/bench.hpp"
+#include "validate/command/bench_device.hpp"
 #include "validate/command/bench_judge.hpp"
 #include "validate/image.hpp"
 #include "validate/stats.hpp"
@@ -25,19 +26,6 @@ struct Timed {
   std::size_t judged = 0;  // processes
 };
 
-Json head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
-  Json j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
-         {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
-  if (const auto& p = shape.place)
-    j["suite"] = {{"name", p->suite}, {"table", p->table}, {"label", p->label}, {"reported", p->reported}};
-  return j;
-}
-
-std::string row_text(const BenchShape& shape, const Kernel& k) {
-  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
-                     summary(shape.c, shape.op->shape()));
-}
-
 std::string label_of(const BenchShape& shape) { return shape.place ? "  · " + shape.place->label : ""; }
 
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
@@ -45,10 +33,6 @@ void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why,
   Json j = head_of_row("left_out", shape, k);
   j["reason"] = why;
   out.write(j);
-}
-
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // At most 50 of each process, evenly over its time, in nanoseconds: what a comparison needs, in a file that can be kept.
@@ -80,20 +64,24 @@ Json json_of(const MachineState& m) {
           {"throttle", m.throttle}};
 }
 
-}  // namespace
-
-std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
-  std::vector<const Kernel*> chosen;
-  const auto& asked = flags.run.selection.kernels;
-  for (const Kernel& k : kernels()) {
-    if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
-    if (is_vendor(k) && flags.run.selection.no_vendor) continue;
-    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
-    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
-    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
+// The bytes of device memory of what was timed, by the process that counts; it says once what goes against it.
+void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& inputs, std::vector<Timed>& all) {
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}, .dram = true};
+  std::vector<Timed*> counted;
+  for (Timed& t : all)
+    if (t.first.left_out.empty()) counted.push_back(&t), order.kernels.emplace_back(t.kernel->name);
+  if (counted.empty()) return;
+  const std::vector<KernelTimes> times = counter.time(order, inputs, {});
+  static std::string said;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    counted[i]->first.dram = times[i].dram;
+    if (times[i].dram || times[i].left_out == said) continue;
+    said = times[i].left_out;
+    fmt::print("{} DRAM bytes were not counted: {}\n", row_text(shape, *counted[i]->kernel), said);
   }
-  return chosen;
 }
+
+}  // namespace
 
 double bench_score(double us, double baseline_us, double limit_us) {
   // 0.5 at the baseline, 1 at the limit.  A baseline at its limit or beyond leaves nothing to score by.
@@ -123,6 +111,13 @@ std::vector<std::vector<Interval>> intervals_of(const std::vector<Timed>& all, c
       intervals[i][j] = ratio_interval(all[i].cold, references[j]->cold, 0.95, seed);
   }
   return intervals;
+}
+
+// What unfused moved of device memory; nullptr where nobody counted it, and for unfused.
+const DramBytes* unfused_of(const std::vector<Timed>& all, const Timed& t) {
+  for (const Timed& other : all)
+    if (other.kernel->name == "unfused" && &other != &t && other.first.dram) return &*other.first.dram;
+  return nullptr;
 }
 
 // Writes the rows of one build, and prints them where it is this one (`own`); whether all is right.
@@ -173,6 +168,10 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     if (own)
       fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
                  label_of(shape), right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
+    if (own && t.first.dram)
+      fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused_of(all, t)));
+    if (own && flags.resources)
+      for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
     std::fflush(stdout);
     Json j = head_of_row("bench", shape, *t.kernel);
     j.update({{"time_us", json_of(s)},
@@ -205,6 +204,8 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
       j["steady_us"] = json_of(summary_of(t.steady));
       j["steady_us"]["launches"] = t.first.steady.launches, j["steady_us"]["graph"] = t.first.steady.graph;
     }
+    if (t.first.dram) j["dram"] = json_of(*t.first.dram);
+    if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;
     if (machine) j["machine"] = json_of(*machine);
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
@@ -269,7 +270,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
-      order.leave_out_slow = turn == 0;
+      order.leave_out_slow = order.functions = turn == 0;
       order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
       if (planted.inputs && which == 0) order.longer = planted.c, order.longer_inputs = &planted.inputs->memory;
       const auto at = [&](const std::string& name) {
@@ -285,11 +286,13 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t == side.end()) continue;
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
         k.cold_us.clear(), k.steady.us.clear();
+        if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
         t->first = k;
       }
       if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);
     }
   const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
+  if (timers.counter) count_dram(*timers.counter, shape, row.inputs(), all[0]);
   bool sound = write_rows(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
   if (!timers.sides[1].empty())
     sound = write_rows(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;

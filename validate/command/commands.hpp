@@ -62,6 +62,9 @@ struct BenchFlags {
   bool times_only = false;
   bool sites = false;       // bytes by source line too
   bool memory = false;      // device memory instead: nothing runs
+  bool once = false;        // each kernel once instead, for a profiler
+  bool dram = false;        // bytes of device memory by the hardware's counters
+  bool resources = false;   // print what each function takes of a multiprocessor
   int processes = 6;        // that each row is timed in
   std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
   double plant = 0;         // with ab: percent of more work that this side's kernels get, under the row's own name

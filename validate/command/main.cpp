@@ -212,6 +212,10 @@ int dispatch(int argc, char** argv) {
   bench->add_flag("--sites", bench_flags.sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench->add_flag("--memory", bench_flags.memory,
                   "bytes of device memory instead, tensors and workspace: allocated, and not run");
+  bench->add_flag("--dram", bench_flags.dram, "bytes of device memory too, by the GPU's counters, beside the formula's");
+  bench->add_flag("--resources", bench_flags.resources, "registers, shared memory and occupancy of each function too");
+  bench->add_flag("--once", bench_flags.once,
+                  "each kernel once instead, on the first row that it takes: for a profiler that watches (.ci/profile)");
   bench->add_flag("--times-only", bench_flags.times_only, "leave out the counting of bytes on simt");
   bench->callback([&] { code = bench_command(bench_flags); });
 

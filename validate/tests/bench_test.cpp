@@ -31,7 +31,8 @@ class PretendedClock final : public Backend {
   bool computes = true;
   Launcher slow = nullptr;  // this one takes long by the host's clock
   int slow_runs = 1 << 30;  // the first so many times
-  std::vector<Launcher> timed;
+  std::vector<Launcher> timed, launched_alone, launched_watched;
+  std::string why_no_dram;
   // With it, what a launch on these arguments takes, 40 times with some noise.
   std::function<double(const void* args)> work;
   std::uint64_t noise = 1;
@@ -72,6 +73,18 @@ class PretendedClock final : public Backend {
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
     std::vector<SteadyTimes> all;
     for (std::size_t i = 0; i < kernels.size(); ++i) all.push_back({{0.5 * about_us[i]}, 20, true});
+    return all;
+  }
+  std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
+    (watched ? launched_watched : launched_alone).push_back(k.launcher);
+    return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
+  }
+  // Kernel number i reads 1000·(i + 1) bytes and writes 10.
+  std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
+    if (!why_no_dram.empty()) throw std::runtime_error(why_no_dram);
+    CHECK(about_s.size() == kernels.size());
+    std::vector<DramBytes> all;
+    for (std::size_t i = 0; i < kernels.size(); ++i) all.push_back({1000 * static_cast<double>(i + 1), 10});
     return all;
   }
 };
@@ -116,6 +129,7 @@ BenchRows timed(PretendedClock& machine, const BenchShape& shape, const BenchFla
   Side side("");
   BenchTimers timers;
   for (int i = 0; i < flags.processes; ++i) timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
+  if (flags.dram) timers.counter = std::make_unique<LocalTimer>(machine);
   BenchRows outcome;
   outcome.sound = bench_times(timers, shape, flags, ceilings, side.out);
   outcome.records = side.records();
@@ -179,6 +193,73 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
   CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
   CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
+}
+
+TEST_CASE("bench: bytes by the counters and the functions launched go with a row; counters that fail leave it as it is") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.processes = 2, flags.dram = true;
+  const std::string line = "layernorm_residual f16 rows=9 cols=72 seed=1";
+  const BenchRows o = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
+  CHECK(o.sound);
+  REQUIRE(o.records.size() == 4);
+  CHECK(o.of("block_row").at("dram") == Json({{"read_bytes", 1000}, {"written_bytes", 10}}));
+  CHECK(o.of("unfused").at("dram").at("read_bytes") == 3000);
+  const Json& function = o.of("naive").at("resources").at(0);
+  CHECK(function.at("function") == "rows_room::run");
+  CHECK(function.at("registers") == 40);
+  CHECK(function.at("dynamic_shared") == 64);
+  CHECK(function.at("occupancy") == 0.5);
+  CHECK(machine.launched_alone.size() == 4);  // in the first process alone, and in none that a profiler watches
+  CHECK(machine.launched_watched.empty());
+  CHECK(machine.timed.size() == 8);  // the process that counts takes no times
+  machine.why_no_dram = "the driver says no";
+  const BenchRows without = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
+  CHECK(without.sound);
+  REQUIRE(without.records.size() == 4);
+  CHECK_FALSE(without.of("naive").contains("dram"));
+  CHECK(without.of("naive").at("time_us").at("median") == 20);
+  flags.dram = false, machine.why_no_dram.clear();
+  CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
+}
+
+TEST_CASE("bench: --once launches each kernel on the first row that it is quick on") {
+  PretendedClock machine;
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  std::vector<OpShape> shapes;
+  for (const Op& op : ops()) shapes.push_back(op.shape());
+  std::vector<BenchShape> rows;
+  for (const char* line : {"layernorm_residual f16 rows=9 cols=72 seed=1", "layernorm_residual f32 rows=3 cols=72 seed=1"}) {
+    const Case c = parse_repro(line, shapes).what;
+    rows.push_back({find_op(c.op), c, {}});
+  }
+  rows[0].kernels = {"naive", "block_row"};  // this row is not for warp_row
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("assay_once_" + std::to_string(::getpid()));
+  {
+    BenchOut out;
+    out.json = std::make_unique<JsonLines>(file.string());
+    BenchFlags flags;
+    flags.run.selection.no_vendor = true;
+    bench_once(machine, rows, flags, out);
+  }
+  std::ifstream in(file);
+  std::vector<Json> records;
+  for (std::string text; std::getline(in, text);) records.push_back(Json::parse(text));
+  std::filesystem::remove(file);
+  REQUIRE(records.size() == 4);
+  for (const Json& j : records) CHECK(test::violation(test::schema(), j, "") == "");
+  const auto says = [&](std::size_t i, const char* record, const char* kernel, const char* dtype) {
+    CHECK(records[i].at("record") == record);
+    CHECK(records[i].at("kernel") == kernel);
+    CHECK(records[i].at("dtype") == dtype);
+  };
+  says(0, "launched", "block_row", "f16");
+  says(1, "launched", "unfused", "f16");
+  says(2, "launched", "warp_row", "f32");
+  says(3, "left_out", "naive", "f32");  // too slow on both
+  CHECK(records[0].at("functions").size() == 1);
+  CHECK(machine.launched_watched.size() == 3);
+  CHECK(machine.timed.empty());
 }
 
 TEST_CASE("bench: the score, and rates that cannot be") {

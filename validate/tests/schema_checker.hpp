@@ -54,6 +54,8 @@ inline std::string violation(const Json& s, const Json& v, const std::string& wh
       if (std::find(rule.begin(), rule.end(), v) == rule.end()) return where + ": none of " + rule.dump() + ": " + v.dump();
     } else if (key == "minimum") {
       if (v.is_number() && !(v.get<double>() >= rule.get<double>())) return where + ": below " + rule.dump();
+    } else if (key == "maximum") {
+      if (v.is_number() && !(v.get<double>() <= rule.get<double>())) return where + ": above " + rule.dump();
     } else if (key == "pattern") {
       if (v.is_string() && !std::regex_search(v.get<std::string>(), std::regex(rule.get<std::string>())))
         return where + ": not of the form " + rule.dump() + ": " + v.dump();

@@ -54,6 +54,9 @@ const char* const kBench = R"({"record":"bench","op":"layernorm_residual","kerne
   "share_of_matrix":0.009,"limit":"copy","share_of_limit":1.02,"baseline":"unfused","speedup":1.6,
   "speedups":{"unfused":1.6,"baseline_cudnn":1.1},"margin_after_timing":0.3})";
 
+const char* const kResources = R"([{"function":"rows_room::norm<__half, 8>","registers":40,"static_shared":32,"dynamic_shared":0,
+  "local_bytes":0,"threads":256,"blocks":16384,"blocks_per_sm":6,"occupancy":0.75}])";
+
 }  // namespace
 
 TEST_CASE("schema: records, full and bare, are what it says") {
@@ -89,6 +92,16 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   bench["speedup"] = nullptr, bench["margin_after_timing"] = "inf";
   bench["matrix_rate_flops_per_s"] = nullptr, bench["share_of_matrix"] = nullptr, bench["speedups"] = Json::object();
   CHECK(violation(bench.dump()) == "");
+  bench["dram"] = {{"read_bytes", 5e8}, {"written_bytes", 0}};
+  bench["resources"] = Json::parse(kResources);
+  CHECK(violation(bench.dump()) == "");
+  for (const char* launched : {"[]", kResources}) {
+    Json j =
+        Json::parse(R"({"record":"launched","op":"linear","kernel":"naive","backend":"cuda","dtype":"f16","shape":"tokens=1"})");
+    CHECK(violation(j.dump()) != "");
+    j["functions"] = Json::parse(launched);
+    CHECK(violation(j.dump()) == "");
+  }
   const char* const left_out =
       R"({"record":"left_out","op":"linear","kernel":"naive","backend":"cuda","dtype":"f16","shape":"tokens=1","reason":"slow"})";
   CHECK(violation(left_out) == "");
@@ -148,6 +161,11 @@ TEST_CASE("schema: every field of a record is held to it") {
   CHECK(violation(bench.dump()) != "");
   bench["limit"] = "matrix";
   CHECK(violation(bench.dump()) == "");
+  bench["dram"] = {{"read_bytes", 5e8}};
+  CHECK(violation(bench.dump()) != "");
+  bench.erase("dram"), bench["resources"] = Json::parse(kResources);
+  bench["resources"][0]["occupancy"] = 75;
+  CHECK(violation(bench.dump()) != "");
   bench["time_us"]["samples"] = 0;
   CHECK(violation(bench.dump()) != "");
 }
@@ -184,7 +202,8 @@ TEST_CASE("schema: every line that the command wrote is what it says", "[recorde
       last = kind;
     }
     CHECK(first == "run");
-    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "memory" || last == "probe" || last == "timing"));
+    CHECK((last == "end" || last == "traffic" || last == "bench" || last == "memory" || last == "probe" || last == "timing" ||
+           last == "profile"));
   }
   CHECK(files > 0);
 }

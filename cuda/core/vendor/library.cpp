@@ -23,6 +23,7 @@ std::vector<std::string> folders() {
   }
   all.emplace_back();
   all.emplace_back("/usr/local/cuda/lib64/");
+  all.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/");
   return all;
 }
 
@@ -40,7 +41,7 @@ Library::Library(std::string name, std::initializer_list<const char*> files, con
                why && (missing_.empty() || std::string(why).find("No such file") == std::string::npos))
         missing_ = why;
     }
-  if (!handle_) return;
+  if (!handle_ || !version) return;
   try {
     const std::size_t number = function<std::size_t()>(version)();
     version_ = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." + std::to_string(number % 100);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vendor's library, opened at run time: nothing of it is linked, and where it is missing only the baselines that call it are.
 // Looked for in the folders of ASSAY_VENDOR_PATH (one or several, with colons between), then where the system looks, then in
-// /usr/local/cuda/lib64.
+// /usr/local/cuda/lib64 and in CUPTI's folder beside it.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@ namespace assay::vendor {
 class Library {
  public:
   // `files`: its names, the best first.  `version`: a function of it that takes nothing and gives 10000·major + 100·minor +
-  // patch.
+  // patch; nullptr: it is not asked.
   Library(std::string name, std::initializer_list<const char*> files, const char* version);
 
   const std::string& name() const { return name_; }

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records from what ncu printed.
+  profile.py --metrics                      what ncu is to collect
+  profile.py LAUNCHED.jsonl NCU.csv         `profile` records: the n-th launch in ncu's table is the n-th of bench --once
+  profile.py --compare RECORDS PROFILE      bytes of device memory by ncu beside those of bench --dram, for the same rows
+"""
+import csv
+import json
+import sys
+
+# field of a profile record: ncu's metric, its unit there, how many of ours that is, whether it is a share
+FIELDS = {
+    "time_us": ("gpu__time_duration.sum", {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3,
+                                            "s": 1e6, "second": 1e6}),
+    "registers": ("launch__registers_per_thread", {"register/thread": 1, "": 1}),
+    "occupancy_theoretical": ("sm__maximum_warps_per_active_cycle_pct", {"%": 0.01}),
+    "occupancy_achieved": ("sm__warps_active.avg.pct_of_peak_sustained_active", {"%": 0.01}),
+    "memory_share": ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", {"%": 0.01}),
+    "compute_share": ("sm__throughput.avg.pct_of_peak_sustained_elapsed", {"%": 0.01}),
+    "dram_share": ("dram__throughput.avg.pct_of_peak_sustained_elapsed", {"%": 0.01}),
+    "dram_read_bytes": ("dram__bytes_read.sum", {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}),
+    "dram_written_bytes": ("dram__bytes_write.sum", {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}),
+}
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+STALLS = ("barrier branch_resolving dispatch_stall drain gmma imc_miss lg_throttle long_scoreboard math_pipe_throttle membar "
+          "mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait").split()
+SHOWN_STALLS = 3
+AGREE = 0.03  # share by which two counts of the same bytes may differ
+L2_BYTES = 64e6  # of what a kernel wrote so much may be in the cache yet when ncu stops to count
+
+
+class Wrong(Exception):
+    pass
+
+
+def number(text):
+    """Of a cell; None where ncu says nothing ("n/a", "(!) nan", empty)."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None
+
+
+def table(path):
+    """The rows of ncu's table as dictionaries, and its units: a header, a line of units, a row for each launch."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID",')), None)
+    if start is None:
+        said = [line for line in lines if line.startswith(("==ERROR==", "==WARNING=="))]
+        raise Wrong("ncu profiled nothing: " + (said[0] if said else "no table in " + path))
+    cells = list(csv.reader(line for line in lines[start:] if line.startswith('"')))
+    header, units, rows = cells[0], cells[1], cells[2:]
+    if units[0]:
+        raise Wrong("ncu's table has no line of units")
+    for row in rows:
+        if len(row) != len(header):
+            raise Wrong(f"launch {row[0]} of ncu's table has {len(row)} cells, its header {len(header)}")
+    rows = [dict(zip(header, row)) for row in rows]
+    return sorted(rows, key=lambda row: int(row["ID"])), dict(zip(header, units))
+
+
+def identifier(name):
+    """`run` of "void assay::on_gpu::room::<unnamed>::run<__half, (int)8>(const T1 *)", and of the short form of it."""
+    for noise in ("<unnamed>::", "(anonymous namespace)::"):
+        name = name.replace(noise, "")
+    return name.split("<")[0].split("(")[0].split("::")[-1].split()[-1]
+
+
+def profile(launched, function, row, units):
+    record = {"record": "profile"}
+    record.update({key: launched[key] for key in ("op", "kernel", "dtype", "shape")})
+    record["function"] = function
+    for field, (metric, factors) in FIELDS.items():
+        value = number(row.get(metric, ""))
+        if value is None:
+            continue
+        unit = units[metric]
+        if unit not in factors:
+            raise Wrong(f"{metric} is in '{unit}', not in {' or '.join(factors)}")
+        value *= factors[unit]
+        record[field] = int(value) if field == "registers" else min(value, 1.0) if "%" in factors else value
+    stalls = {reason: number(row.get(STALL.format(reason), "")) or 0 for reason in STALLS}
+    total = sum(stalls.values())
+    del stalls["selected"]  # those that issued
+    most = sorted(stalls, key=stalls.get, reverse=True)[:SHOWN_STALLS]
+    if total > 0:
+        record["stalls"] = {reason: round(stalls[reason] / total, 4) for reason in most if stalls[reason] > 0}
+    return record
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def profiles(launched_path, csv_path):
+    rows, units = table(csv_path)
+    launches = []
+    for record in lines_of(launched_path):
+        if record["record"] in ("run", "left_out"):
+            print(json.dumps(record, ensure_ascii=False))
+        elif record["record"] == "launched":
+            launches += [(record, f["function"]) for f in record["functions"]]
+    for place, ((launched, function), row) in enumerate(zip(launches, rows), 1):
+        if identifier(row["Kernel Name"]) != identifier(function):
+            raise Wrong(f"launch {place} is {function} of {launched['op']}/{launched['kernel']}, and ncu saw {row['Kernel Name']}")
+        print(json.dumps(profile(launched, function, row, units), ensure_ascii=False))
+    if len(rows) != len(launches):
+        raise Wrong(f"{len(launches)} functions were launched, and ncu saw {len(rows)}")
+
+
+def disagreement(dram, functions):
+    """What is wrong between the bytes of one kernel by bench and those of its functions by ncu; empty: nothing."""
+    read = sum(f["dram_read_bytes"] for f in functions)
+    written = sum(f["dram_written_bytes"] for f in functions)
+    if abs(read - dram["read_bytes"]) > AGREE * dram["read_bytes"]:
+        return f"reads {read:.0f}, bench {dram['read_bytes']:.0f}"
+    if not (1 - AGREE) * dram["written_bytes"] - L2_BYTES <= written <= (1 + AGREE) * dram["written_bytes"]:
+        return f"writes {written:.0f}, bench {dram['written_bytes']:.0f}"
+    return ""
+
+
+def compare(bench_path, profile_path):
+    """Prints a line for each kernel that both know.  Only kernels of one function are judged: ncu empties the cache before each."""
+    key = lambda record: tuple(record[field] for field in ("op", "kernel", "dtype", "shape"))
+    seen = {}
+    for record in lines_of(profile_path):
+        if record["record"] == "profile" and "dram_read_bytes" in record and "dram_written_bytes" in record:
+            seen.setdefault(key(record), []).append(record)
+    judged = wrong = 0
+    for record in lines_of(bench_path):
+        if record["record"] != "bench" or "dram" not in record or key(record) not in seen:
+            continue
+        functions = seen[key(record)]
+        fault = disagreement(record["dram"], functions)
+        small = record["dram"]["read_bytes"] < L2_BYTES
+        one = len(functions) == 1 and not small
+        judged, wrong = judged + one, wrong + bool(one and fault)
+        why = "" if one else " (small: not judged)" if small else f" ({len(functions)} functions: not judged)"
+        print(f"{'/'.join(key(record)[:2])} {' '.join(key(record)[2:])}: {fault or 'agrees'}{why}")
+    print(f"{judged} kernels judged, {wrong} disagree")
+    return 1 if wrong or not judged else 0
+
+
+def main(arguments):
+    if arguments == ["--metrics"]:
+        print(",".join([metric for metric, _ in FIELDS.values()] + [STALL.format(reason) for reason in STALLS]))
+        return 0
+    if len(arguments) == 3 and arguments[0] == "--compare":
+        return compare(*arguments[1:])
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    profiles(*arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (Wrong, OSError, ValueError, KeyError) as error:
+        print(f"profile.py: {error}", file=sys.stderr)
+        sys.exit(1)
