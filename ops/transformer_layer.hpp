@@ -63,7 +63,8 @@ struct transformer_layer {
     using enum Axis;
     const AxisList stream = {batch, seq_q, hidden}, queries = {batch, seq_q, heads, head_dim},
                    keys = {batch, seq_q, kv_heads, head_dim};
-    const TensorOptions biased{.when = "dialect", .words = 6}, gated{.when = "dialect", .words = 1}, turned{.when = "dialect", .words = 5};
+    const TensorOptions biased{.when = "dialect", .words = 6}, gated{.when = "dialect", .words = 1},
+        turned{.when = "dialect", .words = 5};
     v.input("x", a.x, stream);
     v.weight("gamma1", a.gamma1, {hidden}), v.weight("beta1", a.beta1, {hidden}, biased);
     v.weight("wq", a.wq, {heads, head_dim, hidden}), v.weight("bq", a.bq, {heads, head_dim}, biased);

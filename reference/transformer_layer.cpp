@@ -9,6 +9,7 @@
 
 #include "ops/add.hpp"
 #include "ops/attention_forward.hpp"
+#include "ops/core/dense.hpp"
 #include "ops/gelu_linear.hpp"
 #include "ops/gemm_swiglu.hpp"
 #include "ops/layernorm.hpp"
@@ -40,15 +41,6 @@ struct Arrays {
   }
 };
 
-// A row-major tensor of f64, or of what a tensor without gaps holds.
-Tensor shaped(void* data, DType t, std::initializer_list<std::int64_t> shape) {
-  Tensor to{.data = data, .dtype = t};
-  for (const std::int64_t extent : shape) to.shape[to.rank++] = extent;
-  std::int64_t step = 1;
-  for (int a = to.rank - 1; a >= 0; --a) to.stride[a] = step, step *= to.shape[a];
-  return to;
-}
-
 class Block {
  public:
   Block(const transformer_layer::Args& args, transformer_layer::Golden& golden) : a(args), g(golden) {}
@@ -69,7 +61,7 @@ class Block {
       r.rotary_dim = a.rotary(), r.base = a.base;
       take(r, {g.q, g.k}, n * nq);
     }
-    const Tensor lse = shaped(nullptr, f32, {b, nq, s});
+    const Tensor lse = dense(nullptr, f32, {b, nq, s});
     take(attention_forward::Args{.q = heads(g.q, nq),
                                  .k = heads(g.k, nk),
                                  .v = heads(g.v, nk),
@@ -103,18 +95,18 @@ class Block {
   const std::int64_t b = a.x.shape[0], s = a.x.shape[1], n = b * s, c = a.x.shape[2], f = a.w_up.shape[0];
   std::deque<std::vector<double>> flat;  // weights whose rows were apart
 
-  Tensor matrix(Array v, std::int64_t cols) const { return shaped(v.data(), f64, {n, cols}); }
-  Tensor heads(Array v, std::int64_t count) const { return shaped(v.data(), f64, {b, s, count, a.wq.shape[1]}); }
+  Tensor matrix(Array v, std::int64_t cols) const { return dense(v.data(), f64, {n, cols}); }
+  Tensor heads(Array v, std::int64_t count) const { return dense(v.data(), f64, {b, s, count, a.wq.shape[1]}); }
   Tensor weight(const Tensor& w, std::int64_t in) {
-    if (w.contiguous()) return shaped(w.data, w.dtype, {w.size() / in, in});
+    if (w.contiguous()) return dense(w.data, w.dtype, {w.size() / in, in});
     std::vector<double>& values = flat.emplace_back(static_cast<std::size_t>(w.size()));
     for (std::int64_t i = 0; i < w.size(); ++i) values[static_cast<std::size_t>(i)] = w.at(i);
-    return shaped(values.data(), f64, {w.size() / in, in});
+    return dense(values.data(), f64, {w.size() / in, in});
   }
   Tensor vector(const Tensor& v) {
     if (v.rank == 0) return v;
     const Tensor m = weight(v, v.size());
-    return shaped(m.data, m.dtype, {v.size()});
+    return dense(m.data, m.dtype, {v.size()});
   }
 
   // Solves a step; its outputs go to `to`.

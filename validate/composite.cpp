@@ -8,15 +8,11 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "ops/core/dense.hpp"
+
 namespace assay {
 
 namespace {
-
-// The strides of a tensor without gaps.
-void close_up(Tensor& t) {
-  std::int64_t step = 1;
-  for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
-}
 
 class Composite final : public Problem {
  public:

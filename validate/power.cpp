@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "ops/core/dense.hpp"
 #include "validate/aggregate.hpp"
 #include "validate/compare.hpp"
 #include "validate/prepare.hpp"
@@ -36,8 +37,7 @@ class Faults {
   }
   bool rejected(const Answer& answer, const Numerics& numerics) const {
     Tensor y = p_.packing.placements[output_].tensor;
-    std::int64_t step = 1;
-    for (int a = y.rank - 1; a >= 0; --a) y.stride[a] = step, step *= y.shape[a];
+    close_up(y);
     std::vector<std::byte> memory(answer.size() * static_cast<std::size_t>(size_of(y.dtype)));
     y.data = memory.data();
     for (std::size_t i = 0; i < answer.size(); ++i) y.set(static_cast<std::int64_t>(i), answer[i]);

@@ -6,24 +6,8 @@
 
 namespace assay::ROOM(attention_backward, atomic_dq) {
 
-// Note: dK and dV are serial sums over all queries; dQ's are shorter, 32 terms and then one for each 32 keys.
-KERNEL(attention_backward){
-    .dtypes = {f16, bf16, f32},
-    .deterministic = false,
-    .tiles = {tile(Axis::seq_k, kAtomicKeys), tile(Axis::head_dim, kAtomicChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-    .supports = extents_fit,
-    .workspace_bytes = bytes_with_sums,
-};
+KERNEL(attention_backward) = kAtomicTraits;
 
-void run(const attention_backward::Args& a, const Launch& l) {
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const Problem<T> p = problem<T>(a, l);
-    run_row_dots(p, l);
-    run_clear(a, l);
-    run_key_warps(a, p, l);
-    run_convert(a, p, l);
-  });
-}
+void run(const attention_backward::Args& a, const Launch& l) { run_atomic<AtomicSteps>(a, l); }
 
 }  // namespace assay::ROOM(attention_backward, atomic_dq)

@@ -33,12 +33,6 @@ __device__ void convert_element(const Problem<T>& p, const float* sums, std::int
   st(dq + i % p.dim, from_float<T>(ld(sums + i) * p.scale));
 }
 
-// What a block does at its end: nothing more.
-template <class T>
-struct Ending {
-  static __device__ void done(const Problem<T>&, const float* /*sums*/) {}
-};
-
 template <class T, class S>
 __global__ void __launch_bounds__(kAtomicKeys)
     attention_backward_key_warps(Problem<T> p, float* sums, int blocks, int channel_blocks) {
@@ -98,7 +92,7 @@ inline void run_clear(const attention_backward::Args& a, const Launch& l) {
   launch(attention_backward_clear<float>, {.grid = dim3(ceil_div(size, kAtomicThreads)), .block = dim3(kAtomicThreads)}, l.stream,
          sums_in(a, l), size);
 }
-template <class T, class S = Ending<T>>
+template <class S, class T>
 void run_key_warps(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
   if (p.batches == 0 || p.keys == 0) return;
   const std::int64_t blocks = ceil_div(p.keys, kAtomicKeys), channel_blocks = ceil_div(p.dim, kAtomicChannels);
@@ -114,6 +108,36 @@ void run_convert(const attention_backward::Args& a, const Problem<T>& p, const L
   if (size == 0) return;
   launch(attention_backward_convert<T>, {.grid = dim3(ceil_div(size, kAtomicThreads)), .block = dim3(kAtomicThreads)}, l.stream,
          p, sums_in(a, l), size);
+}
+
+// Note: dK and dV are serial sums over all queries; dQ's are shorter, 32 terms and then one for each 32 keys.
+inline constexpr KernelTraits<attention_backward> kAtomicTraits{
+    .dtypes = {f16, bf16, f32},
+    .deterministic = false,
+    .tiles = {tile(Axis::seq_k, kAtomicKeys), tile(Axis::head_dim, kAtomicChannels)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+    .supports = extents_fit,
+    .workspace_bytes = bytes_with_sums,
+};
+
+// Every step as it should be.
+template <class T>
+struct AtomicSteps {
+  static void clear(const attention_backward::Args& a, const Launch& l) { run_clear(a, l); }
+  // What a block does at its end.
+  static __device__ void done(const Problem<T>&, const float* /*sums*/) {}
+  static void convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) { run_convert(a, p, l); }
+};
+
+template <template <class> class S>
+void run_atomic(const attention_backward::Args& a, const Launch& l) {
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const Problem<T> p = problem<T>(a, l);
+    run_row_dots(p, l);
+    S<T>::clear(a, l);
+    run_key_warps<S<T>>(a, p, l);
+    S<T>::convert(a, p, l);
+  });
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_backward_room

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kernel file includes.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
-//   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>
+//   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>; or = one that several share
 //   void run(const OP::Args& a, const Launch& l) {...}    its launcher
 // The generated table names both by op and stem, so a file whose room differs from its name does not link.
 #pragma once

@@ -72,14 +72,7 @@ class Fused final : public Layer {
   }
 };
 
-KERNEL(transformer_layer){
-    .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Fused>},
-    .supports = supports<Fused>,
-    .workspace_bytes = workspace_bytes<Fused>,
-};
+KERNEL(transformer_layer) = traits_of<Fused>();
 
 void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Fused>(a, l); }
 

@@ -142,6 +142,15 @@ Numerics numerics_of(const void* a, int output) {
   return L::numerics(*static_cast<const transformer_layer::Args*>(a), output);
 }
 template <class L>
+constexpr KernelTraits<transformer_layer> traits_of() {
+  return {.dtypes = {f16, bf16, f32},
+          .least_arch = 80,
+          .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
+          .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<L>},
+          .supports = supports<L>,
+          .workspace_bytes = workspace_bytes<L>};
+}
+template <class L>
 void run_layer(const transformer_layer::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   Steps steps(asked<L>(a), l);

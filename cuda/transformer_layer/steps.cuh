@@ -6,6 +6,7 @@
 #include "cuda/core/kernel.cuh"
 #include "ops/add.hpp"
 #include "ops/attention_forward.hpp"
+#include "ops/core/dense.hpp"
 #include "ops/gelu.hpp"
 #include "ops/gelu_linear.hpp"
 #include "ops/gemm_swiglu.hpp"
@@ -77,10 +78,7 @@ class Steps {
   }
   // A tensor between steps.  A step's own workspace lies before all of them.
   Tensor room(DType t, std::initializer_list<std::int64_t> shape) {
-    Tensor to{.dtype = t};
-    for (const std::int64_t extent : shape) to.shape[to.rank++] = extent;
-    std::int64_t step = 1;
-    for (int a = to.rank - 1; a >= 0; --a) to.stride[a] = step, step *= to.shape[a];
+    Tensor to = dense(nullptr, t, shape);
     if (launch_) to.data = static_cast<char*>(launch_->workspace) + scratch_ + taken_;
     taken_ += rounded(static_cast<std::size_t>(to.bytes()));
     return to;
@@ -99,11 +97,11 @@ class Steps {
 inline Tensor matrix(const Tensor& t, std::int64_t rows) {
   if (t.rank == 0) return t;
   const std::int64_t cols = rows == 0 ? t.shape[t.rank - 1] : t.size() / rows;
-  return {.data = t.data, .dtype = t.dtype, .rank = 2, .shape = {rows, cols}, .stride = {cols, 1}};
+  return dense(t.data, t.dtype, {rows, cols});
 }
 inline Tensor vector(const Tensor& t) {
   if (t.rank == 0) return t;
-  return {.data = t.data, .dtype = t.dtype, .rank = 1, .shape = {t.size()}, .stride = {1}};
+  return dense(t.data, t.dtype, {t.size()});
 }
 
 }  // namespace transformer_layer_room

@@ -5,14 +5,7 @@
 
 namespace assay::ROOM(transformer_layer, unfused) {
 
-KERNEL(transformer_layer){
-    .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Layer>},
-    .supports = supports<Layer>,
-    .workspace_bytes = workspace_bytes<Layer>,
-};
+KERNEL(transformer_layer) = traits_of<Layer>();
 
 void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Layer>(a, l); }
 

@@ -9,8 +9,8 @@
 
 #include "validate/draws.hpp"
 #include "validate/image.hpp"
-#include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -129,14 +129,13 @@ double special_values(const FillSite& s, std::int64_t i) { return special_in(s, 
 double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
 
 // --- The oracle: dQ again, query by query ------------------------------------------------------------------------------
-// `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const attention_backward::Args& a, const Numerics& numerics, Round round, std::span<double> dq) {
+// `round` is applied to every result on chip.
+void oracle_with(const attention_backward::Args& a, const Rounding& round, std::span<double> dq) {
   using Mask = attention_backward::Mask;
   const std::int64_t queries = a.q.shape[1], keys = a.k.shape[1], heads = a.q.shape[2], kv_heads = a.k.shape[2],
                      dim = a.q.shape[3];
   const double scale = round(a.scale_used());
-  const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
+  const bool narrow = round.numerics.narrow_probabilities || round.numerics.stores_intermediate;
   std::vector<double> sum(static_cast<std::size_t>(dim));
   for (std::int64_t row = 0; row < a.q.shape[0] * queries * heads; ++row) {
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
@@ -153,8 +152,7 @@ void oracle_with(const attention_backward::Args& a, const Numerics& numerics, Ro
       if (a.mask == Mask::causal_top_left && j > query) continue;
       const std::int64_t at = ((batch * keys + j) * kv_heads + head * kv_heads / heads) * dim;
       const double s = round(dot(a.q, row * dim, a.k, at) * scale);
-      double p = round(std::exp(round(s - lse)));
-      if (numerics.stores_intermediate) p = round_to(a.q.dtype, p);
+      const double p = round.stored(round(std::exp(round(s - lse))));
       double ds = round(p * round(dot(a.d_o, row * dim, a.v, at) - d));
       if (narrow) ds = round_to(a.q.dtype, ds);
       for (std::int64_t c = 0; c < dim; ++c) {
@@ -169,34 +167,18 @@ void oracle_with(const attention_backward::Args& a, const Numerics& numerics, Ro
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
   const auto& a = *static_cast<const attention_backward::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
-  const auto exact = [](double v) { return v; };
-  const auto declared = [&](double v) { return round_to(accumulator, v); };
-  const auto one_lower = [&](double v) { return round_to(lower, v); };
-  switch (roundings) {
-    case Roundings::exact: return oracle_with(a, {}, exact, out);
-    case Roundings::declared: return oracle_with(a, numerics, declared, out);
-    case Roundings::one_lower: return oracle_with(a, numerics, one_lower, out);
-  }
+  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
 }
 
 // --- Relations -------------------------------------------------------------------------------------------------------
 // Gradients of queries are sums over keys and the other way round: moving what they sum over leaves them within the bounds.
-Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
-  r.loose = std::move(sums);
-  return r;
-}
-Relation keys_permuted() {
-  Relation r = of_a_sum(attention_relations::kKeysPermuted, {"dq"});
+Relation of_dq(Relation r) {
   r.bits = true;
-  return r;
+  return relations::of_a_sum(std::move(r), {"dq"});
 }
 // A kernel may round P and dS to the dtype on the way, and of a weight p times a difference many are below f16's least normal
 // value, where a rounding does not scale.
-bool far_from_underflow(const Case& c) { return c.fill == "normal" && c.dtype != f16; }
+bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c.dtype != f16; }
 
 }  // namespace
 
@@ -232,9 +214,9 @@ Hooks hooks_of_attention_backward() {
       .relations = {kBatchPermuted,
                     kFirstSequences,
                     kHeadsPermuted,
-                    of_a_sum(kQueriesPermuted, {"dk", "dv"}),
-                    of_a_sum(kFirstQueries, {"dk", "dv"}),
-                    keys_permuted(),
+                    relations::of_a_sum(kQueriesPermuted, {"dk", "dv"}),
+                    relations::of_a_sum(kFirstQueries, {"dk", "dv"}),
+                    of_dq(kKeysPermuted),
                     {.name = "gradient_doubled",
                      .shows = "a gradient that is not linear in dO",
                      .scaled = {{"do", 2}, {"dq", 2}, {"dk", 2}, {"dv", 2}},

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "validate/draws.hpp"
-#include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/packed_fills.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -96,8 +96,8 @@ double special_values(const FillSite& s, std::int64_t i) {
 }
 
 // rope: channel c of the row of x that begins at `row`, turned to where it stands.
-template <class Round>
-double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position, Round round) {
+double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
+              const Rounding& round) {
   const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
   if (c >= 2 * half) return x.at(row + c);
   const bool neighbours = a.rope.pairs == AttentionRope::Pairs::interleaved, second = neighbours ? c % 2 != 0 : c >= half;
@@ -110,12 +110,10 @@ double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t ro
   return round(round(std::cos(angle)) * x.at(row + c) + (second ? round(sine) : -round(sine)));
 }
 
-// The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
+// The op again, query by query, in two passes over its keys.  `round` is applied to every result on chip.
+void oracle_with(const attention_forward::Args& a, const Rounding& round, std::span<double> out) {
   const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
-  const auto stored = [&](double v) { return numerics.stores_intermediate ? round_to(a.q.dtype, v) : v; };
   std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1]));
   for (std::int64_t row = 0; row < a.q.shape[0] * a.q.shape[1] * heads; ++row) {
     const std::int64_t head = row % heads, token = row / heads;
@@ -147,7 +145,7 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
       }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
-      s = stored(s);
+      s = round.stored(s);
       nan |= std::isnan(s) || s == inf;
       max = std::max(max, s), p[static_cast<std::size_t>(key)] = s;
     }
@@ -158,11 +156,11 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
       for (std::int64_t key = 0; key < keys; ++key) {
         if (hidden(key)) continue;
         double w = p[static_cast<std::size_t>(key)];
-        if (numerics.narrow_probabilities) w = round_to(a.q.dtype, w);
-        if (numerics.stores_intermediate) w = stored(round(w / sum));
+        if (round.numerics.narrow_probabilities) w = round_to(a.q.dtype, w);
+        if (round.numerics.stores_intermediate) w = round.stored(round(w / sum));
         o = round(o + w * a.v.at(kv_row(key) + c));
       }
-      if (!numerics.stores_intermediate) o = round(o / sum);
+      if (!round.numerics.stores_intermediate) o = round(o / sum);
       out[static_cast<std::size_t>(row * dim + c)] = nan ? std::numeric_limits<double>::quiet_NaN() : max == -inf ? 0 : o;
     }
   }
@@ -170,26 +168,11 @@ void oracle_with(const attention_forward::Args& a, const Numerics& numerics, Rou
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
   const auto& a = *static_cast<const attention_forward::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
-  switch (roundings) {
-    case Roundings::exact:
-      return oracle_with(
-          a, {}, [](double v) { return v; }, out);
-    case Roundings::declared:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(accumulator, v); }, out);
-    case Roundings::one_lower:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(lower, v); }, out);
-  }
+  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
 }
 
-bool not_turned(const Case& c) { return attention_relations::attribute(c, "rope") == 0; }
+bool not_turned(const Case& c) { return relations::attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
-void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", attention_relations::scale_of(c)); }
 
 }  // namespace
 
@@ -257,18 +240,18 @@ Hooks hooks_of_attention_forward() {
                         {.name = "values_doubled",
                          .shows = "an accumulator that is clamped, weights that depend on V",
                          .scaled = {{"v", 2}, {"o", 2}},
-                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                         .applies = relations::normal_values},
                         {.name = "query_doubled",
                          .shows = "a scale that is applied twice, or to one side of the mask only",
                          .scaled = {{"q", 2}},
                          .change = attention_relations::half_scale,
-                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                         .applies = relations::normal_values},
                         {.name = "packed_is_batch",
                          .shows = "a packed sequence whose result depends on where it lies",
                          .change = unpack,
                          .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
           .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .applies = not_turned, .as_before = scale_as_before}}};
+                     {.axis = Axis::head_dim, .applies = not_turned, .as_before = attention_relations::scale_as_before}}};
 }
 
 }  // namespace assay

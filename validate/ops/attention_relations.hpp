@@ -4,16 +4,13 @@
 
 #include <cmath>
 
-#include "validate/relation.hpp"
+#include "validate/op.hpp"
+#include "validate/ops/relations.hpp"
 
 namespace assay::attention_relations {
 
-using Move = Relation::Move;
+using relations::attribute;
 
-inline double attribute(const Case& c, const char* name) {
-  const auto at = c.attributes.find(name);
-  return at == c.attributes.end() ? 0 : at->second;
-}
 // Its sequences are those that the axes name, and not packed ones.
 inline bool batch(const Case& c) { return attribute(c, "packed") == 0; }
 inline bool unmasked(const Case& c) {
@@ -22,35 +19,19 @@ inline bool unmasked(const Case& c) {
 // Which keys a query sees does not depend on how many queries there are.  Note: without a mask a window lies bottom-right.
 inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
-inline const Relation kBatchPermuted{.name = "batch_permuted",
-                                     .shows = "a sequence that reads another's queries or keys",
-                                     .move = Move::permuted,
-                                     .axis = Axis::batch,
-                                     .applies = batch};
-inline const Relation kFirstSequences{.name = "first_sequences",
-                                      .shows = "a sequence whose result depends on how many there are",
-                                      .move = Move::first_part,
-                                      .axis = Axis::batch,
-                                      .applies = batch};
-inline const Relation kHeadsPermuted{
-    .name = "heads_permuted", .shows = "a query head that reads another's keys", .move = Move::permuted, .axis = Axis::kv_heads};
-inline const Relation kQueriesPermuted{.name = "queries_permuted",
-                                       .shows = "a query whose result depends on its place in a tile",
-                                       .move = Move::permuted,
-                                       .axis = Axis::seq_q,
-                                       .applies = unmasked};
+inline const Relation kBatchPermuted =
+    relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's queries or keys", batch);
+inline const Relation kFirstSequences =
+    relations::first_part("first_sequences", Axis::batch, "a sequence whose result depends on how many there are", batch);
+inline const Relation kHeadsPermuted =
+    relations::permuted("heads_permuted", Axis::kv_heads, "a query head that reads another's keys");
+inline const Relation kQueriesPermuted =
+    relations::permuted("queries_permuted", Axis::seq_q, "a query whose result depends on its place in a tile", unmasked);
 // Of a causal problem aligned top-left this is the prefix property.
-inline const Relation kFirstQueries{.name = "first_queries",
-                                    .shows = "a query whose result depends on later ones",
-                                    .move = Move::first_part,
-                                    .axis = Axis::seq_q,
-                                    .applies = from_the_first_key};
-inline const Relation kKeysPermuted{.name = "keys_permuted",
-                                    .shows = "a key that is not counted, or that has another's value",
-                                    .move = Move::permuted,
-                                    .axis = Axis::seq_k,
-                                    .bits = false,
-                                    .applies = unmasked};
+inline const Relation kFirstQueries =
+    relations::first_part("first_queries", Axis::seq_q, "a query whose result depends on later ones", from_the_first_key);
+inline const Relation kKeysPermuted = relations::summands_permuted(
+    "keys_permuted", Axis::seq_k, "a key that is not counted, or that has another's value", unmasked);
 
 // The scale that the case means, by number.
 inline double scale_of(const Case& c) {
@@ -59,5 +40,7 @@ inline double scale_of(const Case& c) {
 }
 // Beside queries that are doubled.
 inline void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
+// Of a problem with fewer channels.
+inline void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 
 }  // namespace assay::attention_relations

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "validate/draws.hpp"
-#include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -109,9 +109,8 @@ double probe_digits(const FillSite& s, std::int64_t i) {
   return (number >> at.channel & 1 ? 1 : -1) * (at.is_q ? 64 : 128);
 }
 
-// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const attention_scores::Args& a, const Numerics& numerics, Round round, std::span<double> p) {
+// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+void oracle_with(const attention_scores::Args& a, const Rounding& round, std::span<double> p) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], keys = a.k.shape[1];
   const std::int64_t kv_heads = a.k.shape[2];
   const double scale = round(a.scale == 0 ? 1 / std::sqrt(static_cast<double>(dim)) : a.scale);
@@ -131,8 +130,7 @@ void oracle_with(const attention_scores::Args& a, const Numerics& numerics, Roun
       for (std::int64_t c = 0; c < dim; ++c)
         dot = round(dot + a.q.at(((batch * queries + query) * heads + head) * dim + c) *
                               a.k.at(((batch * keys + j) * kv_heads + kv) * dim + c));
-      out[j] = round(dot * scale);
-      if (numerics.stores_intermediate) out[j] = round_to(a.q.dtype, out[j]);
+      out[j] = round.stored(round(dot * scale));
       if (out[j] > max) max = out[j];
     }
     const bool nothing = max == -kInf;  // no number seen: -inf counts for nothing, NaN still spoils the row
@@ -146,21 +144,7 @@ void oracle_with(const attention_scores::Args& a, const Numerics& numerics, Roun
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> p) {
   const auto& a = *static_cast<const attention_scores::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
-  switch (roundings) {
-    case Roundings::exact:
-      return oracle_with(
-          a, {}, [](double v) { return v; }, p);
-    case Roundings::declared:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(accumulator, v); }, p);
-    case Roundings::one_lower:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(lower, v); }, p);
-  }
+  oracle_with(a, {numerics, roundings, a.q.dtype}, p);
 }
 
 bool power_of_two_keys(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::seq_k])); }
@@ -168,15 +152,6 @@ bool room_for_digits(const Dims& d, DType) {
   if (d[Axis::seq_k] == 0) return false;
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d[Axis::seq_k] - 1))) <= d[Axis::head_dim];
 }
-
-// The scale that the case means, by number.
-double scale_of(const Case& c) {
-  const auto at = c.attributes.find("scale");
-  const double given = at == c.attributes.end() ? 0 : at->second;
-  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
-}
-void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
-void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 
 }  // namespace
 
@@ -218,10 +193,10 @@ Hooks hooks_of_attention_scores() {
                         {.name = "query_doubled",
                          .shows = "a scale that is applied twice, or to one side of the mask only",
                          .scaled = {{"q", 2}},
-                         .change = half_scale,
-                         .applies = [](const Case& c) { return c.fill == "normal"; }}},
+                         .change = attention_relations::half_scale,
+                         .applies = relations::normal_values}},
           .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .as_before = scale_as_before}}};
+                     {.axis = Axis::head_dim, .as_before = attention_relations::scale_as_before}}};
 }
 
 }  // namespace assay

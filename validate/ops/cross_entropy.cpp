@@ -2,8 +2,8 @@
 // What only the judge needs for cross_entropy: exact probes, the fills of its own edges, the second oracle.
 #include "ops/cross_entropy.hpp"
 
-#include "validate/op.hpp"
-#include "validate/ops/one_lower.hpp"
+#include "validate/ops/relations.hpp"
+#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 
 namespace assay {
@@ -36,8 +36,7 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
 }
 
-template <class Round>
-double loss_of(const Tensor& x, std::int64_t token, std::int64_t target, Round round) {
+double loss_of(const Tensor& x, std::int64_t token, std::int64_t target, const Rounding& round) {
   const std::int64_t vocab = x.shape[1];
   double sum = 0, max = -kInfinity;
   for (std::int64_t v = 0; v < vocab; ++v)
@@ -48,14 +47,10 @@ double loss_of(const Tensor& x, std::int64_t token, std::int64_t target, Round r
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const cross_entropy::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  const FloatFormat lower = a.x.dtype == f32 ? one_lower(f32) : info(a.x.dtype).format;
+  const Rounding round(numerics, roundings, a.x.dtype);
   for (std::size_t k = 0; k < y.size(); ++k) {
     const auto token = static_cast<std::int64_t>(k), target = static_cast<std::int64_t>(a.target.at(token));
-    if (roundings == Roundings::exact) y[k] = loss_of(a.x, token, target, [](double v) { return v; });
-    else if (roundings == Roundings::declared)
-      y[k] = loss_of(a.x, token, target, [&](double v) { return round_to(numerics.accumulate, v); });
-    else y[k] = loss_of(a.x, token, target, [&](double v) { return round_to(lower, v); });
+    y[k] = loss_of(a.x, token, target, round);
   }
 }
 
@@ -79,25 +74,18 @@ Hooks hooks_of_cross_entropy() {
                 minus_infinity_of_several(),
                 kRising},
       .oracle = oracle,
-      .relations = {{.name = "tokens_permuted",
-                     .shows = "a token whose loss depends on its place, a mean that leaves one out",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::tokens,
-                     .loose = {"mean"}},
-                    {.name = "first_tokens",
-                     .shows = "a token whose loss depends on how many there are",
-                     .move = Relation::Move::first_part,
-                     .axis = Axis::tokens,
-                     .loose = {"mean"}},
-                    {.name = "classes_permuted",
-                     .shows = "a class that is not counted, a target that is not its own",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::vocab,
-                     .bits = false},
-                    {.name = "shifted",
-                     .shows = "a maximum that is not taken off",
-                     .bits = false,
-                     .scaled = {{.tensor = "x", .added = 64}}}}};
+      .relations = {
+          relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
+                                                  "a token whose loss depends on its place, a mean that leaves one out"),
+                              {"mean"}),
+          relations::of_a_sum(
+              relations::first_part("first_tokens", Axis::tokens, "a token whose loss depends on how many there are"), {"mean"}),
+          relations::summands_permuted("classes_permuted", Axis::vocab,
+                                       "a class that is not counted, a target that is not its own"),
+          {.name = "shifted",
+           .shows = "a maximum that is not taken off",
+           .bits = false,
+           .scaled = {{.tensor = "x", .added = 64}}}}};
 }
 
 }  // namespace assay

@@ -53,10 +53,7 @@ Hooks hooks_of_embedding() {
           .relations = {gemm_relations::kTokensPermuted,
                         gemm_relations::kFirstTokens,
                         gemm_relations::features_permuted(Axis::hidden),
-                        {.name = "table_permuted",
-                         .shows = "an id whose number matters",
-                         .move = Relation::Move::permuted,
-                         .axis = Axis::vocab},
+                        relations::permuted("table_permuted", Axis::vocab, "an id whose number matters"),
                         {.name = "table_doubled", .shows = "a clamp of what is copied", .scaled = {{"table", 2}, {"y", 2}}}}};
 }
 

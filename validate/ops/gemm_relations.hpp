@@ -2,30 +2,18 @@
 // Relations of ops that are a product of tokens [tokens, hidden] with weights [features, hidden].
 #pragma once
 
-#include "validate/relation.hpp"
+#include "validate/ops/relations.hpp"
 
 namespace assay::gemm_relations {
 
-using Move = Relation::Move;
-
-inline const Relation kTokensPermuted{.name = "tokens_permuted",
-                                      .shows = "a token whose result depends on its place in a tile",
-                                      .move = Move::permuted,
-                                      .axis = Axis::tokens};
-inline const Relation kFirstTokens{.name = "first_tokens",
-                                   .shows = "a token whose result depends on how many there are",
-                                   .move = Move::first_part,
-                                   .axis = Axis::tokens};
-inline const Relation kChannelsPermuted{.name = "channels_permuted",
-                                        .shows = "a channel that is not added, or that meets another's weight",
-                                        .move = Move::permuted,
-                                        .axis = Axis::hidden,
-                                        .bits = false};
+inline const Relation kTokensPermuted =
+    relations::permuted("tokens_permuted", Axis::tokens, "a token whose result depends on its place in a tile");
+inline const Relation kFirstTokens =
+    relations::first_part("first_tokens", Axis::tokens, "a token whose result depends on how many there are");
+inline const Relation kChannelsPermuted = relations::summands_permuted(
+    "channels_permuted", Axis::hidden, "a channel that is not added, or that meets another's weight");
 inline Relation features_permuted(Axis features) {
-  return {.name = "features_permuted",
-          .shows = "a feature whose result depends on its place in a tile",
-          .move = Move::permuted,
-          .axis = features};
+  return relations::permuted("features_permuted", features, "a feature whose result depends on its place in a tile");
 }
 
 // Values that a factor of two keeps far from overflow and underflow, in every product and sum.

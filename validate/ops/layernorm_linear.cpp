@@ -8,7 +8,6 @@
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
-#include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
@@ -125,11 +124,7 @@ Hooks hooks_of_layernorm_linear() {
                          .shows = "a clamp that the formula has not",
                          .scaled = {{"weight", 2}, {"bias", 2}, {"y", 2}},
                          .applies = far_from_underflow},
-                        {.name = "x_doubled",
-                         .shows = "an epsilon that is not under the root, a threshold that the formula has not",
-                         .scaled = {{"x", 2}},
-                         .change = row_relations::epsilon_times_four,
-                         .applies = far_from_underflow}},
+                        relations::x_doubled({{"x", 2}}, far_from_underflow)},
           .step_of_few = true};
 }
 

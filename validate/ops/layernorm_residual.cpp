@@ -2,17 +2,16 @@
 // What only the judge needs for layernorm_residual: exact probes, the fills of its own edges, the second oracle.
 #include "ops/layernorm_residual.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/norm_fills.hpp"
+#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_relations.hpp"
 
 namespace assay {
 
 namespace {
 
-// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const layernorm_residual::Args& a, const Numerics& numerics, Round round, std::span<double> y) {
+// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+void oracle_with(const layernorm_residual::Args& a, const Rounding& round, std::span<double> y) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   for (std::int64_t r = 0; r < rows; ++r) {
     double sum = 0, squares = 0;
@@ -26,8 +25,7 @@ void oracle_with(const layernorm_residual::Args& a, const Numerics& numerics, Ro
     const double deviation = round(std::sqrt(round(variance + round(a.epsilon))));
     for (std::int64_t c = 0; c < cols; ++c) {
       const double normalised = round(round(a.x.at(r * cols + c) - mean) / deviation);
-      double value = round(round(normalised * a.gamma.at(c)) + a.beta.at(c));
-      if (numerics.stores_intermediate) value = round_to(a.y.dtype, value);
+      const double value = round.stored(round(round(normalised * a.gamma.at(c)) + a.beta.at(c)));
       y[static_cast<std::size_t>(r * cols + c)] = round(value + a.residual.at(r * cols + c));
     }
   }
@@ -35,21 +33,7 @@ void oracle_with(const layernorm_residual::Args& a, const Numerics& numerics, Ro
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const layernorm_residual::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.x.dtype == f32 ? kTf32 : info(a.x.dtype).format;
-  switch (roundings) {
-    case Roundings::exact:
-      return oracle_with(
-          a, {}, [](double v) { return v; }, y);
-    case Roundings::declared:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
-    case Roundings::one_lower:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(lower, v); }, y);
-  }
+  oracle_with(a, {numerics, roundings, a.x.dtype}, y);
 }
 
 }  // namespace

@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar arithmetic of the second oracles of ops that normalise rows.
+// What the second oracles of ops that normalise rows share.
 #pragma once
 
 #include <cmath>
 
 #include "ops/core/tensor.hpp"
-#include "validate/op.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay::norm_oracle {
-
-// How a policy rounds every result on chip.  One precision lower is the storage type for f16 and bf16 (a half accumulator),
-// TF32's 11 bits for f32.
-struct Rounding {
-  Rounding(const Numerics& n, Roundings policy, DType storage)
-      : exact(policy == Roundings::exact), stores(!exact && n.stores_intermediate), dtype(storage) {
-    constexpr FloatFormat kTf32{11, 127, -126};
-    chip = policy != Roundings::one_lower ? info(n.accumulate).format : dtype == f32 ? kTf32 : info(dtype).format;
-  }
-  double operator()(double v) const { return exact ? v : round_to(chip, v); }
-  // What a step hands on.
-  double stored(double v) const { return stores ? round_to(dtype, v) : v; }
-  bool exact, stores;
-  DType dtype;
-  FloatFormat chip{};
-};
 
 // x(c): the elements of one row; y(c, value) takes the answers, before the final rounding.
 template <class X, class Y>

@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "validate/op.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -92,9 +92,8 @@ double special_values(const FillSite& s, std::int64_t i) {
   return kinds[random::index(key(s, Purpose::kind), row, 3)];
 }
 
-// The op again, query by query, in two passes over its keys.  `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const paged_attention::Args& a, const Numerics& numerics, Round round, std::span<double> out) {
+// The op again, query by query, in two passes over its keys.  `round` is applied to every result on chip.
+void oracle_with(const paged_attention::Args& a, const Rounding& round, std::span<double> out) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], kv_heads = a.k_pool.shape[2];
   const std::int64_t size = a.k_pool.shape[1], room = a.page_table.shape[1];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
@@ -122,7 +121,7 @@ void oracle_with(const paged_attention::Args& a, const Numerics& numerics, Round
       double o = 0;
       for (std::int64_t key = 0; key < keys; ++key) {
         const double w = p[static_cast<std::size_t>(key)];
-        o = round(o + (numerics.narrow_probabilities ? round_to(a.q.dtype, w) : w) * a.v_pool.at(kv_row(key) + c));
+        o = round(o + (round.numerics.narrow_probabilities ? round_to(a.q.dtype, w) : w) * a.v_pool.at(kv_row(key) + c));
       }
       out[static_cast<std::size_t>(row * dim + c)] = nan           ? std::numeric_limits<double>::quiet_NaN()
                                                      : max == -inf ? 0
@@ -133,15 +132,7 @@ void oracle_with(const paged_attention::Args& a, const Numerics& numerics, Round
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> out) {
   const auto& a = *static_cast<const paged_attention::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.q.dtype == f32 ? kTf32 : info(a.q.dtype).format;
-  if (roundings == Roundings::exact)
-    return oracle_with(
-        a, {}, [](double v) { return v; }, out);
-  oracle_with(
-      a, numerics, [&](double v) { return round_to(roundings == Roundings::declared ? accumulator : lower, v); }, out);
+  oracle_with(a, {numerics, roundings, a.q.dtype}, out);
 }
 
 }  // namespace
@@ -203,12 +194,12 @@ Hooks hooks_of_paged_attention() {
                         {.name = "values_doubled",
                          .shows = "an accumulator that is clamped, weights that depend on V",
                          .scaled = {{"v_pool", 2}, {"o", 2}},
-                         .applies = [](const Case& c) { return c.fill == "normal"; }},
+                         .applies = relations::normal_values},
                         {.name = "query_doubled",
                          .shows = "a scale that is applied twice",
                          .scaled = {{"q", 2}},
                          .change = half_scale,
-                         .applies = [](const Case& c) { return c.fill == "normal"; }}}};
+                         .applies = relations::normal_values}}};
 }
 
 }  // namespace assay

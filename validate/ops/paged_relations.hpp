@@ -2,14 +2,12 @@
 // Relations of ops over a paged cache: neither where a page lies nor how many positions it holds is part of the answer.
 #pragma once
 
-#include "validate/relation.hpp"
+#include "validate/ops/relations.hpp"
 
 namespace assay::paged_relations {
 
-using Move = Relation::Move;
-
-inline const Relation kPagesPermuted{
-    .name = "pages_permuted", .shows = "a page whose place in the pool matters", .move = Move::permuted, .axis = Axis::pages};
+inline const Relation kPagesPermuted =
+    relations::permuted("pages_permuted", Axis::pages, "a page whose place in the pool matters");
 
 // Page p of the table is pages 2p and 2p + 1 of half the size, which hold the same memory; what is no page stays what it is.
 inline void halve_pages(Case& c) { c.dims[Axis::pages] *= 2, c.dims[Axis::page_size] /= 2, c.dims[Axis::max_pages] *= 2; }
@@ -20,7 +18,7 @@ inline double half_page(std::string_view tensor, const Dims& from, std::int64_t 
 inline const Relation kPagesHalved{
     .name = "pages_halved",
     .shows = "a result that depends on the size of pages, a position split wrongly into page and slot",
-    .move = Move::regrouped,
+    .move = Relation::Move::regrouped,
     .integer = half_page,
     .change = halve_pages,
     .applies = [](const Case& c) { return c.dims[Axis::page_size] % 2 == 0; }};

@@ -13,7 +13,7 @@ namespace {
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const residual_layernorm::Args*>(args);
-  const norm_oracle::Rounding round(numerics, roundings, a.x.dtype);
+  const Rounding round(numerics, roundings, a.x.dtype);
   const std::int64_t cols = a.x.shape[1];
   for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
     const auto s = [&](std::int64_t c) {
@@ -53,7 +53,7 @@ Hooks hooks_of_residual_layernorm() {
                         {.name = "affine_doubled",
                          .shows = "a clamp that the formula has not",
                          .scaled = {{"gamma", 2}, {"beta", 2}, {"y", 2}},
-                         .applies = moderate}}};
+                         .applies = normal_values}}};
 }
 
 }  // namespace assay

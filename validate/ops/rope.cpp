@@ -7,8 +7,9 @@
 #include <iterator>
 #include <numbers>
 
-#include "validate/op.hpp"
 #include "validate/ops/elementwise_fills.hpp"
+#include "validate/ops/relations.hpp"
+#include "validate/ops/rounding.hpp"
 
 namespace assay {
 
@@ -38,17 +39,6 @@ double one_channel(const FillSite& s, std::int64_t i) {
   return i % dim == row * 5 % dim ? 1 + static_cast<double>(row % 7) / 8 : 0;
 }
 
-// A rounding on chip: f32 of the declared numerics; one precision lower the storage dtype, of f32 TF32's 11 bits.
-struct Rounding {
-  Rounding(const Numerics& n, Roundings policy, DType storage) : exact(policy == Roundings::exact) {
-    constexpr FloatFormat kTf32{11, 127, -126};
-    format = policy != Roundings::one_lower ? info(n.accumulate).format : storage == f32 ? kTf32 : info(storage).format;
-  }
-  double operator()(double v) const { return exact ? v : round_to(format, v); }
-  bool exact;
-  FloatFormat format{};
-};
-
 // A pair as a complex number, turned by e^(it): the frequency from a logarithm, whole turns taken off before the functions.
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const rope::Args*>(args);
@@ -77,19 +67,15 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     }
 }
 
-double attribute(const Case& c, const char* name) {
-  const auto at = c.attributes.find(name);
-  return at == c.attributes.end() ? 0 : at->second;
-}
-bool has_positions(const Case& c) { return attribute(c, "positions") != 0; }
+bool has_positions(const Case& c) { return relations::attribute(c, "positions") != 0; }
 constexpr double kMoved = 3;  // from the positions to the offset
 
 // The other element of a pair: a pair (a, b) turned by t, its elements changed over, turned by t again and changed over once more
 // is (a, b), for a reflection turns the way round.
 std::int64_t partner(const Case& c, std::int64_t i) {
   rope::Args a;
-  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim");
-  a.layout = static_cast<rope::Layout>(static_cast<int>(attribute(c, "layout_of_pairs")));
+  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = relations::attribute(c, "rotary_dim");
+  a.layout = static_cast<rope::Layout>(static_cast<int>(relations::attribute(c, "layout_of_pairs")));
   const std::int64_t d = i % a.q.shape[3];
   return d < a.rotary() ? i - d + a.partner(d) : i;
 }
@@ -111,27 +97,14 @@ Hooks hooks_of_rope() {
                  .integer = far}},
       .integer = gaps,
       .oracle = oracle,
-      .relations = {{.name = "batch_permuted",
-                     .shows = "a sequence with another's positions",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::batch},
-                    {.name = "tokens_permuted",
-                     .shows = "a token with another's position",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::seq_q,
-                     .applies = has_positions},
-                    {.name = "first_tokens",
-                     .shows = "a token whose position depends on how many there are",
-                     .move = Relation::Move::first_part,
-                     .axis = Axis::seq_q},
-                    {.name = "heads_permuted",
-                     .shows = "a head that is turned by another angle",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::kv_heads},
+      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence with another's positions"),
+                    relations::permuted("tokens_permuted", Axis::seq_q, "a token with another's position", has_positions),
+                    relations::first_part("first_tokens", Axis::seq_q, "a token whose position depends on how many there are"),
+                    relations::permuted("heads_permuted", Axis::kv_heads, "a head that is turned by another angle"),
                     {.name = "doubled",
                      .shows = "a turn that depends on what is turned",
                      .scaled = {{"q", 2}, {"k", 2}, {"q_out", 2}, {"k_out", 2}},
-                     .applies = [](const Case& c) { return c.fill == "normal"; }},
+                     .applies = relations::normal_values},
                     {.name = "offset_moved",
                      .shows = "an offset that is added twice, or to a part of the tokens",
                      .integer = [](std::string_view, const Dims&, std::int64_t, double v) { return v - kMoved; },

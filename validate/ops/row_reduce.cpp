@@ -2,8 +2,8 @@
 // What only the judge needs for row_reduce: exact probes, the fills of its own edges, the second oracle.
 #include "ops/row_reduce.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/one_lower.hpp"
+#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
 #include "validate/ops/row_relations.hpp"
 
@@ -34,8 +34,7 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return 8 * normal(s, row * cols + col % half) * (col < half ? 1 : -1);
 }
 
-template <class Round>
-double reduced(const Tensor& x, std::int64_t row, Reduction what, Round round) {
+double reduced(const Tensor& x, std::int64_t row, Reduction what, const Rounding& round) {
   const std::int64_t cols = x.shape[1];
   double sum = 0, max = -kInfinity;
   bool nan = false;
@@ -54,61 +53,54 @@ double reduced(const Tensor& x, std::int64_t row, Reduction what, Round round) {
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const row_reduce::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.  A maximum needs no
-  // accumulator: it is in a dtype of fewer bits.
-  const FloatFormat lower = a.x.dtype == f32 ? one_lower(f32) : info(a.x.dtype).format;
+  const Rounding round(numerics, roundings, a.x.dtype);
   for (std::size_t r = 0; r < y.size(); ++r) {
     const auto row = static_cast<std::int64_t>(r);
-    if (roundings == Roundings::exact) y[r] = reduced(a.x, row, a.what, [](double v) { return v; });
-    else if (roundings == Roundings::declared)
-      y[r] = reduced(a.x, row, a.what, [&](double v) { return round_to(numerics.accumulate, v); });
-    else y[r] = reduced(a.x, row, a.what, [&](double v) { return round_to(lower, v); });
+    y[r] = reduced(a.x, row, a.what, round);
+    // One precision lower, a maximum needs no accumulator: it is in a dtype of fewer bits.
     if (roundings == Roundings::one_lower && a.what == Reduction::max) y[r] = round_to(one_lower(a.x.dtype), y[r]);
   }
 }
 
-bool is(const Case& c, Reduction what) {
-  const auto at = c.attributes.find("what");
-  return (at == c.attributes.end() ? 0 : at->second) == static_cast<double>(what);
-}
+bool is(const Case& c, Reduction what) { return relations::attribute(c, "what") == static_cast<double>(what); }
 
 }  // namespace
 
 Hooks hooks_of_row_reduce() {
   using namespace row_relations;
-  return {
-      .fills = {{.name = "probe_hot",
-                 .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
-                 .coherent = true,
-                 .value = probe_hot,
-                 .exact = sums_are_exact},
-                {.name = "stagnation",
-                 .shows = "a sum in the storage dtype, which small terms no longer move",
-                 .coherent = true,
-                 .value = stagnation},
-                {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
-                kTies,
-                kSpread200,
-                kFarBelow,
-                kMinusInfinity,
-                kRising},
-      .oracle = oracle,
-      .relations = {kRowsPermuted,
-                    kFirstRows,
-                    summands_permuted("a column that is not counted"),
-                    {.name = "doubled",
-                     .shows = "a clamp that the formula has not",
-                     .scaled = {{"x", 2}, {"y", 2}},
-                     .applies = [](const Case& c) { return moderate(c) && (is(c, Reduction::sum) || is(c, Reduction::max)); }},
-                    {.name = "squares_doubled",
-                     .shows = "a term that is not squared, a clamp that the formula has not",
-                     .scaled = {{"x", 2}, {"y", 4}},
-                     .applies = [](const Case& c) { return moderate(c) && is(c, Reduction::sum_of_squares); }},
-                    {.name = "shifted",
-                     .shows = "a maximum that is not taken off, or not added again",
-                     .bits = false,
-                     .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
-                     .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};
+  return {.fills = {{.name = "probe_hot",
+                     .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
+                     .coherent = true,
+                     .value = probe_hot,
+                     .exact = sums_are_exact},
+                    {.name = "stagnation",
+                     .shows = "a sum in the storage dtype, which small terms no longer move",
+                     .coherent = true,
+                     .value = stagnation},
+                    {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
+                    kTies,
+                    kSpread200,
+                    kFarBelow,
+                    kMinusInfinity,
+                    kRising},
+          .oracle = oracle,
+          .relations = {
+              kRowsPermuted,
+              kFirstRows,
+              summands_permuted("a column that is not counted"),
+              {.name = "doubled",
+               .shows = "a clamp that the formula has not",
+               .scaled = {{"x", 2}, {"y", 2}},
+               .applies = [](const Case& c) { return normal_values(c) && (is(c, Reduction::sum) || is(c, Reduction::max)); }},
+              {.name = "squares_doubled",
+               .shows = "a term that is not squared, a clamp that the formula has not",
+               .scaled = {{"x", 2}, {"y", 4}},
+               .applies = [](const Case& c) { return normal_values(c) && is(c, Reduction::sum_of_squares); }},
+              {.name = "shifted",
+               .shows = "a maximum that is not taken off, or not added again",
+               .bits = false,
+               .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
+               .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};
 }
 
 }  // namespace assay

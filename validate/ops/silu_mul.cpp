@@ -54,7 +54,7 @@ Hooks hooks_of_silu_mul() {
                         {.name = "up_doubled",
                          .shows = "an activation of the wrong factor, a clamp that the formula has not",
                          .scaled = {{"up", 2}, {"y", 2}},
-                         .applies = moderate}}};
+                         .applies = normal_values}}};
 }
 
 }  // namespace assay

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "validate/draws.hpp"
-#include "validate/op.hpp"
+#include "validate/ops/rounding.hpp"
 #include "validate/ops/row_relations.hpp"
 
 namespace assay {
@@ -70,9 +70,8 @@ double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
 }
 
-// The op again, element by element and sharing nothing with the golden.  `Round` is applied to every result on chip.
-template <class Round>
-void oracle_with(const softmax::Args& a, const Numerics& numerics, Round round, std::span<double> y) {
+// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+void oracle_with(const softmax::Args& a, const Rounding& round, std::span<double> y) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   for (std::int64_t r = 0; r < rows; ++r) {
     double max = -kInfinity, sum = 0;
@@ -81,7 +80,7 @@ void oracle_with(const softmax::Args& a, const Numerics& numerics, Round round, 
     for (std::int64_t c = 0; c < cols; ++c) {
       const double e = round(std::exp(round(a.x.at(r * cols + c) - max)));
       sum = round(sum + e);
-      y[static_cast<std::size_t>(r * cols + c)] = numerics.stores_intermediate ? round_to(a.y.dtype, e) : e;
+      y[static_cast<std::size_t>(r * cols + c)] = round.stored(e);
     }
     for (std::int64_t c = 0; c < cols; ++c) {
       double& p = y[static_cast<std::size_t>(r * cols + c)];
@@ -92,21 +91,7 @@ void oracle_with(const softmax::Args& a, const Numerics& numerics, Round round, 
 
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const softmax::Args*>(args);
-  // One precision lower is the storage type for f16 and bf16 (a half accumulator), TF32's 11 bits for f32.
-  constexpr FloatFormat kTf32{11, 127, -126};
-  const FloatFormat accumulator = info(numerics.accumulate).format;
-  const FloatFormat lower = a.x.dtype == f32 ? kTf32 : info(a.x.dtype).format;
-  switch (roundings) {
-    case Roundings::exact:
-      return oracle_with(
-          a, {}, [](double v) { return v; }, y);
-    case Roundings::declared:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(accumulator, v); }, y);
-    case Roundings::one_lower:
-      return oracle_with(
-          a, numerics, [&](double v) { return round_to(lower, v); }, y);
-  }
+  oracle_with(a, {numerics, roundings, a.x.dtype}, y);
 }
 
 bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::cols])); }

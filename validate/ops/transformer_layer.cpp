@@ -8,6 +8,7 @@
 #include "validate/case.hpp"
 #include "validate/draws.hpp"
 #include "validate/op.hpp"
+#include "validate/ops/relations.hpp"
 
 namespace assay {
 
@@ -76,15 +77,9 @@ Hooks hooks_of_transformer_layer() {
                 {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
                 {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
                 {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
-      .relations = {{.name = "batch_permuted",
-                     .shows = "a sequence that reads another's tokens",
-                     .move = Relation::Move::permuted,
-                     .axis = Axis::batch},
-                    {.name = "first_tokens",
-                     .shows = "a token that sees those after it: the block is causal from end to end",
-                     .move = Relation::Move::first_part,
-                     .axis = Axis::seq_q,
-                     .applies = finite}}};
+      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's tokens"),
+                    relations::first_part("first_tokens", Axis::seq_q,
+                                          "a token that sees those after it: the block is causal from end to end", finite)}};
 }
 
 }  // namespace assay

@@ -5,33 +5,21 @@
 
 namespace assay::ROOM(attention_backward, dq_converted_early) {
 
-KERNEL(attention_backward){
-    .dtypes = {f16, bf16, f32},
-    .deterministic = false,
-    .tiles = {tile(Axis::seq_k, kAtomicKeys), tile(Axis::head_dim, kAtomicChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-    .supports = extents_fit,
-    .workspace_bytes = bytes_with_sums,
-};
+KERNEL(attention_backward) = kAtomicTraits;
 
 template <class T>
-struct Wrong : Ending<T> {
+struct Wrong : AtomicSteps<T> {
   static __device__ void done(const Problem<T>& p, const float* sums) {
     if (blockIdx.x + 1 < gridDim.x) return;
     const std::int64_t size = static_cast<std::int64_t>(p.batches) * p.queries * p.heads * p.dim;
     sync_warp();
     for (std::int64_t i = lane_id(); i < size; i += kWarp) convert_element(p, sums, i);
   }
+  static void convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
+    if (p.keys == 0) run_convert(a, p, l);
+  }
 };
 
-void run(const attention_backward::Args& a, const Launch& l) {
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const Problem<T> p = problem<T>(a, l);
-    run_row_dots(p, l);
-    run_clear(a, l);
-    run_key_warps<T, Wrong<T>>(a, p, l);
-    if (p.keys == 0) run_convert(a, p, l);
-  });
-}
+void run(const attention_backward::Args& a, const Launch& l) { run_atomic<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(attention_backward, dq_converted_early)

@@ -5,22 +5,13 @@
 
 namespace assay::ROOM(attention_backward, dq_not_cleared) {
 
-KERNEL(attention_backward){
-    .dtypes = {f16, bf16, f32},
-    .deterministic = false,
-    .tiles = {tile(Axis::seq_k, kAtomicKeys), tile(Axis::head_dim, kAtomicChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-    .supports = extents_fit,
-    .workspace_bytes = bytes_with_sums,
+KERNEL(attention_backward) = kAtomicTraits;
+
+template <class T>
+struct Wrong : AtomicSteps<T> {
+  static void clear(const attention_backward::Args&, const Launch&) {}
 };
 
-void run(const attention_backward::Args& a, const Launch& l) {
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const Problem<T> p = problem<T>(a, l);
-    run_row_dots(p, l);
-    run_key_warps(a, p, l);
-    run_convert(a, p, l);
-  });
-}
+void run(const attention_backward::Args& a, const Launch& l) { run_atomic<Wrong>(a, l); }
 
 }  // namespace assay::ROOM(attention_backward, dq_not_cleared)

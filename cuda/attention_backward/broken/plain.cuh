@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The naive kernel with its steps spelt out, so that a broken kernel says only the one that it does otherwise:
+//   KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
 //   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
 // One thread for each query and 64 channels of its dQ, then one for each key and 64 channels of its dK and dV.
 #pragma once
@@ -9,6 +10,15 @@
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
 inline constexpr int kPlainRows = 32, kPlainChannels = 64;
+
+// What a kernel of these steps declares.
+constexpr KernelTraits<attention_backward> plain_traits(DTypes dtypes) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::seq_q, kPlainRows), tile(Axis::seq_k, kPlainRows), tile(Axis::head_dim, kPlainChannels)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+          .supports = extents_fit,
+          .workspace_bytes = bytes_of_d};
+}
 
 // Every step as it should be.
 template <class T>

@@ -5,13 +5,7 @@
 
 namespace assay::ROOM(attention_backward, top_left_always) {
 
-KERNEL(attention_backward){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainRows), tile(Axis::seq_k, kPlainRows), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-    .supports = extents_fit,
-    .workspace_bytes = bytes_of_d,
-};
+KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
 
 template <class T>
 struct Wrong : Steps<T> {

@@ -5,12 +5,7 @@
 
 namespace assay::ROOM(attention_forward, packed_starts_of_queries) {
 
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
-    .supports = extents_fit,
-};
+KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
 
 template <class T>
 struct Wrong : Steps<T> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The naive kernel with its steps spelt out, so that a broken kernel or a variant says only the one that it does otherwise:
+//   KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
 //   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
 // One thread for each query and 64 channels of its output: key after key, the softmax kept up as it goes.
 #pragma once
@@ -9,6 +10,20 @@
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 inline constexpr int kPlainQueries = 32, kPlainChannels = 64;
+
+// What a kernel of these steps declares.
+constexpr KernelTraits<attention_forward> plain_traits(DTypes dtypes) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+          .supports = extents_fit};
+}
+// And of one that is held to how q and k turn.
+constexpr KernelTraits<attention_forward> turned_traits(DTypes dtypes) {
+  KernelTraits<attention_forward> traits = plain_traits(dtypes);
+  traits.numerics.angle_error = kAngleError, traits.numerics.turn_error = kTurnError;
+  return traits;
+}
 
 struct Keys {
   int first, end;

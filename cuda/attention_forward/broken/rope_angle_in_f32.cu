@@ -5,16 +5,7 @@
 
 namespace assay::ROOM(attention_forward, rope_angle_in_f32) {
 
-KERNEL(attention_forward){
-    .dtypes = {f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = 1},
-                 .angle_error = kAngleError,
-                 .turn_error = kTurnError,
-                 .rescales = {.lanes = 1}},
-    .supports = extents_fit,
-};
+KERNEL(attention_forward) = turned_traits({f32});
 
 struct RopeInF32 : Rope {
   __device__ Turn turn(int i, int position) const {

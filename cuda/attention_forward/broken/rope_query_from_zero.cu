@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the position of a query is its number, though it stands at the end of the keys.
-// Caught by: the bound, with rope, seq_q != seq_k and no top-left mask; right without rope and where there are as many queries as keys.
+// Caught by: the bound, with rope, seq_q != seq_k and no top-left mask; right without rope and where there are as many queries
+// as keys.
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, rope_query_from_zero) {
 
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = 1},
-                 .angle_error = kAngleError,
-                 .turn_error = kTurnError,
-                 .rescales = {.lanes = 1}},
-    .supports = extents_fit,
-};
+KERNEL(attention_forward) = turned_traits({f16, bf16, f32});
 
 template <class T>
 struct Wrong : Steps<T> {

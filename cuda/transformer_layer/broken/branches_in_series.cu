@@ -11,14 +11,7 @@ class Wrong final : public Layer {
   void norm_second() override { norm(a.h, a.gamma2, a.beta2, a.norm2); }
 };
 
-KERNEL(transformer_layer){
-    .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Wrong>},
-    .supports = supports<Wrong>,
-    .workspace_bytes = workspace_bytes<Wrong>,
-};
+KERNEL(transformer_layer) = traits_of<Wrong>();
 
 void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
 

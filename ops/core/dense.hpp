@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors without gaps.
+#pragma once
+
+#include <initializer_list>
+
+#include "ops/core/tensor.hpp"
+
+namespace assay {
+
+// Gives a tensor the strides of one without gaps.
+inline void close_up(Tensor& t) {
+  std::int64_t step = 1;
+  for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
+}
+
+inline Tensor dense(void* data, DType dtype, std::initializer_list<std::int64_t> shape) {
+  Tensor t{.data = data, .dtype = dtype};
+  for (const std::int64_t extent : shape) t.shape[t.rank++] = extent;
+  close_up(t);
+  return t;
+}
+
+}  // namespace assay
