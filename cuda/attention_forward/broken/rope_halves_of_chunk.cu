@@ -20,7 +20,7 @@ template <class T>
 struct Wrong : Tiles<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int first, int row) {
     Rope rope = p.rope;
-    if (rope.interleaved || rope.rotary % 8 != 0) return Tiles<T>::dot(p, q, k, query, first, row);
+    if (rope.rotary == 0 || rope.interleaved || rope.rotary % 8 != 0) return Tiles<T>::dot(p, q, k, query, first, row);
     rope.rotary = 8;
     float sum = turned_dot(rope, 0, q, k, p.place(query), first + row);
     for (int c = 8; c < p.rope.rotary; c += 8) sum += turned_dot(rope, 0, q + c, k + c, p.place(query), first + row);
