@@ -57,8 +57,8 @@ struct attention_forward {
       return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
     }
   };
-  struct Golden : AttentionGolden {  // v_abs as V
-    Array turned, turned_far;        // as lse: those of AttentionMagnitudes
+  struct Golden : AttentionGolden {        // v_abs as V
+    Array turned, turned_far, turned_sum;  // as lse: those of AttentionMagnitudes
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
@@ -85,6 +85,7 @@ struct attention_forward {
     g.bind(v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
     v.array("turned", g.turned, {Axis::batch, Axis::heads, Axis::seq_q});
     v.array("turned_far", g.turned_far, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("turned_sum", g.turned_sum, {Axis::batch, Axis::heads, Axis::seq_q});
   }
 
   // Reads the starts: of tensors in host memory.
@@ -116,7 +117,7 @@ struct attention_forward {
     const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
     AttentionMagnitudes m = g.magnitudes(at);
     m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
-    m.turned = g.turned[at], m.turned_far = g.turned_far[at];
+    m.turned = g.turned[at], m.turned_far = g.turned_far[at], m.turned_sum = g.turned_sum[at];
     m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);
     g.add_channel(m, i);

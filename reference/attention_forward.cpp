@@ -127,7 +127,7 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
 
   // Scores, the largest of them, and the largest products among those that are finite.
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs,
-                 turned = products_abs, turned_far = products_abs;
+                 turned = products_abs, turned_far = products_abs, turned_sum = products_abs;
   Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
   // Of keys [first, first + count) those that a query sees: the first of them, and how many.
   struct Seen {
@@ -163,6 +163,9 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
       largest(products, turned);
       products.noalias() = size * key_far.transpose() + far * key_size.transpose();
       largest(products, turned_far);
+      products.colwise() = size.rowwise().sum();
+      products.rowwise() += key_size.rowwise().sum().transpose();
+      largest(products, turned_sum);
     }
     s *= scale;
     if (a.softcap != 0) s = a.softcap * (s / a.softcap).array().tanh().matrix();
@@ -208,7 +211,7 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
     g.lse[at] = spoiled(r) ? kNaN : score_max[r] + std::log(sum[r]);
     g.score_max[at] = score_max[r];
     g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
-    g.turned[at] = turned[r], g.turned_far[at] = turned_far[r];
+    g.turned[at] = turned[r], g.turned_far[at] = turned_far[r], g.turned_sum[at] = turned_sum[r];
     const double whole = empty(r) || spoiled(r) ? 1 : sum[r];
     g.p_sq[at] = sum_sq[r] / (whole * whole);
     o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;

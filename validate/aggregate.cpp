@@ -113,7 +113,7 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
 bool same_roundings(const Numerics& a, const Numerics& b) {
   return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
          a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-         a.rounds_weights == b.rounds_weights;
+         a.rounds_weights == b.rounds_weights && a.rounds_turned == b.rounds_turned;
 }
 
 Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {

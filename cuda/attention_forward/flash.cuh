@@ -257,8 +257,7 @@ __device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) 
 
 inline Legality fits_fragments(const attention_forward::Args& a) {
   if (a.q.shape[3] > 256) return Legality::no("head_dim exceeds 256");
-  const Legality turned = not_turned(a);
-  return turned ? extents_fit(a) : turned;
+  return extents_fit(a);
 }
 
 inline Legality fits_plain_fragments(const attention_forward::Args& a) {

@@ -2,12 +2,15 @@
 // 128 queries of a head (64 where head_dim > 128) against tiles of 64 keys, scores never written: mma.m16n8k16 fed by ldmatrix
 // from swizzled shared memory.  A warp owns 32 queries, so that every fragment of K and V feeds two mma.  cp.async brings V
 // while Q K^T runs and the next K during softmax and P V.  Tiles that no query sees are not visited, only those at the
-// diagonal and at the end are masked.  O(seq) memory.
+// diagonal and at the end are masked.  O(seq) memory.  With rope, Q and K are turned in shared memory, before they meet.
 #include "cuda/attention_forward/flash.cuh"
+#include "cuda/attention_forward/turned_tile.cuh"
 
 namespace assay::ROOM(attention_forward, mma_tiled) {
 
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kKeys = 64;
+
+std::size_t workspace_bytes(const attention_forward::Args& a) { return a.rope.rotary(a.q.shape[3]) ? turns_bytes(a) : 0; }
 
 KERNEL(attention_forward){
     .dtypes = {f16, bf16},
@@ -19,8 +22,12 @@ KERNEL(attention_forward){
                  .mma_terms = 8,
                  .narrow_probabilities = true,
                  .flushes_subnormals = true,
+                 .angle_error = kAngleError,
+                 .turn_error = kTurnError,
+                 .rounds_turned = true,
                  .rescales = {.lanes = kKeys}},
     .supports = fits_fragments,
+    .workspace_bytes = workspace_bytes,
 };
 
 template <int kDim>
@@ -33,9 +40,10 @@ struct Sizes {
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
 };
 
-template <class T, int kDim, bool kGeneral>
+// kTurned: q and k are, and kGeneral.
+template <class T, int kDim, bool kGeneral, bool kTurned>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
-    attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores) {
+    attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores, Turns turns) {
   using S = Sizes<kDim>;
   QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
   if constexpr (kGeneral)
@@ -65,6 +73,12 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   loader.template load<S::kQueries>(shared_memory<T>(), p.q.of(work.batch, work.head), p.q.seq, first_query, p.queries);
   load_keys(begin);
   if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
+  const Turner<T, kDim, kThreads> turner{turns, p.rope.rotary / 2, p.rope.interleaved};
+  if constexpr (kTurned) {
+    cp_async_wait<0>();
+    sync_warp();
+    turner.template turn<S::kQueries>(shared_memory<T>(), first_query, p.queries, p.place(0));
+  }
 
   Flash<T, Mma16, kDim, S::kTilesM, kKeys, kGeneral> flash;
   flash.start();
@@ -73,6 +87,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     const bool masked = tile >= whole || tile < whole_from;
     // K is there, and nobody reads the last V any more.
     cp_async_wait<0>();
+    if constexpr (kTurned) {
+      sync_warp();
+      turner.template turn<kKeys>(shared_memory<T>(S::kK), tile * kKeys, p.keys, 0);
+    }
     sync_block();
     loader.template load<kKeys>(shared_memory<T>(S::kV), values, p.v.seq, tile * kKeys, p.keys);
     cp_async_commit();
@@ -109,15 +127,19 @@ void run(const attention_forward::Args& a, const Launch& l) {
   const bool wide_loads = a.q.rows_aligned(kAccess) && a.k.rows_aligned(kAccess) && a.v.rows_aligned(kAccess);
   const auto run_type = [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
+    const Turns turns = p.rope.rotary ? make_turns(a, p.rope, l) : Turns{};
     with_dim(p.dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
       const Schedule s = schedule(p, Sizes<kDim>::kQueries);
       // Note: what a window, a softcap and packed sequences ask for does not fit into the registers of those who have none.
       const bool general = p.cap > 0 || a.window != 0 || a.packed;
-      launch(general ? attention_forward_mma_tiled<T, kDim, true> : attention_forward_mma_tiled<T, kDim, false>,
+      const auto kernel = p.rope.rotary ? attention_forward_mma_tiled<T, kDim, true, true>
+                          : general     ? attention_forward_mma_tiled<T, kDim, true, false>
+                                        : attention_forward_mma_tiled<T, kDim, false, false>;
+      launch(kernel,
              {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
               .block = dim3(kThreads),
               .shared_bytes = Sizes<kDim>::kSharedBytes},
-             l.stream, p, s, wide_loads, a.o.rows_aligned(kAccess));
+             l.stream, p, s, wide_loads, a.o.rows_aligned(kAccess), turns);
     });
   };
   with_half_type(a.q.dtype, run_type);

@@ -11,6 +11,9 @@
 //   which
 //           pays for what underflows, and rho = (angle_error |t| + turn_error + function_error + 3) u, three for the two products
 //           and their sum, by m rho (1 + rho).  Of both sides, R the sum of their rho: by sum m m' (R + 2R^2).
+//           Rounded to the storage dtype then (u_s, floor_s): of both sides 2u_s sum|q k| at worst, as a random walk
+//           0.58 sqrt(2) lambda u_s sqrt(sum (q k)^2); below the dtype's least normal floor_s of either side, by what it meets,
+//           floor_s (sum (m + m') + dim floor_s); what is rounded errs already: all of it (1 + 3u_s).
 //   exponent  in one FMA, s c - (m c) with c = scale log2(e): c rounded twice 2u|s - m|, m c rounded u|m|, the FMA u|s - m|;
 //           in steps, s' = scale s: 2u|s|, the same for m, s' - m': u|s - m|.  Either way below 3u|s| + 4u|m| <= 7u max|s|.
 //   exp     function_error u.
@@ -58,6 +61,7 @@ struct AttentionMagnitudes {
   double p_sq = 0;          // sum p^2
   double turned = 0;        // rope: the largest sum m m'; 0: none
   double turned_far = 0;    // the largest sum m m' (|t| + |t'|)
+  double turned_sum = 0;    // the largest sum m + m'
   double most_angle = 0;    // the largest |t| + |t'| that there may be
   // Of one channel of its output, over the visible keys.
   double o = 0;
@@ -76,11 +80,21 @@ inline double attention_turn_error(const Numerics& numerics, const AttentionMagn
   return (near * m.turned + far * m.turned_far) * (1 + 2 * most);
 }
 
+// Of a score, not scaled: what rounding turned q and k adds.
+inline double attention_rounded_turns(Errors errors, const AttentionMagnitudes& m) {
+  const double u = unit_roundoff(m.storage), low = rounding_floor(m.storage), worst = (2 + u) * u * m.products_abs;
+  const double walk = 0.58 * std::sqrt(2.0) * kLambda * u * std::sqrt(m.products_sq);
+  return (errors == Errors::independent ? std::min(worst, walk) : worst) +
+         low * (m.turned_sum + static_cast<double>(m.dim) * low);
+}
+
 inline double attention_epsilon(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
   const double u = unit_roundoff(numerics.accumulate), s = m.score_abs;
   const double product = m.softcap == 0 ? s / m.scale : m.products_abs;
   double score = m.scale * product_error(numerics, errors, m.dim, product, m.products_abs, m.products_sq);
   if (m.turned != 0) score += m.scale * attention_turn_error(numerics, m);
+  if (m.turned != 0 && numerics.rounds_turned)
+    score = (score + m.scale * attention_rounded_turns(errors, m)) * (1 + 3 * unit_roundoff(m.storage));
   if (m.softcap != 0) score += (6 + numerics.function_error) * u * s;
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
   const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;

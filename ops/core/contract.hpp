@@ -90,6 +90,7 @@ struct Numerics {
   bool flushes_storage = false;       // so are inputs and outputs below f32's normal range, 2^-126
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its whole turns are taken off
   double turn_error = 0;              // rope: its error after that, in units of 2^-24 radians
+  bool rounds_turned = false;         // attention's q and k are rounded to the storage dtype once they are turned
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // of an op with stages: those of what makes that output
 };

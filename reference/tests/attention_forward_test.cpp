@@ -30,7 +30,7 @@ struct Solved {
     const auto size = static_cast<std::size_t>(s.batch * s.queries * s.heads);
     o.assign(size * static_cast<std::size_t>(s.dim), -7), lse.assign(size, -7);
     for (std::vector<double>* m : {&pv_abs, &pv_sq, &spread}) m->assign(o.size(), -7);
-    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &turned, &turned_far})
+    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &turned, &turned_far, &turned_sum})
       m->assign(size, -7);
     v_abs.assign(v.size(), -7);
     a = {.q = tensor(q, {s.batch, s.queries, s.heads, s.dim}),
@@ -42,7 +42,10 @@ struct Solved {
          .scale = scale,
          .window = window,
          .softcap = softcap};
-    g = {{o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq}, turned, turned_far};
+    g = {{o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq},
+         turned,
+         turned_far,
+         turned_sum};
     reference::golden(a, g, {.total = static_cast<std::int64_t>(size), .sample = std::move(sample)});
   }
   Solved(const Solved&) = delete;
@@ -54,7 +57,7 @@ struct Solved {
     return t;
   }
   std::vector<double> q, k, v, o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq,
-      turned, turned_far;
+      turned, turned_far, turned_sum;
   Op::Args a;
   Op::Golden g;
 };
@@ -131,6 +134,22 @@ TEST_CASE("attention_forward: softcap", "[golden]") {
   CHECK(near(s.o[0], 1));
   CHECK(near(s.lse[0], std::log(4.0)));
   CHECK(near(s.score_max[0], kLn3));
+}
+
+TEST_CASE("attention_forward: rope turns both sides to where they stand", "[golden]") {
+  // The query stands at 1, as the last key does: (cos 1, sin 1) meets (1, 0) and, two long, (-sin 1, cos 1).
+  Solved s({.queries = 1, .keys = 2, .dim = 2}, {1, 0}, {1, 0, 0, 2}, {1, 1, 3, 3}, Op::Mask::none, 1);
+  s.a.rope.pairs = AttentionRope::Pairs::half;
+  reference::golden(s.a, s.g, {.total = 1});
+  const double first = std::exp(std::cos(1.0));
+  CHECK(near(s.lse[0], std::log(first + 1)));
+  CHECK(near(s.o[0], (first + 3) / (first + 1)));
+  // Of the second key: m = 1, m' = 2 of either channel, both turned by 1.
+  CHECK((near(s.turned[0], 2 * 2) && near(s.turned_far[0], 2 * 2 * 2) && near(s.turned_sum[0], 2 * 3)));
+  const Numerics plain{.angle_error = 1, .turn_error = 1}, rounded{.angle_error = 1, .turn_error = 1, .rounds_turned = true};
+  s.a.q.dtype = f16;  // the dtype that they are rounded to
+  const double more = Op::bound(s.a, s.g, rounded, Errors::coherent, 1, 0) - Op::bound(s.a, s.g, plain, Errors::coherent, 1, 0);
+  CHECK((more > 2 * 0x1p-11 * s.products_abs[0] && more < 2.1 * 0x1p-11 * s.products_abs[0]));
 }
 
 TEST_CASE("attention_forward: grouped heads, sequences and where they lie", "[golden]") {

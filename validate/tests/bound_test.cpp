@@ -49,7 +49,8 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
     const Numerics& n = k.numerics;
     const auto same = [&](const Numerics& other) {
       return n.stores_intermediate == other.stores_intermediate && n.narrow_probabilities == other.narrow_probabilities &&
-             n.cancelling_gelu == other.cancelling_gelu && n.rounds_weights == other.rounds_weights;
+             n.cancelling_gelu == other.cancelling_gelu && n.rounds_weights == other.rounds_weights &&
+             n.rounds_turned == other.rounds_turned;
     };
     if (k.op == op.name && !k.broken && std::none_of(kinds.begin(), kinds.end(), same))
       kinds.push_back({.accumulate = f32,
@@ -57,7 +58,8 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
                        .stores_intermediate = n.stores_intermediate,
                        .narrow_probabilities = n.narrow_probabilities,
                        .cancelling_gelu = n.cancelling_gelu,
-                       .rounds_weights = n.rounds_weights});
+                       .rounds_weights = n.rounds_weights,
+                       .rounds_turned = n.rounds_turned});
   }
   return kinds;
 }

@@ -9,11 +9,14 @@ namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 inline constexpr int kTiledKeys = 32, kTiledChannels = 64;  // of a tile; as many queries a block as keys
 
-inline Legality fits_tiles(const attention_forward::Args& a) {
+inline Legality fits_turned_tiles(const attention_forward::Args& a) {
   if (a.q.shape[3] > kTiledChannels) return Legality::no("head_dim exceeds 64");
-  for (const Legality& each : {extents_fit(a), not_packed(a)})
-    if (!each) return each;
-  return not_turned(a);
+  const Legality fits = extents_fit(a);
+  return fits ? not_packed(a) : fits;
+}
+inline Legality fits_tiles(const attention_forward::Args& a) {
+  const Legality turned = not_turned(a);
+  return turned ? fits_turned_tiles(a) : turned;
 }
 
 // The keys and values of one batch and head, and where a block keeps a tile of them.
@@ -41,6 +44,10 @@ struct Tiles {
   // What the thread has loaded is there.
   static __device__ void arrived(int /*first*/) {}
 
+  // Of a query and row `row` of the tile of keys from `first` on.
+  static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int first, int row) {
+    return turned_dot(p.rope, p.dim, q, k, p.place(query), first + row);
+  }
   static __device__ bool visible(const Problem<T>& p, int query, int key) {
     return key >= p.first_visible(query) && key < p.visible(query);
   }
@@ -71,8 +78,7 @@ __global__ void __launch_bounds__(S::kTile) attention_forward_tiled(Problem<T> p
 
     float s[kTile], larger = S::maximum_before(max);
     for (int i = 0; i < kTile; ++i) {
-      float dot = 0;
-      for (int c = 0; c < p.dim; ++c) dot = fmaf(to_float(ld(q + c)), to_float(ld(t.k_tile + i * kTiledChannels + c)), dot);
+      const float dot = S::dot(p, q, t.k_tile + i * kTiledChannels, query, first, i);
       const float scaled = dot * p.scale, capped = p.cap > 0 ? p.cap * tanhf(scaled / p.cap) : scaled;
       s[i] = S::visible(p, query, first + i) ? capped : -INFINITY;
       larger = fmaxf(larger, s[i]);
