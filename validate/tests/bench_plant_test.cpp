@@ -67,6 +67,8 @@ TEST_CASE("bench --plant: this side times more rows under the row's name and is 
     CHECK(now[i].at("processes_judged") == 1);
     CHECK(base[i].at("processes_judged") == 1);
   }
+  // Four kernels: four estimates in each of two processes a side; one judged launch a side, at the row's own size.
+  CHECK(machine.runs == std::map<double, int>{{105, 2 * 4 * 4}, {100, 2 * 4 * 4 + 2 * 4}});
   machine.computes = false;
   BothSides wrong(machine, shape, flags);
   CHECK_FALSE(wrong.sound);
