@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine that computes as simt does and whose clock is pretended, and bench's rows on it; for tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "catch_shim.hpp"
+#include "ops/layernorm_residual.hpp"
+#include "schema_checker.hpp"
+#include "simt/machine.hpp"
+#include "validate/command/bench.hpp"
+#include "validate/random.hpp"
+
+namespace assay::test {
+
+// Kernel number i takes 10·(i + 1) us, or what is said.
+class PretendedClock final : public Backend {
+ public:
+  bool computes = true;
+  Launcher slow = nullptr;  // this one takes long by the host's clock
+  int slow_runs = 1 << 30;  // the first so many times
+  std::vector<Launcher> timed, launched_alone, launched_watched;
+  std::string why_no_dram;
+  // With it, what a launch on these arguments takes, 40 times with some noise.
+  std::function<double(const void* args)> work;
+  std::uint64_t noise = 1;
+  std::map<double, int> runs;  // by that work, those that were not timed
+
+  std::string_view name() const override { return "cuda"; }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    return simt::allocate(bytes, offset, label);
+  }
+  void release(void* p) noexcept override { simt::release(p); }
+  bool checks_bounds() const override { return true; }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes) std::memcpy(device, host, bytes);
+  }
+  void read(void* host, const void* device, std::size_t bytes) override { write(host, device, bytes); }
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation&) override {
+    if (work) ++runs[work(args)];
+    simt::configure({});
+    simt::reset_counts();
+    if (launch_it == slow && slow_runs-- > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
+  }
+  Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  int arch() const override { return 90; }
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double) override {
+    std::vector<std::vector<double>> us;
+    for (const TimedLaunch& k : kernels) {
+      timed.push_back(k.launcher);
+      if (work) {
+        us.emplace_back();
+        for (int i = 0; i < 40; ++i)
+          us.back().push_back(work(k.args[0]) * (1 + 0x1p-72 * static_cast<double>(random::mix(noise += random::kGamma))));
+        continue;
+      }
+      const double median = 10 * static_cast<double>(us.size() + 1);
+      us.push_back({median - 1, median, median + 1});
+    }
+    return us;
+  }
+  std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
+    std::vector<SteadyTimes> all;
+    for (std::size_t i = 0; i < kernels.size(); ++i) all.push_back({{0.5 * about_us[i]}, 20, true});
+    return all;
+  }
+  std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
+    (watched ? launched_watched : launched_alone).push_back(k.launcher);
+    return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
+  }
+  // Kernel number i reads 1000·(i + 1) bytes and writes 10.
+  std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
+    if (!why_no_dram.empty()) throw std::runtime_error(why_no_dram);
+    CHECK(about_s.size() == kernels.size());
+    std::vector<DramBytes> all;
+    for (std::size_t i = 0; i < kernels.size(); ++i) all.push_back({1000 * static_cast<double>(i + 1), 10});
+    return all;
+  }
+};
+
+struct BenchRows {
+  bool sound = false;
+  std::vector<Json> records;
+  const Json& of(const std::string& kernel) const {
+    for (const Json& j : records)
+      if (j.at("kernel") == kernel) return j;
+    throw std::runtime_error("no record of " + kernel);
+  }
+};
+
+// The file of a side's records, while it is needed.
+struct Side {
+  std::string file;
+  BenchOut out;
+  explicit Side(const char* which)
+      : file((std::filesystem::temp_directory_path() / ("assay_bench_" + std::to_string(::getpid()) + which)).string()) {
+    out.json = std::make_unique<JsonLines>(file);
+  }
+  ~Side() { std::filesystem::remove(file); }
+  std::vector<Json> records() {
+    out.json.reset();
+    std::vector<Json> all;
+    std::ifstream in(file);
+    for (std::string text; std::getline(in, text);) {
+      all.push_back(Json::parse(text));
+      CHECK(test::violation(test::schema(), all.back(), "") == "");
+    }
+    return all;
+  }
+};
+
+inline BenchShape shape_of(const std::string& line) {
+  const Repro parsed = parse_repro(line, op_shapes());
+  return {.op = find_op(parsed.what.op), .c = parsed.what, .kernels = {}, .ladder = {}, .place = {}};
+}
+
+inline BenchRows timed(PretendedClock& machine, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings) {
+  Side side("");
+  BenchTimers timers;
+  for (int i = 0; i < flags.processes; ++i) timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
+  if (flags.dram) timers.counter = std::make_unique<LocalTimer>(machine);
+  BenchRows outcome;
+  outcome.sound = bench_times(timers, shape, flags, ceilings, side.out);
+  outcome.records = side.records();
+  return outcome;
+}
+inline BenchRows timed(PretendedClock& machine, const std::string& line, const BenchFlags& flags, const Ceilings& ceilings) {
+  return timed(machine, shape_of(line), flags, ceilings);
+}
+
+// Two sides that take turns on one machine, whose launches cost what their rows do.
+struct BothSides {
+  Side now{"_now"}, base{"_base"};
+  bool sound = false;
+  BothSides(PretendedClock& machine, const BenchShape& shape, BenchFlags flags) {
+    flags.ab = "this program";
+    machine.work = [](const void* args) {
+      return static_cast<double>(static_cast<const layernorm_residual::Args*>(args)->x.shape[0]);
+    };
+    RunHead head;
+    head.backend = "cuda", head.device = "one";
+    now.out.start(head), base.out.start(head);
+    BenchTimers timers;
+    timers.other_out = &base.out;
+    for (auto& side : timers.sides)
+      for (int i = 0; i < flags.processes; ++i) side.push_back(std::make_unique<LocalTimer>(machine));
+    sound = bench_times(timers, shape, flags, {.copy = 1e9, .matrix = {}}, now.out);
+  }
+};
+
+}  // namespace assay::test
