@@ -272,7 +272,7 @@ int bench_command(const BenchFlags& flags) {
   if (flags.memory) return hold_all(rows, flags, out, head);
   if (flags.once) {
     out.start(head);
-    bench_once(*open_backend(backend_name), rows, flags, out);
+    bench_once(*open_backend(backend_name), rows, flags, out, stop_requested);
     return stop_requested ? 130 : kAllPassed;
   }
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
