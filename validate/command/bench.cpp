@@ -184,7 +184,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
-  constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
+  static constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
   const auto child = [&](const std::string& program) {
     return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
   };
