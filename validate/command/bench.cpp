@@ -98,7 +98,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
-  constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
+  static constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
   const auto child = [&](const std::string& program) {
     return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
   };
@@ -192,7 +192,7 @@ int bench_command(const BenchFlags& flags) {
   if (flags.memory) return hold_all(rows, flags, out, head);
   if (flags.once) {
     out.start(head);
-    bench_once(*open_backend(backend_name), rows, flags, out);
+    bench_once(*open_backend(backend_name), rows, flags, out, stop_requested);
     return stop_requested ? 130 : kAllPassed;
   }
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);

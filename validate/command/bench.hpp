@@ -103,6 +103,7 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
 // What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);
 // Launches each kernel once, on the first row that it takes and is quick on, for a profiler that watches this process.
-void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out);
+void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out,
+                const std::atomic<bool>& stop);
 
 }  // namespace assay

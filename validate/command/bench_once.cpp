@@ -11,7 +11,8 @@
 
 namespace assay {
 
-void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out) {
+void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out,
+                const std::atomic<bool>& stop) {
   struct Waiting {
     const BenchShape* row;
     std::string why;
@@ -24,7 +25,7 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
     std::vector<const Kernel*> candidates = bench_candidates(row, flags);
     std::erase_if(candidates, [&](const Kernel* k) { return done[k]; });
     for (const Kernel* k : candidates) order.kernels.emplace_back(k->name);
-    if (stop_requested || candidates.empty()) continue;
+    if (stop || candidates.empty()) continue;
     const FilledInputs inputs(*row.op, row.c);
     const std::vector<KernelTimes> all = timer.time(order, inputs.memory, {});
     for (std::size_t i = 0; i < all.size(); ++i) {

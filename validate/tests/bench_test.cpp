@@ -88,7 +88,7 @@ TEST_CASE("bench: --once launches each kernel on the first row that it is quick 
     out.json = std::make_unique<JsonLines>(file.string());
     BenchFlags flags;
     flags.run.selection.no_vendor = true;
-    bench_once(machine, rows, flags, out);
+    bench_once(machine, rows, flags, out, false);
   }
   std::ifstream in(file);
   std::vector<Json> records;
