@@ -89,12 +89,17 @@ def time_all(torch, rows, flags):
         def write(j): out.write(json.dumps(j) + "\n"), out.flush()
         write(head_of(torch, flags))
         for row in rows:
-            for j in timer.records(row, source): write(j), show(j)
+            try:
+                for j in timer.records(row, source): write(j), show(j)
+            except RuntimeError as e:
+                print(f"{row.key()}: the device is lost: {str(e).splitlines()[0]}", file=sys.stderr)
+                return 1
             if row.op == "paged_attention" and flags.device == "cuda":
                 j = without_vllm(row, source)
                 write(j), show(j)
             timer.free()
     print(f"{len(rows)} rows")
+    return 0
 
 
 def main(arguments):
@@ -123,8 +128,7 @@ def main(arguments):
     if flags.device == "cuda" and not torch.cuda.is_available():
         print("PyTorch sees no GPU here, so nothing is timed; --device cpu tries the script out.", file=sys.stderr)
         return 77
-    time_all(torch, rows, flags)
-    return 0
+    return time_all(torch, rows, flags)
 
 
 if __name__ == "__main__":
