@@ -106,16 +106,16 @@ def main(arguments):
     try:
         flags = flags_of(arguments)
         rows = [] if flags.self_test else rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, flags.shape)
-        if flags.list:
-            for row in rows: print(row.key())
-            return 0
-        if flags.out: open(flags.out, "a").close()
+        if flags.out and not flags.list: open(flags.out, "a").close()
     except BadInput as e:
         print(f"pytorch_rows.py: {e}", file=sys.stderr)
         return 2
     except OSError as e:
         print(f"pytorch_rows.py: cannot write '{flags.out}': {e.strerror}", file=sys.stderr)
         return 2
+    if flags.list:
+        sys.stdout.write("".join(row.key() + "\n" for row in rows))
+        return 0
     try:
         import torch
     except ImportError as e:
