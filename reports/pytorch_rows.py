@@ -89,28 +89,33 @@ def time_all(torch, rows, flags):
         def write(j): out.write(json.dumps(j) + "\n"), out.flush()
         write(head_of(torch, flags))
         for row in rows:
-            for j in timer.records(row, source): write(j), show(j)
+            try:
+                for j in timer.records(row, source): write(j), show(j)
+            except RuntimeError as e:
+                print(f"{row.key()}: the device is lost: {str(e).splitlines()[0]}", file=sys.stderr)
+                return 1
             if row.op == "paged_attention" and flags.device == "cuda":
                 j = without_vllm(row, source)
                 write(j), show(j)
             timer.free()
     print(f"{len(rows)} rows")
+    return 0
 
 
 def main(arguments):
     try:
         flags = flags_of(arguments)
         rows = [] if flags.self_test else rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, flags.shape)
-        if flags.list:
-            for row in rows: print(row.key())
-            return 0
-        if flags.out: open(flags.out, "a").close()
+        if flags.out and not flags.list: open(flags.out, "a").close()
     except BadInput as e:
         print(f"pytorch_rows.py: {e}", file=sys.stderr)
         return 2
     except OSError as e:
         print(f"pytorch_rows.py: cannot write '{flags.out}': {e.strerror}", file=sys.stderr)
         return 2
+    if flags.list:
+        sys.stdout.write("".join(row.key() + "\n" for row in rows))
+        return 0
     try:
         import torch
     except ImportError as e:
@@ -123,8 +128,7 @@ def main(arguments):
     if flags.device == "cuda" and not torch.cuda.is_available():
         print("PyTorch sees no GPU here, so nothing is timed; --device cpu tries the script out.", file=sys.stderr)
         return 77
-    time_all(torch, rows, flags)
-    return 0
+    return time_all(torch, rows, flags)
 
 
 if __name__ == "__main__":

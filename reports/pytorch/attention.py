@@ -170,7 +170,8 @@ def transformer_layer(m, a):
     biased = "no" if llama else "yes"
     x = m.normal("x", a.batch, a.seq_q, c)
     projections = {}
-    for name, out, inner in (("q", wide, c), ("k", narrow, c), ("v", narrow, c), ("o", c, wide), ("_up", a.ffn, c), ("_down", c, a.ffn)):
+    for name, out, inner in (("q", wide, c), ("k", narrow, c), ("v", narrow, c), ("o", c, wide), ("_up", a.ffn, c),
+                             ("_down", c, a.ffn)):
         projections[name] = m.weight("w" + name, out, inner), m.maybe(biased, "b" + name, out)
     w_gate = m.weight("w_gate", a.ffn, c) if llama else None
     norms = [(m.gain(f"gamma{i}", c), m.maybe(biased, f"beta{i}", c)) for i in (1, 2)]

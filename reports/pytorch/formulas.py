@@ -140,7 +140,8 @@ def turn(row, position, rotary, base, pairs):
 
 
 def turn_all(x, position, rotary, base, pairs):
-    return [[[turn(head, position(b, s), rotary, base, pairs) for head in heads] for s, heads in enumerate(rows)] for b, rows in enumerate(x)]
+    return [[[turn(head, position(b, s), rotary, base, pairs) for head in heads] for s, heads in enumerate(rows)]
+            for b, rows in enumerate(x)]
 
 
 def rope(t, a):

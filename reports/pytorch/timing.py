@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row: its variants made, timed in turns, their values checked, a `timing` record for each."""
-import gc, re, signal, warnings
+import gc, signal, time, warnings
 
 import torch
 
@@ -12,8 +12,8 @@ BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
 AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
 
 
-class TooSlow(Exception):
-    pass
+class TooSlow(BaseException):
+    """Note: no Exception, for a compiler takes those for its own and goes on without what it could not compile."""
 
 
 def first_line(error):
@@ -25,7 +25,6 @@ def reason_of(error, warned):
     """Why a variant does not run, in a sentence; of a refused attention backend what PyTorch warned of."""
     if isinstance(error, torch.OutOfMemoryError): return "out of memory"
     if isinstance(error, TooSlow): return str(error)
-    if late := re.search("not compiled within [0-9.e+]+ s", str(error)): return late.group()
     if "No available kernel" in str(error) or "No viable backend" in str(error):
         told = [str(w.message).splitlines()[0].split(" (Triggered internally")[0][:200] for w in warned]
         told = [t for t in told if "not used because" not in t and "runtime disabled" not in t]
@@ -49,14 +48,18 @@ def why_wrong(outputs, expected):
 
 def within(seconds, call):
     """call(), given up after so many seconds."""
-    def give_up(*_): raise TooSlow(f"not compiled within {seconds:g} s")
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    late = f"not compiled within {seconds:g} s"
+
+    def give_up(*_): raise TooSlow(late)
+    before, start = signal.signal(signal.SIGALRM, give_up), time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5)  # again, should somebody have swallowed it
     try:
-        return call()
+        result = call()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if time.perf_counter() - start > seconds: raise TooSlow(late)
+    return result
 
 
 class RowTimer:
@@ -73,15 +76,15 @@ class RowTimer:
                 outputs = call()
                 if self.device == "cuda": torch.cuda.synchronize()
                 return call, outputs, ""
-            except (RuntimeError, TooSlow, ValueError, NotImplementedError) as e:
+            except (Exception, TooSlow) as e:  # a compiler's errors are of any kind
                 why = reason_of(e, warned)
-            except Exception as e:  # a compiler's errors are of any kind
-                if not self.compile_seconds: raise
-                why = first_line(e)
-        if self.device == "cuda":
-            torch.cuda.synchronize()  # raises where the device is lost
-            gc.collect(), torch.cuda.empty_cache()
+        self._clear()
         return None, None, why
+
+    def _clear(self):
+        """After a failure.  Raises where the device is lost."""
+        if self.device == "cuda": torch.cuda.synchronize()
+        self.free()
 
     def _variants(self, row):
         """Of each variant, also as a graph and compiled: (variant, prepare)."""
@@ -95,8 +98,8 @@ class RowTimer:
                 yield Variant("compile", "torch.compile(mode=max-autotune-no-cudagraphs) of " + v.what), lambda v=v: self._compiled(v)
 
     def _compiled(self, v):
-        torch._dynamo.reset()
-        call = torch.compile(v.call, mode="max-autotune-no-cudagraphs", dynamic=False)
+        torch._dynamo.reset()  # of the rows before, their tensors too
+        call = torch.compile(v.call, mode="max-autotune-no-cudagraphs", fullgraph=True, dynamic=False)
         within(self.compile_seconds, call)
         return call
 
@@ -110,18 +113,23 @@ class RowTimer:
                 if call and expected is None: expected = outputs
                 if call: why = why_wrong(outputs, expected)
                 made.append((v, None if why else call, why))
-        except torch.OutOfMemoryError:
-            return made + [(Variant("eager", "the row's tensors"), None, "out of memory")]
+        except RuntimeError as e:
+            self._clear()
+            made.append((Variant("eager", "the row's tensors"), None, reason_of(e, [])))
         chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
         try:
             us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
-        except torch.OutOfMemoryError:
-            return [(v, None, why or "out of memory") for v, _, why in made]
+        except RuntimeError as e:
+            self._clear()
+            return [(v, None, why or "while timed: " + reason_of(e, [])) for v, _, why in made]
         times = {i: t for (i, _, _), t in zip(chosen, us)}
         results = []
         for i, (v, call, why) in enumerate(made):
-            if call and (wrong := why_wrong(call(), expected)): why = "after the timing: " + wrong
-            results.append((v, None if why else times.get(i), why))
+            if call:
+                again, outputs, why = self._attempt(lambda call=call: call)
+                wrong = why_wrong(outputs, expected) if again else why
+                why = "after the timing: " + wrong if wrong else ""
+            results.append((v, None if why else times[i], why))
         return results
 
     def records(self, row, source):
@@ -136,5 +144,4 @@ class RowTimer:
 
     def free(self):
         gc.collect()
-        if self.compile_seconds: torch._dynamo.reset()
         if self.device == "cuda": torch.cuda.empty_cache()

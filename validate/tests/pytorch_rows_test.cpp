@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows that reports/pytorch_rows.py times are those of datasets/bench, under the names that bench records give them.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,9 +48,11 @@ TEST_CASE("pytorch_rows.py lists every row of datasets/bench as bench records na
     for (const Json& entry : root.at("shapes")) expected.merge(named(root.at("op"), entry));
   }
   if (fs::exists(folder / "suites"))
-    for (const fs::directory_entry& file : fs::directory_iterator(folder / "suites"))
-      for (const Json& table : Json::parse(std::ifstream(file.path())).at("tables"))
+    for (const fs::directory_entry& file : fs::directory_iterator(folder / "suites")) {
+      const Json root = Json::parse(std::ifstream(file.path()));
+      for (const Json& table : root.at("tables"))
         for (const Json& row : table.at("rows")) expected.merge(named(row.at("op"), row));
+    }
   std::ifstream in(listed);
   for (std::string line; std::getline(in, line);)
     if (find_op(line.substr(0, line.find(' ')))) got.insert(line);
