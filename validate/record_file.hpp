@@ -96,6 +96,7 @@ struct ProfileRow {
 
 struct LeftOut {
   std::string op, kernel, dtype, shape, reason;
+  std::optional<SuitePlace> suite;
 };
 
 struct RecordFile {

@@ -123,6 +123,21 @@ TEST_CASE("report: times of another device are no contenders, and the latest fil
   CHECK(!line.unfused);
 }
 
+TEST_CASE("report: a line of which nothing was timed is there, and says why", "[report]") {
+  const Files f(
+      {{kHead,
+        R"({"record":"left_out","op":"gelu","kernel":"naive","backend":"cuda","dtype":"f16","shape":"rows=1","reason":"too )"
+        R"(slow","suite":{"name":"s","table":"t","label":"l","reported":{"a_tflops":5,"b":"7 us"}}})",
+        bench("unfused", 44, R"(,"suite":{"name":"s","table":"t","label":"l","reported":{}})"),
+        bench("naive", 44, R"(,"suite":{"name":"s","table":"t","label":"l","reported":{}})", "3")}});
+  REQUIRE(f.report.suites.at(0).lines.size() == 2);
+  const SuiteLine& wrong = f.report.suites[0].lines[0];
+  CHECK((!wrong.ours && wrong.why == "naive was wrong: err/bound 3" && wrong.limit_us > 0));
+  const SuiteLine& slow = f.report.suites[0].lines[1];
+  CHECK((!slow.any() && slow.why == "naive: too slow" && slow.most == 0 && words(*slow.place) == "a 5 TFLOP/s, b 7 us"));
+  CHECK(to_report_markdown(f.report).find("| – naive: too slow | – | – | – / – | – / – | ") != std::string::npos);
+}
+
 TEST_CASE("report: a ladder in its order, traffic beside the unfused kernel's, functions once", "[report]") {
   std::vector<std::string> twice = kBenchFile;
   std::string again = twice[3];
