@@ -38,15 +38,23 @@ std::string timing(const std::string& kernel, const std::string& time) {
          R"(","backend":"cuda","dtype":"f16","shape":"rows=4096 cols=4096",)" + time + "}";
 }
 
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    char name[] = "/tmp/assay-report-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 struct Files {
-  std::filesystem::path folder;
+  Folder folder;
   Report report;
 
   explicit Files(const std::vector<std::vector<std::string>>& files) {
-    char name[] = "/tmp/assay-report-XXXXXX";
-    folder = ::mkdtemp(name);
     for (const auto& lines : files) {
-      const auto path = folder / (std::to_string(report.files.size()) + ".jsonl");
+      const auto path = folder.path / (std::to_string(report.files.size()) + ".jsonl");
       std::ofstream out(path);
       for (const std::string& line : lines) out << line << "\n";
       out.close();
@@ -55,7 +63,6 @@ struct Files {
     add_suites(report);
     add_counts(report);
   }
-  ~Files() { std::filesystem::remove_all(folder); }
 };
 
 const std::vector<std::string> kBenchFile{
