@@ -75,6 +75,7 @@ struct LaunchedFunction {
 // Bytes between device memory and the last cache before it.
 struct DramBytes {
   double read = 0, written = 0;
+  double sum() const { return read + written; }
 };
 
 class Backend {

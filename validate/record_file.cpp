@@ -52,7 +52,10 @@ MachineState machine_of(const Json& j) {
 // -1 where there is none: a field that a build or a tool did not give.
 double figure(const Json& j, const char* key) { return optional_number(j, key).value_or(-1); }
 
-SuitePlace suite_place(const Json& j) {
+std::optional<SuitePlace> suite_of(const Json& record) {
+  const auto at = record.find("suite");
+  if (at == record.end()) return std::nullopt;
+  const Json& j = *at;
   SuitePlace s{.name = j.at("name"), .table = j.value("table", ""), .label = j.value("label", ""), .reported = {}};
   if (const auto reported = j.find("reported"); reported != j.end() && reported->is_object())
     for (const auto& [key, said] : reported->items())
@@ -154,7 +157,7 @@ TimedRow timed_row(const Json& j) {
   r.planted = j.value("planted", 0.0);
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
-  if (const auto suite = j.find("suite"); suite != j.end()) r.suite = suite_place(*suite);
+  r.suite = suite_of(j);
   if (const auto step = j.find("step"); step != j.end()) r.step = step->get<int>();
   if (const auto dram = j.find("dram"); dram != j.end())
     r.dram = DramBytes{number_of(dram->at("read_bytes")), number_of(dram->at("written_bytes"))};
@@ -224,7 +227,7 @@ RecordFile read_records(const std::string& path) {
       else if (kind == "timing") f.timings.push_back(timing_in(j));
       else if (kind == "profile") f.profiles.push_back(profile_row(j));
       else if (kind == "left_out")
-        f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason")});
+        f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason"), suite_of(j)});
     } catch (const Json::exception& e) {
       throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, f.lines.size() + 1, e.what()));
     } catch (const BadInput& e) {

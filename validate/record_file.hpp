@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "validate/backend.hpp"
 #include "validate/stats.hpp"
 
 namespace assay {
@@ -22,12 +23,6 @@ struct MachineState {
 struct SuitePlace {
   std::string name, table, label;
   std::vector<std::pair<std::string, std::string>> reported;
-};
-
-// Of one launch, by the hardware's counters.
-struct DramBytes {
-  double read = 0, written = 0;
-  double sum() const { return read + written; }
 };
 
 // One function that the kernel's launcher launches.  Below 0: not recorded.
@@ -99,6 +94,7 @@ struct Timing {
 
 struct LeftOut {
   std::string op, kernel, dtype, shape, reason;
+  std::optional<SuitePlace> suite;
 };
 
 struct RecordFile {

@@ -48,6 +48,8 @@ inline constexpr std::array<const char*, 4> kContenders{"eager", "compile", "unf
 struct SuiteLine {
   const SuitePlace* place = nullptr;
   const RecordFile* file = nullptr;  // the latest that has the line: all of our times are of it
+  std::string op, dtype, shape;
+  std::string why;  // where there is none of ours
   std::vector<const TimedRow*> rows;
   const TimedRow *ours = nullptr, *unfused = nullptr;  // the fastest kernel of ours whose output was right
   std::array<std::vector<Contender>, 4> contenders;    // by kContenders, the fastest first
@@ -55,6 +57,8 @@ struct SuiteLine {
   double most = 0;                                     // the ratio that fusion alone can give; 0: unknown
   double claimed = 0;                                  // the largest speedup that the document reported
   bool claimed_beyond = false;
+  // Whose formula counts: ours, or what there is; nullptr: nothing was timed.
+  const TimedRow* any() const { return ours ? ours : rows.empty() ? nullptr : rows.front(); }
 };
 
 struct RestatedTable {

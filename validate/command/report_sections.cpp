@@ -27,19 +27,21 @@ Json json_of(const Contender& c) {
 }
 
 Json json_of(const Report& report, const SuiteLine& l) {
-  const TimedRow& any = *l.rows.front();
-  Json j = problem(report, l.file, any);
-  j["kernel"] = l.ours ? Json(l.ours->kernel) : Json(nullptr);
-  j["shape"] = any.shape, j["label"] = l.place->label, j["reported"] = words(*l.place), j["beyond"] = l.claimed_beyond;
+  Json j{{"op", l.op},
+         {"kernel", l.ours ? Json(l.ours->kernel) : Json(nullptr)},
+         {"dtype", l.dtype},
+         {"run", run_of(report, l.file)}};
+  j["shape"] = l.shape, j["label"] = l.place->label, j["reported"] = words(*l.place), j["beyond"] = l.claimed_beyond;
   for (std::size_t i = 0; i < kContenders.size(); ++i) {
     j[kContenders[i]] = Json::array();
     for (const Contender& c : l.contenders[i]) j[kContenders[i]].push_back(json_of(c));
   }
   j["us"] = l.ours ? report_number(l.ours->time_us.p50) : Json(nullptr);
-  j["wrong"] = !l.ours && std::any_of(l.rows.begin(), l.rows.end(), [](auto* r) { return is_own(r->kernel) && !r->right(); });
+  j["why"] = l.why;
   j["limit"] = positive_or_null(l.limit_us), j["most"] = positive_or_null(l.most, 4);
   j["launches"] = l.most > 0 && l.limit_us < kLaunchUs;
-  j["formula"] = any.bytes, j["unfused_formula"] = any.unfused_bytes;
+  const TimedRow* any = l.any();
+  j["formula"] = any ? Json(any->bytes) : Json(nullptr), j["unfused_formula"] = any ? Json(any->unfused_bytes) : Json(nullptr);
   j["dram"] = dram_of(l.ours), j["unfused_dram"] = dram_of(l.unfused);
   return j;
 }

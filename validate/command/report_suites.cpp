@@ -12,12 +12,14 @@ namespace assay {
 
 namespace {
 
+// Of numbers in what a document reported, by the ends of their names.
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kUnits{
+    {{"_us", " µs"}, {"_ms", " ms"}, {"_mb", " MB"}, {"_percent", " %"}, {"_tflops", " TFLOP/s"}}};
 constexpr double kResolution = 1.02;  // of a ratio that has no interval
 
-template <class T>
-bool same_problem(const T& a, const TimedRow& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape;
-}
+bool same_problem(const auto& a, const auto& b) { return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape; }
+
+bool same_place(const SuitePlace& a, const SuitePlace& b) { return a.name == b.name && a.table == b.table && a.label == b.label; }
 
 // Which of kContenders a kernel is; those of elsewhere that are neither eager nor compiled call a library.
 std::size_t contender_of(const std::string& kernel, bool elsewhere) {
@@ -49,7 +51,7 @@ std::map<std::string, const Timing*> taken_elsewhere(const Report& report, const
   std::map<std::string, const Timing*> latest;
   for (const RecordFile& f : report.files)
     for (const Timing& e : f.timings)
-      if (f.device == line.file->device && same_problem(e, *line.rows.front())) latest[e.kernel] = &e;
+      if (f.device == line.file->device && same_problem(e, line)) latest[e.kernel] = &e;
   return latest;
 }
 
@@ -69,9 +71,7 @@ void fill_line(const Report& report, SuiteLine& line) {
     if (r->kernel == "unfused") line.unfused = r;
     if (is_own(r->kernel) && (!line.ours || r->time_us.p50 < line.ours->time_us.p50)) line.ours = r;
   }
-  const TimedRow& any = line.ours ? *line.ours : *line.rows.front();
-  line.limit_us = any.share_of_limit * any.time_us.p50;
-  line.most = fusion_at_most(any);
+  if (const TimedRow* any = line.any()) line.limit_us = any->share_of_limit * any->time_us.p50, line.most = fusion_at_most(*any);
   line.claimed = claim_of(*line.place);
   line.claimed_beyond = line.most > 0 && line.claimed > kResolution * line.most;
   for (const TimedRow* r : line.rows)
@@ -80,9 +80,12 @@ void fill_line(const Report& report, SuiteLine& line) {
                            .us = r->right() ? r->time_us.p50 : 0,
                            .interval = {},
                            .why = r->right() ? "" : fmt::format("wrong: err/bound {:.3g}", r->margin)});
-  for (const LeftOut& out : line.file->left_out)
-    if (!is_own(out.kernel) && same_problem(out, any))
-      add_contender(line, {.kernel = out.kernel, .interval = {}, .why = out.reason});
+    else if (!line.ours) line.why = fmt::format("{} was wrong: err/bound {:.3g}", r->kernel, r->margin);
+  for (const LeftOut& out : line.file->left_out) {
+    if (!same_problem(out, line) || (out.suite && !same_place(*out.suite, *line.place))) continue;
+    if (!is_own(out.kernel)) add_contender(line, {.kernel = out.kernel, .interval = {}, .why = out.reason});
+    else if (!line.ours && line.why.empty()) line.why = fmt::format("{}: {}", out.kernel, out.reason);
+  }
   for (const auto& [kernel, e] : taken_elsewhere(report, line))
     add_contender(line, {.kernel = kernel, .us = e->time_us.p50, .interval = {}, .elsewhere = true, .why = e->left_out});
   for (auto& all : line.contenders)
@@ -96,12 +99,18 @@ T& found_or_added(std::vector<T>& all, auto is_it) {
   return at != all.end() ? *at : all.emplace_back();
 }
 
-SuiteLine& line_of(Report& report, const TimedRow& r) {
+// The line of a record, bare where an older file had it.
+SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
   RestatedTable& table =
       found_or_added(report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
   table.suite = r.suite->name, table.title = r.suite->table;
-  return found_or_added(table.lines,
-                        [&](const SuiteLine& l) { return l.place->label == r.suite->label && same_problem(*l.rows.front(), r); });
+  SuiteLine& line =
+      found_or_added(table.lines, [&](const SuiteLine& l) { return l.place->label == r.suite->label && same_problem(l, r); });
+  if (line.file != &f) {
+    line = {
+        .place = &*r.suite, .file = &f, .op = r.op, .dtype = r.dtype, .shape = r.shape, .why = {}, .rows = {}, .contenders = {}};
+  }
+  return line;
 }
 
 }  // namespace
@@ -117,11 +126,10 @@ std::string words(const SuitePlace& place) {
   std::string text;
   for (const auto& [key, said] : place.reported) {
     std::string name = key, unit;
-    for (const char* end : {"_us", "_ms", "_mb", "_percent"})
+    for (const auto& [end, sign] : kUnits)
       if (name.ends_with(end) && said.find_first_not_of("0123456789.") == std::string::npos) {
-        name.resize(name.size() - std::string_view(end).size());
-        unit = *(end + 1) == 'u' ? " µs" : *(end + 1) == 'p' ? " %" : *(end + 2) == 's' ? " ms" : " MB";
-        break;
+        name.resize(name.size() - end.size());
+        unit = sign;
       }
     std::replace(name.begin(), name.end(), '_', ' ');
     text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, said, unit);
@@ -134,16 +142,15 @@ void add_suites(Report& report) {
   for (const RecordFile& f : report.files) {
     std::map<std::tuple<std::string, std::string, std::string>, Ablation> here;
     for (const TimedRow& r : f.rows) {
-      if (r.suite) {
-        SuiteLine& line = line_of(report, r);
-        if (line.file != &f) line = {.place = &*r.suite, .file = &f, .rows = {}, .contenders = {}};
-        found_or_added(line.rows, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
-      }
+      if (r.suite)
+        found_or_added(line_of(report, f, r).rows, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
       if (!r.step) continue;
       Ablation& a = here[{r.op, r.dtype, r.shape}];
       a.file = &f;
       found_or_added(a.steps, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
     }
+    for (const LeftOut& out : f.left_out)
+      if (out.suite) line_of(report, f, out);
     for (auto& [key, a] : here)
       if (a.steps.size() > 1) ladders[key] = std::move(a);
   }

@@ -76,19 +76,20 @@ void write_suites(Markdown& out, const Report& report) {
       columns.emplace_back(name);
     out.table(fmt::format("### {}: {}", table.suite, table.title), columns);
     for (const SuiteLine& l : table.lines) {
-      const TimedRow& any = *l.rows.front();
-      std::vector<std::string> cells{l.place->label, fmt::format("{} {} {}", any.op, any.dtype, any.shape),
+      std::vector<std::string> cells{l.place->label, fmt::format("{} {} {}", l.op, l.dtype, l.shape),
                                      words(*l.place) + (l.claimed_beyond ? " ‡" : "")};
       if (cells[2].empty()) cells[2] = kNone;
       for (const auto& all : l.contenders) cells.push_back(all.empty() ? kNone : short_of(all.front()));
-      cells.push_back(l.ours ? fmt::format("{:.2f} {}", l.ours->time_us.p50, l.ours->kernel) : kNone);
+      cells.push_back(l.ours          ? fmt::format("{:.2f} {}", l.ours->time_us.p50, l.ours->kernel)
+                      : l.why.empty() ? kNone
+                                      : kNone + " " + l.why);
       cells.push_back(or_none(l.limit_us, "{:.2f}"));
       cells.push_back(or_none(l.most, "{:.2f}×") + (l.most > 0 && l.limit_us < kLaunchUs ? ", and launches" : ""));
       const DramBytes* ours = l.ours && l.ours->dram ? &*l.ours->dram : nullptr;
       const DramBytes* unfused = l.unfused && l.unfused->dram ? &*l.unfused->dram : nullptr;
       cells.push_back(fmt::format("{} / {}", ours ? fmt::format("{:.2f}", 1e-6 * ours->sum()) : kNone,
                                   unfused ? fmt::format("{:.2f}", 1e-6 * unfused->sum()) : kNone));
-      cells.push_back(fmt::format("{} / {}", saved(any.bytes, any.unfused_bytes),
+      cells.push_back(fmt::format("{} / {}", l.any() ? saved(l.any()->bytes, l.any()->unfused_bytes) : kNone,
                                   ours && unfused ? saved(ours->sum(), unfused->sum()) : kNone));
       cells.push_back(l.file->path);
       out.row(cells);

@@ -38,15 +38,23 @@ std::string timing(const std::string& kernel, const std::string& time) {
          R"(","backend":"cuda","dtype":"f16","shape":"rows=4096 cols=4096","what":"F.layer_norm(x) + r",)" + time + "}";
 }
 
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    char name[] = "/tmp/assay-report-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 struct Files {
-  std::filesystem::path folder;
+  Folder folder;
   Report report;
 
   explicit Files(const std::vector<std::vector<std::string>>& files) {
-    char name[] = "/tmp/assay-report-XXXXXX";
-    folder = ::mkdtemp(name);
     for (const auto& lines : files) {
-      const auto path = folder / (std::to_string(report.files.size()) + ".jsonl");
+      const auto path = folder.path / (std::to_string(report.files.size()) + ".jsonl");
       std::ofstream out(path);
       for (const std::string& line : lines) out << line << "\n";
       out.close();
@@ -55,7 +63,6 @@ struct Files {
     add_suites(report);
     add_counts(report);
   }
-  ~Files() { std::filesystem::remove_all(folder); }
 };
 
 const std::vector<std::string> kBenchFile{
@@ -121,6 +128,21 @@ TEST_CASE("report: times of another device are no contenders, and the latest fil
   CHECK((line.ours && line.ours->time_us.p50 == 28));
   CHECK(line.contenders[2].empty());  // the unfused kernel of another run is not held against it
   CHECK(!line.unfused);
+}
+
+TEST_CASE("report: a line of which nothing was timed is there, and says why", "[report]") {
+  const Files f(
+      {{kHead,
+        R"({"record":"left_out","op":"gelu","kernel":"naive","backend":"cuda","dtype":"f16","shape":"rows=1","reason":"too )"
+        R"(slow","suite":{"name":"s","table":"t","label":"l","reported":{"a_tflops":5,"b":"7 us"}}})",
+        bench("unfused", 44, R"(,"suite":{"name":"s","table":"t","label":"l","reported":{}})"),
+        bench("naive", 44, R"(,"suite":{"name":"s","table":"t","label":"l","reported":{}})", "3")}});
+  REQUIRE(f.report.suites.at(0).lines.size() == 2);
+  const SuiteLine& wrong = f.report.suites[0].lines[0];
+  CHECK((!wrong.ours && wrong.why == "naive was wrong: err/bound 3" && wrong.limit_us > 0));
+  const SuiteLine& slow = f.report.suites[0].lines[1];
+  CHECK((!slow.any() && slow.why == "naive: too slow" && slow.most == 0 && words(*slow.place) == "a 5 TFLOP/s, b 7 us"));
+  CHECK(to_report_markdown(f.report).find("| – naive: too slow | – | – | – / – | – / – | ") != std::string::npos);
 }
 
 TEST_CASE("report: a ladder in its order, traffic beside the unfused kernel's, functions once", "[report]") {
