@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "validate/random.hpp"
+#include "validate/solved_elements.hpp"
 
 namespace assay {
 
@@ -47,23 +48,6 @@ void merge(Comparison& into, const Comparison& c) {
   }
 }
 
-// The elements of an output that the golden answers, in order.
-class Solved {
- public:
-  Solved(const Problem& problem, int output, std::int64_t n) : n_(n), all_(problem.rows().all()) {
-    if (all_) return;
-    for (std::int64_t i = 0; i < n; ++i)
-      if (problem.rows().has(problem.row_of(output, i))) some_.push_back(i);
-  }
-  std::int64_t count() const { return all_ ? n_ : static_cast<std::int64_t>(some_.size()); }
-  std::int64_t operator[](std::int64_t k) const { return all_ ? k : some_[static_cast<std::size_t>(k)]; }
-
- private:
-  std::int64_t n_;
-  bool all_;
-  std::vector<std::int64_t> some_;
-};
-
 }  // namespace
 
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
@@ -72,7 +56,7 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
   Comparison all;
 
   constexpr std::int64_t kChunk = 4096;
-  const Solved solved(problem, output, n);
+  const SolvedElements solved(problem, output, n);
 #pragma omp parallel
   {
     Comparison mine;
@@ -104,7 +88,7 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
 void each_judged(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
                  const std::function<void(const Element&)>& visit) {
   const std::span<const double> golden = problem.golden(output);
-  const Solved solved(problem, output, got.size());
+  const SolvedElements solved(problem, output, got.size());
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
     e.bound = problem.bound(numerics, output, e.i);
@@ -127,14 +111,18 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
   const std::int64_t n = t.size();
-  const int bytes = size_of(t.dtype);
+  const auto bytes = static_cast<std::size_t>(size_of(t.dtype));
+  const bool contiguous = t.contiguous();
+  // What the bits of a NaN exceed, but for the sign; 0: it takes decoding.
+  const std::uint64_t infinite = t.dtype == f16 ? 0x7c00 : t.dtype == bf16 ? 0x7f80 : t.dtype == f32 ? 0x7f800000 : 0;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
   std::uint64_t h = random::mix(seed + static_cast<std::uint64_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     std::uint64_t word = 0;
-    const std::int64_t at = t.contiguous() ? i : t.offset(i);
-    std::memcpy(&word, static_cast<const char*>(t.data) + at * bytes, static_cast<std::size_t>(bytes));
-    if (is_float(t.dtype) && std::isnan(decode(t.dtype, t.data, at))) word = ~std::uint64_t{0};
-    h = random::mix((h ^ word) + random::kGamma);
+    const std::int64_t at = contiguous ? i : t.offset(i);
+    std::memcpy(&word, static_cast<const std::byte*>(t.data) + static_cast<std::size_t>(at) * bytes, bytes);
+    const bool nan = infinite ? (word & ~sign) > infinite : is_float(t.dtype) && std::isnan(decode(t.dtype, t.data, at));
+    h = random::mix(((nan ? ~std::uint64_t{0} : word) ^ h) + random::kGamma);
   }
   return h;
 }

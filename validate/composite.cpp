@@ -41,8 +41,9 @@ class Composite final : public Problem {
     for (const Stage& stage : stages_(args())) solve(stage, given);
   }
   const Rows& rows() const override { return rows_; }
-  std::int64_t row_of(int output, std::int64_t i) const override {
-    return i / (tensor(outputs_.at(static_cast<std::size_t>(output))).size() / rows_.total);
+  std::int64_t row_of(int output, std::int64_t i) const override { return i / row_length(output); }
+  std::int64_t row_length(int output) const override {
+    return rows_.total == 0 ? 0 : tensor(outputs_.at(static_cast<std::size_t>(output))).size() / rows_.total;
   }
   std::span<const double> golden(int output) const override {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));

@@ -47,6 +47,8 @@ class Problem {
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
   // Of an op with stages, once solved without a candidate's outputs: the first output by the formula from end to end, in f64.
   virtual std::span<const double> end_to_end() const { return {}; }
+  // How many elements of an output make a row, where rows lie one after the other; 0: they lie otherwise.
+  virtual std::int64_t row_length(int /*output*/) const { return 0; }
   void set_errors(Errors e) { errors_ = e; }  // of the fill
   Errors errors() const { return errors_; }
 

@@ -131,6 +131,10 @@ class TypedProblem final : public Problem {
     if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
     else return i / last_;
   }
+  std::int64_t row_length(int /*output*/) const override {
+    if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
+    else return last_;
+  }
   std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
   double bound(const Numerics& n, int output, std::int64_t i) const override {
     if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors_, output, i);

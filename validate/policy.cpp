@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "validate/solved_elements.hpp"
+
 namespace assay {
 
 namespace {
@@ -36,8 +38,9 @@ PolicyFigures policy_figures(const Problem& problem, int output, const Tensor& g
   PolicyFigures f;
   const std::span<const double> golden = problem.golden(output);
   const Tolerance defaults = assert_close_defaults(got.dtype);
-  for (std::int64_t i = 0; i < got.size(); ++i) {
-    if (!problem.rows().has(problem.row_of(output, i))) continue;
+  const SolvedElements solved(problem, output, got.size());
+  for (std::int64_t k = 0; k < solved.count(); ++k) {
+    const std::int64_t i = solved[k];
     const double value = got.at(i), expected = round_to(got.dtype, golden[static_cast<std::size_t>(i)]);
     ++f.compared;
     f.not_close += !close(value, expected, kLoose);

@@ -10,6 +10,7 @@
 #include "catch_shim.hpp"
 #include "validate/case.hpp"
 #include "validate/compare.hpp"
+#include "validate/solved_elements.hpp"
 
 namespace assay {
 namespace {
@@ -128,6 +129,9 @@ TEST_CASE("composite: sampled rows are judged as all are", "[composite]") {
       CHECK(near(problem->bound({}, output, e), all.bound({}, output, e)));
     }
     CHECK(seen == t.size() / 5);  // two of ten
+    const SolvedElements solved(*problem, output, t.size());
+    REQUIRE(solved.count() == seen);
+    for (std::int64_t k = 0; k < seen; ++k) CHECK(problem->rows().has(problem->row_of(output, solved[k])));
   });
 }
 
