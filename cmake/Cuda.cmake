@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # AUTO builds for a GPU where there are an nvcc and a GPU: a machine without one gains nothing from the build time.
 set(ASSAY_GPU OFF)
-set(ASSAY_VENDORS "")  # the libraries whose headers are here; they themselves are opened at run time
+set(ASSAY_VENDORS "")  # the libraries whose headers are here; they are opened at run time, but CUB, which is headers
 if(NOT ASSAY_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "ASSAY_CUDA is AUTO, ON or OFF, not '${ASSAY_CUDA}'")
 endif()
@@ -31,8 +31,9 @@ if(ASSAY_GPU)
   endif()
   find_path(ASSAY_CUBLASLT_INCLUDE cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(ASSAY_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  mark_as_advanced(ASSAY_CUBLASLT_INCLUDE ASSAY_CUDNN_INCLUDE)
-  foreach(vendor cublaslt cudnn)
+  find_path(ASSAY_CUB_INCLUDE cub/cub.cuh HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl)
+  mark_as_advanced(ASSAY_CUBLASLT_INCLUDE ASSAY_CUDNN_INCLUDE ASSAY_CUB_INCLUDE)
+  foreach(vendor cublaslt cudnn cub)
     string(TOUPPER ${vendor} capitals)
     if(ASSAY_${capitals}_INCLUDE)
       list(APPEND ASSAY_VENDORS ${vendor})
