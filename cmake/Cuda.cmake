@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # AUTO builds for a GPU where there are an nvcc and a GPU: a machine without one gains nothing from the build time.
 set(ASSAY_GPU OFF)
-set(ASSAY_VENDORS "")  # the libraries whose headers are here; they themselves are opened at run time
+set(ASSAY_VENDORS "")  # the libraries whose headers are here; they are opened at run time, but CUB, which is headers
 if(NOT ASSAY_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "ASSAY_CUDA is AUTO, ON or OFF, not '${ASSAY_CUDA}'")
 endif()
@@ -31,14 +31,15 @@ if(ASSAY_GPU)
   endif()
   find_path(ASSAY_CUBLASLT_INCLUDE cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(ASSAY_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_path(ASSAY_CUB_INCLUDE cub/cub.cuh HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl)
   find_path(ASSAY_CUPTI_INCLUDE cupti_range_profiler.h
     HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_CUPTI_INCLUDE_DIR} "${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include"
       "${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include")
-  mark_as_advanced(ASSAY_CUBLASLT_INCLUDE ASSAY_CUDNN_INCLUDE ASSAY_CUPTI_INCLUDE)
+  mark_as_advanced(ASSAY_CUBLASLT_INCLUDE ASSAY_CUDNN_INCLUDE ASSAY_CUB_INCLUDE ASSAY_CUPTI_INCLUDE)
   if(NOT ASSAY_CUPTI_INCLUDE)
     message(STATUS "bench --dram: left out, cupti_range_profiler.h (CUPTI of CUDA 12.6 or later) was not found")
   endif()
-  foreach(vendor cublaslt cudnn)
+  foreach(vendor cublaslt cudnn cub)
     string(TOUPPER ${vendor} capitals)
     if(ASSAY_${capitals}_INCLUDE)
       list(APPEND ASSAY_VENDORS ${vendor})

@@ -2,7 +2,8 @@
 # The tables of ops and kernels, made from the names of files:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
 # cuda/OP/variants/KERNEL.cu are sound kernels that only sum in another order: candidates for false alarms, in the trial's table.
-# A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it.
+# A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it;
+# baseline_eager calls cublaslt.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
 # one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and
 # the tests' validate/tests/hostile/OP/KERNEL.cu, of which gpu_KERNEL is for a GPU only).
@@ -10,6 +11,9 @@ file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PR
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
 list(JOIN ASSAY_VENDORS "|" vendors)
+if("cublaslt" IN_LIST ASSAY_VENDORS)
+  string(APPEND vendors "|eager")
+endif()
 list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$")
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
 file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")

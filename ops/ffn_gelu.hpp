@@ -88,8 +88,9 @@ struct ffn_gelu {
   // Independent errors of several units add up as a random walk: the root of the sum of squares; else they all add up.
   //   product   gemm_bound.hpp, in the form kappa A or kappa (S + |p|): chain lambda sqrt(n) u; truncating tensor cores 4u a
   //             step, of which 2u |p| a step shrinks every z alike and so adds up in w2's own signs: product_bias.
-  //   roundings of b1's addition, u m; of a stored z, u_o m; of a stored h, u_o |h|: uniform within that, 0.58 lambda of the root
-  //             of the sum of squares; of what is below the normal range half a subnormal.
+  //   roundings of b1's addition, u m; of a stored z, u_o m, and as much of what is stored before b1; of a stored h, u_o |h|:
+  //             uniform within that, 0.58 lambda of the root of the sum of squares; of what is below the normal range half a
+  //             subnormal.
   //   GELU      activation.hpp, always added up, for a function may err one way: u (3 + e) |h| and 4u |h| q; in the erf form
   //             u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).  Underflow: (|z| e + 2) halves.
   //   second order  what later steps make of these errors is less than 2^-7 of them.
@@ -104,7 +105,8 @@ struct ffn_gelu {
     const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
     const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
     const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
-    if (worst + u + (numerics.stores_intermediate ? u_o : 0) > kNear) return std::numeric_limits<double>::infinity();
+    const int stored = numerics.stores_intermediate + (numerics.stores_steps && a.b1.data);  // roundings of a z
+    if (worst + u + stored * u_o > kNear) return std::numeric_limits<double>::infinity();
 
     double t = worst * g.product_abs[i];
     if (independent) t = std::min(t, walk * std::sqrt(g.product_sq[i]) + 2 * steps * u * g.product_bias[i]);
@@ -114,7 +116,7 @@ struct ffn_gelu {
     };
     const double subnormal = rounding_floor(storage) * detail::kSlope * weights;
     if (a.b1.data) t += rounded(u, g.stored_abs[i], g.stored_sq[i]);
-    if (numerics.stores_intermediate) t += rounded(u_o, g.stored_abs[i], g.stored_sq[i]) + subnormal;
+    t += stored * (rounded(u_o, g.stored_abs[i], g.stored_sq[i]) + subnormal);
     if (numerics.cancelling_gelu) t += u * (g.argument_abs[i] * (e + 2) / 2 + 2 * g.sum_abs[i]);
     else if (a.form == Activation::gelu_erf) t += u * ((2 + 2 * e) * g.sum_abs[i] + 2 * g.function_abs[i]);
     else t += u * ((3 + e) * g.sum_abs[i] + 4 * g.function_abs[i]);
@@ -123,6 +125,7 @@ struct ffn_gelu {
     t *= 1 + kNear;
 
     t += product_error(numerics, errors, ffn, a.b2.data ? y - a.b2.at(i % hidden) : y, g.sum_abs[i], g.sum_sq[i]);
+    if (numerics.stores_steps && a.b2.data) t += rounding_error(storage, y - a.b2.at(i % hidden), t);
     if (a.b2.data) t += rounding_error(chip, y, t);
     return t + rounding_error(storage, y, t);
   }

@@ -49,10 +49,11 @@ struct gelu_linear {
   static Legality legal(const Args&) { return Legality::yes(); }
 
   // The product (gemm_bound.hpp); the addition of the bias; the rounding of what is stored, the product before its bias or z
-  // with it, so of the larger; GELU of a z known that well (activation.hpp); the rounding to the dtype.
+  // with it, so of the larger, or both; GELU of a z known that well (activation.hpp); the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, z = g.z[i];
     double t = product_error(numerics, errors, a.x.shape[1], z - bias, g.sum_abs[i], g.sum_sq[i]);
+    if (numerics.stores_steps && a.bias.data) t += rounding_error(a.y.dtype, z - bias, t);
     if (a.bias.data) t += rounding_error(numerics.accumulate, z, t);
     if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, std::max(std::fabs(z), std::fabs(z - bias)), t);
     t = activation_error(numerics, a.form, z, t);

@@ -50,8 +50,8 @@ struct gemm_swiglu {
   static Legality legal(const Args&) { return Legality::yes(); }
 
   // gate within T_g and up within T_u: the products (gemm_bound.hpp), rounded where they are stored.  s = silu(gate) within
-  // T_s (activation.hpp).  (s + T_s)(up + T_u) - s up is at most |up| T_s + |s| T_u + T_s T_u; the product rounds; the
-  // rounding to the dtype.
+  // T_s (activation.hpp), with the rounding of s where it is stored.  (s + T_s)(up + T_u) - s up is at most |up| T_s + |s| T_u +
+  // T_s T_u; the product rounds; the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t hidden = a.x.shape[1];
     double gate = product_error(numerics, errors, hidden, g.gate[i], g.gate_abs[i], g.gate_sq[i]);
@@ -60,7 +60,9 @@ struct gemm_swiglu {
       gate += rounding_error(a.y.dtype, g.gate[i], gate);
       up += rounding_error(a.y.dtype, g.up[i], up);
     }
-    const double s = activation(Activation::silu, g.gate[i]), ds = activation_error(numerics, Activation::silu, g.gate[i], gate);
+    const double s = activation(Activation::silu, g.gate[i]);
+    double ds = activation_error(numerics, Activation::silu, g.gate[i], gate);
+    if (numerics.stores_steps) ds += rounding_error(a.y.dtype, s, ds);
     double t = std::fabs(g.up[i]) * ds + std::fabs(s) * up + ds * up;
     t += rounding_error(numerics.accumulate, g.y[i], t);
     return t + rounding_error(a.y.dtype, g.y[i], t);

@@ -88,7 +88,7 @@ struct layernorm_linear {
   //   sums      of gamma w and beta w: n u |d| r G and n u B; independent: lambda sqrt(n).
   //   joined    four operations: 3u(|sum xhat gamma w| + |d| r |sum gamma w|) + 2u B.
   // product     gemm_bound.hpp, of A + |d| r G.
-  // Then the bias, and the rounding to the dtype.
+  // Then the rounding of what is stored before the bias, the bias, and the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t hidden = a.x.shape[1], out = a.y.shape[1], token = i / out, o = i % out;
     const DType chip = numerics.accumulate, storage = a.y.dtype;
@@ -123,6 +123,7 @@ struct layernorm_linear {
     const double product = std::fabs(a.bias.data ? y - a.bias.at(o) : y);
     t += (1 + 2 * u_o) * product_error(numerics, errors, hidden, product + shifted, abs + shifted, sq + shifted_sq);
     t += (width + 2) * 2 * floor;  // what underflows of the product is then multiplied by r over its power of two, below 2
+    if (numerics.stores_steps && a.bias.data) t += rounding_error(storage, product, t);
     if (a.bias.data) t += rounding_error(chip, y, t);
     return (t + rounding_error(storage, y, t)) * kSecondOrder;
   }

@@ -17,7 +17,7 @@ constexpr double kOracleFlops = 1e6;
 
 // The same kernel, storing nothing on the way.
 Numerics without_storage(Numerics n) {
-  n.stores_intermediate = n.narrow_probabilities = false;
+  n.stores_intermediate = n.stores_steps = n.narrow_probabilities = false;
   return n;
 }
 
@@ -113,7 +113,8 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
 bool same_roundings(const Numerics& a, const Numerics& b) {
   return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
          a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-         a.rounds_weights == b.rounds_weights && a.rounds_turned == b.rounds_turned;
+         a.rounds_weights == b.rounds_weights && a.rounds_turned == b.rounds_turned && a.stores_steps == b.stores_steps &&
+         a.scaled_gradients == b.scaled_gradients;
 }
 
 Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {

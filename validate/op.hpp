@@ -132,6 +132,8 @@ struct Kernel {
 
 // Whether the kernel is one that calls a vendor's library.
 inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
+// Whether it is no library's own answer to the op, but a framework's pipeline of a call a step.
+inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 
 std::span<const Op> ops();
 std::span<const Kernel> kernels();

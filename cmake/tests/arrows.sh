@@ -26,7 +26,8 @@ arrows() {
           wrong("reference may include ops, reference, Eigen")
       } else if (room == "cuda" && folder == "core") {
         machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp"
-        if (own ? !(machine || what ~ /^(ops|cuda)\/core\//) : what ~ /\//) wrong("cuda/core may include ops/core and cuda/core")
+        of_vendor = part[3] == "vendor" && what ~ /^(cub|thrust)\//
+        if (own ? !(machine || what ~ /^(ops|cuda)\/core\//) : what ~ /\// && !of_vendor) wrong("cuda/core may include ops/core and cuda/core")
       } else if (room == "cuda") {
         if (own ? !(what ~ /^ops\// || what ~ /^cuda\/core\// || index(what, "cuda/" folder "/") == 1) : what ~ /\//)
           wrong("a kernel may include ops, cuda/core and its own room, and no library")
@@ -61,6 +62,8 @@ plant ops/a.hpp '<cmath>' '"ops/core/x.hpp"' '!"ops/b.hpp"' '!"reference/a.hpp"'
 plant ops/core/x.hpp '<array>' '"ops/core/y.hpp"' '!"ops/a.hpp"'
 plant reference/a.cpp '"ops/a.hpp"' '<Eigen/Core>' '"reference/core/load.hpp"' '!"validate/case.hpp"' '!"cuda/core/kernel.cuh"' '!<cuda_fp16.h>'
 plant cuda/core/device.cuh '"device.hpp"' '"ops/core/x.hpp"' '<cuda_fp16.h>' '!"ops/a.hpp"' '!"validate/case.hpp"'
+plant cuda/core/vendor/cub_gpu.cuh '<cub/device/device_reduce.cuh>' '!<fmt/format.h>'
+plant cuda/core/plain.cuh '!<cub/device/device_reduce.cuh>'
 plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"cuda/b/row.cuh"' '!"reference/core/load.hpp"' '!"device.hpp"' '!<fmt/format.h>'
 plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/case.hpp>' '!"../k.cu"'
 plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/case.hpp"'

@@ -3,27 +3,18 @@
 // softmax in place, and L; O = P V.  The products are tensor-core kernels in 16 bits, register tiles of FMA in f32, and leave
 // out tiles that no query sees.  The baseline that fusion is measured against, with all scores in memory.
 #include "cuda/attention_forward/flash.cuh"
+#include "cuda/attention_forward/materialised.cuh"
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/mma_gemm.cuh"
-#include "cuda/core/reduce.cuh"
 
 namespace assay::ROOM(attention_forward, unfused) {
 
 inline constexpr int kTile = 128;             // of scores, both ways
-inline constexpr int kSoftmaxThreads = 128;   // a row
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kKeys = 64;  // P V in 16 bits
 inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // P V in f32
 
 static_assert(kTile == mma_gemm::kM && kTile == mma_gemm::kN && kTile == fma_gemm::kM && kTile == fma_gemm::kN);
 
-// Rows of scores start at multiples of 16 bytes whatever the keys.
-std::int64_t pitch(const attention_forward::Args& a) {
-  const std::int64_t width = kAccess / size_of(a.q.dtype);
-  return ceil_div(a.k.shape[1], width) * width;
-}
-std::size_t workspace_bytes(const attention_forward::Args& a) {
-  return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * pitch(a) * size_of(a.q.dtype));
-}
 Legality supports(const attention_forward::Args& a) {
   const Legality plain = only_masks(a);
   return !plain ? plain : a.q.dtype == f32 ? extents_fit(a) : fits_fragments(a);
@@ -40,18 +31,7 @@ KERNEL(attention_forward){
                  .mma_terms = 8,
                  .narrow_probabilities = true},
     .supports = supports,
-    .workspace_bytes = workspace_bytes,
-};
-
-// Scores, then probabilities: [batch, heads, seq_q, seq_k], rows `pitch` apart; what lies between rows is written too, for it
-// is read in the same accesses.
-template <class T>
-struct Scores {
-  T* data;
-  std::int64_t pitch;
-  __device__ T* row(const Problem<T>& p, int batch, int head, int query) const {
-    return data + ((static_cast<std::int64_t>(batch) * p.heads + head) * p.queries + query) * pitch;
-  }
+    .workspace_bytes = bytes_of_scores,
 };
 
 // The tile of scores that this block makes; `seen`: whether any query of it sees any key of it.
@@ -96,48 +76,6 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
     if (tile.query + r < p.queries && tile.key + c < scores.pitch)
       st(scores.row(p, tile.batch, tile.head, tile.query + r) + tile.key + c, v * p.scale);
   });
-}
-
-// One block a row: three passes over what the query sees, zeros for what it does not.
-template <class T>
-__global__ void __launch_bounds__(kSoftmaxThreads) attention_forward_unfused_softmax(Problem<T> p, Scores<T> scores) {
-  constexpr int N = kAccess / sizeof(T);
-  using Pack = Vec<T, N>;
-  const int query = static_cast<int>(blockIdx.x) % p.queries, all = static_cast<int>(blockIdx.x) / p.queries;
-  const int batch = all / p.heads, head = all % p.heads, visible = p.visible(query), packs = static_cast<int>(scores.pitch) / N;
-  Pack* const row = reinterpret_cast<Pack*>(scores.row(p, batch, head, query));
-  float* const partial = shared_memory<float>();
-  const auto each_seen = [&](auto&& use) {
-    for (int i = static_cast<int>(threadIdx.x); i * N < visible; i += kSoftmaxThreads) {
-      const Pack pack = ld(row + i);
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-        if (i * N + j < visible) use(to_float(pack[j]));
-    }
-  };
-
-  // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
-  float max = -INFINITY;
-  each_seen([&](float s) { max = fmaxf(max, s); });
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) max = fmaxf(max, shuffle_xor(max, offset));
-  if (lane_id() == 0) st(partial + warp_id(), max);
-  sync_block();
-  for (int w = 0; w < kSoftmaxThreads / kWarp; ++w) max = fmaxf(max, ld(partial + w));
-  sync_block();
-  const float base = max == -INFINITY ? 0.0f : max;
-  float sum = 0;
-  each_seen([&](float s) { sum += expf(s - base); });
-  sum = block_sum(sum, partial);
-
-  const float inverse = 1.0f / sum;
-  for (int i = static_cast<int>(threadIdx.x); i < packs; i += kSoftmaxThreads) {
-    const Pack pack = i * N < visible ? ld(row + i) : Pack{};
-    float v[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) v[j] = i * N + j < visible && sum != 0 ? expf(to_float(pack[j]) - base) * inverse : 0.0f;
-    st(row + i, from_floats<T>(v));
-  }
-  if (threadIdx.x == 0) st(p.lse.of(batch, head) + query * p.lse.seq, sum == 0 ? -INFINITY : max + logf(sum));
 }
 
 // O = P V: V by cp.async into two buffers in turn, P straight from memory into fragments.
@@ -242,15 +180,6 @@ __global__ void __launch_bounds__(kFmaThreads)
       if (first_channel + x + j < p.dim)
         st(p.o.of(batch, head) + query * p.o.seq + first_channel + x + j, none ? 0.0f : o[i][j]);
   }
-}
-
-template <class T>
-void run_softmax(const Problem<T>& p, const Scores<T>& s, const Launch& l) {
-  launch(attention_forward_unfused_softmax<T>,
-         {.grid = dim3(static_cast<unsigned>(p.batches) * static_cast<unsigned>(p.heads) * static_cast<unsigned>(p.queries)),
-          .block = dim3(kSoftmaxThreads),
-          .shared_bytes = kWarp * sizeof(float)},
-         l.stream, p, s);
 }
 
 template <class T>

@@ -2,19 +2,11 @@
 // Two kernels, as a framework runs them: the scaled scores of all pairs, rounded to the dtype, into workspace; then the softmax
 // of each row over the keys that it sees.  The baseline that fusion is measured against: the product is linear's tensor-core
 // loop (f32: its loop in f32 arithmetic), the softmax keeps a row in registers where it fits.
-#include "cuda/attention_scores/problem.cuh"
+#include "cuda/attention_scores/softmax.cuh"
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/mma_gemm.cuh"
-#include "cuda/core/row_softmax.cuh"
 
 namespace assay::ROOM(attention_scores, unfused) {
-
-// Rows of the scores start at multiples of 16 bytes whatever the keys.
-std::int64_t pitch(const attention_scores::Args& a) { return ceil_div(a.k.shape[1], 8) * 8; }
-std::size_t workspace_bytes(const attention_scores::Args& a) {
-  if (a.p.size() == 0) return 0;
-  return static_cast<std::size_t>(a.p.size() / a.p.shape[3] * pitch(a) * size_of(a.p.dtype));
-}
 
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
@@ -26,7 +18,7 @@ KERNEL(attention_scores){
                  .mma_terms = 8,  // which allows for the f32 product's single chain of head_dim as well
                  .flushes_subnormals = true,
                  .rescales = row_softmax::kBlockRescales},
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = bytes_of_scores,
 };
 
 // A tile of queries and keys of one head.
@@ -70,37 +62,10 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
   });
 }
 
-template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(row_softmax::kMostThreads<N>)
-    attention_scores_unfused_softmax(Problem<T> m, const T* scores, std::int64_t pitch) {
-  using namespace row_softmax;
-  const Query at = query_of(m, blockIdx.x);
-  T* const p = m.p.at(at.batch, at.head, at.query);
-  const Row<T> row{scores + blockIdx.x * pitch, p, m.visible(at.query)};
-  const Block block{shared_memory<float>()};
-  if constexpr (kHeld) held<Nothing::is_zero, N, kBatch>(row, block);
-  else online<Nothing::is_zero, N, kBatch>(row, block);
-
-  // What the query does not see, N at a time from where that is possible.
-  const std::int64_t start = ceil_div(row.cols, N) * N, end = m.seq_k / N * N;
-  for (std::int64_t key = start + block.thread() * N; key < end; key += block.threads() * N)
-    st(reinterpret_cast<Vec<T, N>*>(p + key), Vec<T, N>{});
-  if (const std::int64_t key = row.cols + block.thread(); key < start && key < m.seq_k) st(p + key, from_float<T>(0));
-  if (const std::int64_t key = end + block.thread(); key >= start && key < m.seq_k) st(p + key, from_float<T>(0));
-}
-
-template <class T, int N>
-void run_softmax(const Problem<T>& m, const T* scores, std::int64_t pitch, const Launch& l) {
-  using namespace row_softmax;
-  launch(m.seq_k <= kMostHeld<N> ? attention_scores_unfused_softmax<T, N, true> : attention_scores_unfused_softmax<T, N, false>,
-         {.grid = dim3(m.batch * m.heads * m.seq_q), .block = dim3(threads_for<N>(m.seq_k)), .shared_bytes = kScratchBytes},
-         l.stream, m, scores, pitch);
-}
-
 void run(const attention_scores::Args& a, const Launch& l) {
   if (a.p.size() == 0) return;
   const std::int64_t tiles = ceil_div(a.q.shape[1], 128) * ceil_div(a.k.shape[1], 128) * a.q.shape[0] * a.q.shape[2];
-  const bool wide_q = a.q.rows_aligned(16), wide_k = a.k.rows_aligned(16), wide_p = a.p.rows_aligned(16);
+  const bool wide_q = a.q.rows_aligned(16), wide_k = a.k.rows_aligned(16);
   if (a.q.dtype == f32) {
     launch(attention_scores_unfused_product_f32,
            {.grid = dim3(tiles), .block = dim3(fma_gemm::kThreads), .shared_bytes = fma_gemm::kSharedBytes}, l.stream,
@@ -112,11 +77,7 @@ void run(const attention_scores::Args& a, const Launch& l) {
              problem<T>(a), static_cast<T*>(l.workspace), pitch(a));
     });
   }
-  with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const T* const scores = static_cast<const T*>(l.workspace);
-    wide_p ? run_softmax<T, row_softmax::kPerAccess<T>>(problem<T>(a), scores, pitch(a), l)
-           : run_softmax<T, 1>(problem<T>(a), scores, pitch(a), l);
-  });
+  softmax_step(a, l);
 }
 
 }  // namespace assay::ROOM(attention_scores, unfused)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels, as a framework runs them: z = x W1^T + b1, h = gelu(z), y = h W2^T + b2, z and h rounded to the dtype, in
 // workspace.  The baseline that fusion is measured against: the products are linear/mma_tiled's (f32: fma_tiled's).
-#include "cuda/core/activation.cuh"
-#include "cuda/core/pointwise.cuh"
+#include "cuda/core/gelu_step.cuh"
 #include "cuda/core/product.cuh"
 #include "ops/ffn_gelu.hpp"
 
@@ -21,22 +20,13 @@ KERNEL(ffn_gelu){
     .workspace_bytes = workspace_bytes,
 };
 
-template <Activation kForm>
-struct Gelu {
-  __device__ float operator()(float z) const { return activate<kForm>(z); }
-};
-
 void run(const ffn_gelu::Args& a, const Launch& l) {
   const std::int64_t tokens = a.x.shape[0], ffn = a.w1.shape[0];
   if (tokens == 0) return;
   const Tensor z = product::in_workspace(l.workspace, a.x.dtype, tokens, ffn);
   const Tensor h = product::in_workspace(static_cast<char*>(l.workspace) + matrix_bytes(a), a.x.dtype, tokens, ffn);
   product::run(a.x, a.w1, a.b1, z, l.stream);
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({z.as<T>(), z.stride[0]}, h.as<T>(), h.stride[0], tokens, ffn, true, Gelu<kForm>{}, l.stream);
-    });
-  });
+  gelu_step(z, h, a.form, l.stream);
   product::run(h, a.w2, a.b2, a.y, l.stream);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two kernels, as a framework runs them: z = x W^T + b, rounded to the dtype, into workspace, then y = gelu(z).  The baseline
 // that the fused GELU is measured against: the product is mma_tiled's (f32: fma_tiled's).
-#include "cuda/core/activation.cuh"
-#include "cuda/core/pointwise.cuh"
+#include "cuda/core/gelu_step.cuh"
 #include "cuda/core/product.cuh"
 #include "ops/gelu_linear.hpp"
 
@@ -20,22 +19,12 @@ KERNEL(gelu_linear){
     .workspace_bytes = workspace_bytes,
 };
 
-template <Activation kForm>
-struct Gelu {
-  __device__ float operator()(float z) const { return activate<kForm>(z); }
-};
-
 void run(const gelu_linear::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], out = a.y.shape[1];
   if (rows == 0 || out == 0) return;
   const Tensor z = product::in_workspace(l.workspace, a.y.dtype, rows, out);
   product::run(a.x, a.weight, a.bias, z, l.stream);
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({z.as<T>(), z.stride[0]}, a.y.as<T>(), a.y.stride[0], rows, out, a.y.rows_aligned(16), Gelu<kForm>{},
-                          l.stream);
-    });
-  });
+  gelu_step(z, a.y, a.form, l.stream);
 }
 
 }  // namespace assay::ROOM(gelu_linear, unfused)

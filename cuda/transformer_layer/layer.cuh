@@ -57,8 +57,10 @@ class Layer {
 
   // What each output is held to.
   static Numerics numerics(const Args& a, int output) {
+    return numerics_with(PRODUCT_OF(linear, a.x.dtype).traits.numerics, a, output);
+  }
+  static Numerics numerics_with(const Numerics& product, const Args& a, int output) {
     using enum transformer_layer::Output;
-    const Numerics product = PRODUCT_OF(linear, a.x.dtype).traits.numerics;
     const Numerics norm = a.dialect == transformer_layer::Dialect::llama ? KERNEL_OF(rmsnorm, block_row).traits.numerics
                                                                          : KERNEL_OF(layernorm, block_row).traits.numerics;
     // Of two steps, the longer chain: f32's products are one each.
@@ -97,8 +99,9 @@ class Layer {
       steps(KERNEL_OF(layernorm, block_row),
             {.x = matrix(x, tokens), .gamma = gamma, .beta = beta, .y = matrix(y, tokens), .epsilon = a.epsilon});
   }
+  virtual Step<linear> product() const { return PRODUCT_OF(linear, a.x.dtype); }
   void linear_into(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y, std::int64_t out) {
-    steps(PRODUCT_OF(linear, a.x.dtype),
+    steps(product(),
           {.x = matrix(x, tokens),
            .weight = matrix(weight, out),
            .bias = vector(bias),

@@ -81,8 +81,10 @@ struct Numerics {
   DType accumulate = DType::f32;      // sums and everything between input and output
   Chain chain{};                      // of the sums
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
+  bool stores_steps = false;          // and so are a product before its bias and silu before it is multiplied
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: none
   bool narrow_probabilities = false;  // attention's p, ffn_gelu's h are rounded to the storage dtype before they meet V, w2
+  bool scaled_gradients = false;      // attention's scale dS, not dS, is rounded to the storage dtype before it meets K and Q
   bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp and its kin in units of 2^-24 (CUDA's expf: 2 ulp)

@@ -16,7 +16,9 @@
 //   stored  a weight w (p for dV, dS else) rounded to the storage dtype before it meets x: eta is uniform within u_p, deviation
 //           0.58 u_p: independent 0.58 lambda u_p sqrt(sum (w x)^2), coherent u_p sum|w x|; the error so far rounds as well;
 //           below the least normal half the least subnormal each: floor_p sum|x|.  Where P itself is stored, dS inherits all
-//           that: as much again, and floor_p |g - D| sum|x|.
+//           that: as much again, and floor_p |g - D| sum|x|.  Where scale dS is rounded, floor_p is divided by a scale below 1.
+//   flushed where storage flushes, x loses 2^-126 at most: 2^-126 sum|w|, below |g - D| (dS) or 1 (p) a term; and the output.
+//           What v and dO lose in g is not paid for.
 //   sum     product_error of n terms, of what the steps above left.
 //   scale   rounded and multiplied: 2u.     out   one rounding.
 #pragma once
@@ -41,11 +43,18 @@ struct GradientSums {
 };
 
 namespace detail {
-// What rounding weights to the storage dtype makes of sum w x, known within `error`; `times`: so many times over.
-inline double stored_weights_error(DType storage, Errors errors, const GradientSums& s, double error, double times) {
+// What rounding weights to the storage dtype makes of sum w x, known within `error`; `times`: so many times over; `scale`: of
+// the weights that are rounded.
+inline double stored_weights_error(DType storage, Errors errors, const GradientSums& s, double error, double times,
+                                   double scale) {
   const double worst = s.abs, walk = 0.58 * kLambda * std::sqrt(s.sq);
   const double once = errors == Errors::independent ? std::min(worst, walk) : worst;
-  return times * (unit_roundoff(storage) * (once + error) + rounding_floor(storage) * s.operand);
+  return times * (unit_roundoff(storage) * (once + error) + rounding_floor(storage) / std::min(scale, 1.0) * s.operand);
+}
+
+// What flushed operands and outputs make of sum w x, |w| below `weight`.
+inline double flushed_storage_error(const Numerics& numerics, const GradientSums& s, double weight) {
+  return numerics.flushes_storage ? 0x1p-126 * (static_cast<double>(s.terms) * weight + 1) : 0;
 }
 
 // The sum itself, its terms already off by `error`.
@@ -71,8 +80,8 @@ inline double value_gradient_error(const Numerics& numerics, Errors errors, DTyp
   const double lost = numerics.flushes_subnormals ? 0x1p-126 : rounding_floor(numerics.accumulate);
   double error = std::expm1(epsilon) * s.abs + lost * s.operand;
   if (numerics.narrow_probabilities || numerics.stores_intermediate)
-    error += detail::stored_weights_error(storage, errors, s, error, 1);
-  error = detail::gradient_sum_error(numerics, errors, s, s.value, error);
+    error += detail::stored_weights_error(storage, errors, s, error, 1, 1);
+  error = detail::gradient_sum_error(numerics, errors, s, s.value, error) + detail::flushed_storage_error(numerics, s, 1);
   return error + rounding_error(storage, s.value, error);
 }
 
@@ -87,9 +96,12 @@ inline double score_gradient_error(const Numerics& numerics, Errors errors, DTyp
   double error =
       eta * s.abs + (1 + eta) * (tau * s.weighted + 3 * u * (s.abs + tau * s.weighted)) + (lost * difference + floor) * s.operand;
   if (numerics.narrow_probabilities || numerics.stores_intermediate)
-    error += detail::stored_weights_error(storage, errors, s, error, numerics.stores_intermediate ? 2 : 1);
+    error += detail::stored_weights_error(storage, errors, s, error, numerics.stores_intermediate ? 2 : 1,
+                                          numerics.scaled_gradients ? scale : 1);
   if (numerics.stores_intermediate) error += rounding_floor(storage) * difference * s.operand;
+  error += detail::flushed_storage_error(numerics, s, difference);
   error = scale * detail::gradient_sum_error(numerics, errors, s, s.value / scale, error);
+  if (numerics.flushes_storage) error += 0x1p-126;
   error += 2 * u * (std::fabs(s.value) + error);
   return error + rounding_error(storage, s.value, error);
 }

@@ -156,7 +156,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
       speedups[reference] = us / median;
       const Interval& i = intervals_of_all[static_cast<std::size_t>(&t - all.data())][at];
       if (r != &t && t.cold.size() > 1) intervals[reference] = {i.low, i.high};
-      if (reference == flags.baseline || (flags.baseline == "vendor" && vendor)) {
+      if (reference == flags.baseline || (flags.baseline == "vendor" && vendor && !is_eager(*r->kernel))) {
         baseline_speedup = us / median;
         if (const double v = bench_score(median, us, std::max(copy_us, matrix_us)); std::isfinite(v)) score = v;
       }

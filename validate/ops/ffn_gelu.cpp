@@ -92,7 +92,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   for (std::int64_t t = 0; t < tokens; ++t) {
     for (std::int64_t f = 0; f < ffn; ++f) {
       double z = gemm_oracle::dot(r, a.x, t, a.w1, f);
-      if (a.b1.data) z = r.add(z, a.b1.at(f));
+      if (a.b1.data) z = r.add(r.step(z), a.b1.at(f));
       const double v = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.stored(z));
       h[static_cast<std::size_t>(f)] = narrow ? round_to(a.x.dtype, v) : v;
     }
@@ -100,7 +100,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
       double sum = 0;
       for (std::int64_t f = 0; f < ffn; ++f)
         sum = r(sum + r.factor(h[static_cast<std::size_t>(f)]) * r.factor(a.w2.at(o * ffn + f)));
-      y[static_cast<std::size_t>(t * hidden + o)] = a.b2.data ? r.add(sum, a.b2.at(o)) : sum;
+      y[static_cast<std::size_t>(t * hidden + o)] = a.b2.data ? r.add(r.step(sum), a.b2.at(o)) : sum;
     }
   }
 }

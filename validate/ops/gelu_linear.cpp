@@ -19,7 +19,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   for (std::int64_t t = 0; t < tokens; ++t)
     for (std::int64_t o = 0; o < out; ++o) {
       double z = gemm_oracle::dot(r, a.x, t, a.weight, o);
-      if (a.bias.data) z = r.add(z, a.bias.at(o));
+      if (a.bias.data) z = r.add(r.step(z), a.bias.at(o));
       y[static_cast<std::size_t>(t * out + o)] = gemm_oracle::activate(r, numerics.cancelling_gelu, a.form, r.stored(z));
     }
 }

@@ -15,6 +15,7 @@ struct Rounding {
       : exact(policy == Roundings::exact),
         lower(policy == Roundings::one_lower),
         stores(!exact && n.stores_intermediate),
+        steps(!exact && n.stores_steps),
         dtype(storage) {
     chip = info(lower && dtype != f32 ? dtype : n.accumulate).format;
   }
@@ -23,11 +24,12 @@ struct Rounding {
   double multiply(double a, double b) const { return (*this)(a * b); }
   // What a step hands on.
   double stored(double v) const { return stores ? round_to(dtype, v) : v; }
+  double step(double v) const { return steps ? round_to(dtype, v) : v; }
   double factor(double v) const {
     constexpr FloatFormat kTf32{11, 127, -126};
     return lower && dtype == f32 ? round_to(kTf32, v) : v;
   }
-  bool exact, lower, stores;
+  bool exact, lower, stores, steps;
   DType dtype;
   FloatFormat chip{};
 };

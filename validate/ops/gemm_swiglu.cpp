@@ -30,7 +30,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     for (std::int64_t f = 0; f < ffn; ++f) {
       const double gate = r.stored(gemm_oracle::dot(r, a.x, t, a.w_gate, f));
       const double up = r.stored(gemm_oracle::dot(r, a.x, t, a.w_up, f));
-      y[static_cast<std::size_t>(t * ffn + f)] = r.multiply(gemm_oracle::activate(r, false, Activation::silu, gate), up);
+      y[static_cast<std::size_t>(t * ffn + f)] = r.multiply(r.step(gemm_oracle::activate(r, false, Activation::silu, gate)), up);
     }
 }
 

@@ -87,7 +87,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
         const double rest = r.multiply(r.add(mean, -pivot), scale);
         product = r.add(r.multiply(r(inverse / scale), r.add(product, -r.multiply(rest, gain))), shift);
       }
-      y[static_cast<std::size_t>(t * out + o)] = a.bias.data ? r.add(product, a.bias.at(o)) : product;
+      y[static_cast<std::size_t>(t * out + o)] = a.bias.data ? r.add(r.step(product), a.bias.at(o)) : product;
     }
   }
 }

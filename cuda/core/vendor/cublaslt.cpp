@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt is column-major.  A row-major [r, c] is its [c, r], so yᵀ = w·xᵀ is asked for: A = w, read transposed, and B = x.
+// cuBLASLt is column-major.  A row-major [r, c] is its [c, r], so yᵀ = w·xᵀ is asked for: A = w, read transposed unless it is as
+// it is, and B = x.
 #include "cuda/core/vendor/cublaslt.hpp"
 
 #include <cublasLt.h>
@@ -34,6 +35,7 @@ struct Functions {
   ASSAY_FUNCTION(cublasLtMatmulDescCreate);
   ASSAY_FUNCTION(cublasLtMatmulDescSetAttribute);
   ASSAY_FUNCTION(cublasLtMatrixLayoutCreate);
+  ASSAY_FUNCTION(cublasLtMatrixLayoutSetAttribute);
   ASSAY_FUNCTION(cublasLtMatmulPreferenceCreate);
   ASSAY_FUNCTION(cublasLtMatmulPreferenceSetAttribute);
   ASSAY_FUNCTION(cublasLtMatmulPreferenceDestroy);
@@ -55,9 +57,9 @@ cublasLtHandle_t handle() {
 
 cudaDataType_t type_of(DType t) { return t == f16 ? CUDA_R_16F : t == bf16 ? CUDA_R_16BF : CUDA_R_32F; }
 
-// What an algorithm may rely on: the largest power of two, up to 256, that divides the address.
-std::uint32_t alignment(const void* p) {
-  const auto at = reinterpret_cast<std::uintptr_t>(p) | 256;
+// What an algorithm may rely on: the largest power of two, up to 256, that divides the addresses of a batch.
+std::uint32_t alignment(const Tensor& t, std::int64_t step = 0) {
+  const auto at = reinterpret_cast<std::uintptr_t>(t.data) | static_cast<std::uintptr_t>(step * size_of(t.dtype)) | 256;
   return static_cast<std::uint32_t>(at & -at);
 }
 std::int64_t leading(const Tensor& t) { return std::max(t.stride[0], t.shape[1]); }
@@ -85,18 +87,24 @@ Plan make_plan(const Matmul& m) {
   const auto set = [&](cublasLtMatmulDescAttributes_t what, auto value) {
     check(lt().cublasLtMatmulDescSetAttribute(plan.operation, what, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
   };
-  set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  set(CUBLASLT_MATMUL_DESC_TRANSA, m.as_it_is ? CUBLAS_OP_N : CUBLAS_OP_T);
   int epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   if (m.bias.data) epilogue = CUBLASLT_EPILOGUE_BIAS;
   if (m.activation == Activation::gelu_tanh) epilogue = m.bias.data ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<cublasLtEpilogue_t>(epilogue));
   set_bias(plan, m);  // Note: the heuristics read its alignment off the pointer
-  const auto layout = [&](cublasLtMatrixLayout_t* to, std::int64_t columns, std::int64_t r, const Tensor& t) {
+  const auto layout = [&](cublasLtMatrixLayout_t* to, std::int64_t columns, std::int64_t r, const Tensor& t, std::int64_t step) {
     check(
         lt().cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(r), leading(t)),
         "cublasLtMatrixLayoutCreate");
+    if (m.batch.count == 1) return;
+    const auto count = static_cast<std::int32_t>(m.batch.count);
+    check(lt().cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count), "batch count");
+    check(lt().cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
+          "batch offset");
   };
-  layout(&plan.w, inner, out, m.w), layout(&plan.x, inner, rows, m.x), layout(&plan.y, out, rows, m.y);
+  layout(&plan.w, m.as_it_is ? out : inner, m.as_it_is ? inner : out, m.w, m.batch.w);
+  layout(&plan.x, inner, rows, m.x, m.batch.x), layout(&plan.y, out, rows, m.y, m.batch.y);
 
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt().cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
@@ -107,10 +115,10 @@ Plan make_plan(const Matmul& m) {
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
   // Note: the other schemes add partial sums of a split k in the output's type, which the declared numerics leave out.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(m.w.data));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(m.x.data));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(m.y.data));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(m.y.data));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(m.w, m.batch.w));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(m.x, m.batch.x));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(m.y, m.batch.y));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(m.y, m.batch.y));
   constexpr int kMostAlgorithms = 8;
   plan.algorithms.resize(kMostAlgorithms);
   int found = 0;
@@ -125,7 +133,7 @@ Plan make_plan(const Matmul& m) {
 }
 
 Plan& plan_of(const Matmul& m) {
-  using Key = std::array<std::int64_t, 12>;
+  using Key = std::array<std::int64_t, 17>;
   static std::map<Key, Plan> plans;
   const Key key{static_cast<std::int64_t>(m.x.dtype),
                 m.y.shape[0],
@@ -134,19 +142,24 @@ Plan& plan_of(const Matmul& m) {
                 leading(m.x),
                 leading(m.w),
                 leading(m.y),
-                alignment(m.x.data),
-                alignment(m.w.data),
-                alignment(m.y.data),
-                m.bias.data ? alignment(m.bias.data) : 0,
-                static_cast<std::int64_t>(m.activation)};
+                alignment(m.x, m.batch.x),
+                alignment(m.w, m.batch.w),
+                alignment(m.y, m.batch.y),
+                m.bias.data ? alignment(m.bias) : 0,
+                static_cast<std::int64_t>(m.activation),
+                m.as_it_is,
+                m.batch.count,
+                m.batch.x,
+                m.batch.w,
+                m.batch.y};
   const auto at = plans.find(key);
   return at != plans.end() ? at->second : plans.emplace(key, make_plan(m)).first->second;
 }
 
 cublasStatus_t launch(const Plan& plan, std::size_t algorithm, const Matmul& m, const Launch& l) {
-  const float one = 1, zero = 0;
+  const float zero = 0;
   const auto& a = plan.algorithms[algorithm];
-  return lt().cublasLtMatmul(handle(), plan.operation, &one, m.w.data, plan.w, m.x.data, plan.x, &zero, m.y.data, plan.y,
+  return lt().cublasLtMatmul(handle(), plan.operation, &m.scale, m.w.data, plan.w, m.x.data, plan.x, &zero, m.y.data, plan.y,
                              m.y.data, plan.y, &a.algo, a.workspaceSize ? l.workspace : nullptr, a.workspaceSize,
                              static_cast<cudaStream_t>(l.stream));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "ops/core/kernel.hpp"
 
@@ -10,13 +11,19 @@ namespace assay::vendor::cublaslt {
 
 enum class Activation { none, gelu_tanh };  // the library's GELU is the tanh form
 
-// y = activation(x·wᵀ + bias), accumulated in f32 (no TF32); rows may be apart, their elements may not.
+// y = activation(scale·x·wᵀ + bias), accumulated in f32 (no TF32); rows may be apart, their elements may not.
 struct Matmul {
   Tensor x;     // [m, k]
-  Tensor w;     // [n, k]
+  Tensor w;     // [n, k]; as it is, [k, n]
   Tensor bias;  // [n], or no data
   Tensor y;     // [m, n]
   Activation activation = Activation::none;
+  float scale = 1;
+  bool as_it_is = false;  // y = scale·x·w
+  // That many products, each so many elements from the one before.
+  struct Batch {
+    std::int64_t count = 1, x = 0, w = 0, y = 0;
+  } batch{};
 };
 
 Legality available();

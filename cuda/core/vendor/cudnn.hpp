@@ -33,4 +33,18 @@ Legality supports(const Attention&);
 std::size_t workspace_bytes(const Attention&);
 void run(const Attention&, const Launch&);
 
+// The gradients of q, k and v from that of o: P = exp(scale·q·kᵀ - lse) where visible, D = rowsum(do·o), dS = P·(do·vᵀ - D),
+// dq = scale·dS·k, dk = scale·dSᵀ·q, dv = Pᵀ·do.  P and scale·dS are rounded to the dtype before they are multiplied; dq is
+// summed in f32 in workspace, in any order; so are dk and dv of query heads that share keys, each head's whole.
+struct AttentionGradient {
+  Tensor q, o, d_o, dq;  // [batch, seq_q, heads, head_dim]
+  Tensor k, v, dk, dv;   // [batch, seq_k, kv_heads, head_dim]
+  Tensor lse;            // [batch, heads, seq_q], f32
+  Mask mask = Mask::none;
+  double scale = 1;
+};
+Legality supports(const AttentionGradient&);
+std::size_t workspace_bytes(const AttentionGradient&);
+void run(const AttentionGradient&, const Launch&);
+
 }  // namespace assay::vendor::cudnn

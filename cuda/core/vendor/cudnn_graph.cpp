@@ -67,6 +67,14 @@ void Graph::reduce(cudnnReduceTensorOp_t operation, std::int64_t x, std::int64_t
   inner_.push_back(std::move(how)), operations_.push_back(std::move(op));
 }
 
+void Graph::reshape(std::int64_t x, std::int64_t y) {
+  Descriptor op(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+  op.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, of(x));
+  op.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, of(y));
+  op.finalize("operation reshape");
+  operations_.push_back(std::move(op));
+}
+
 void Graph::pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudnnDataType_t compute, std::int64_t axis) {
   Descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);

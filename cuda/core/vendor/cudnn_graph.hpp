@@ -19,6 +19,7 @@ namespace assay::vendor::cudnn {
 struct Functions {
   ASSAY_FUNCTION(cudnnCreate);
   ASSAY_FUNCTION(cudnnSetStream);
+  ASSAY_FUNCTION(cudnnGetVersion);
   ASSAY_FUNCTION(cudnnGetErrorString);
   ASSAY_FUNCTION(cudnnGetLastErrorString);
   ASSAY_FUNCTION(cudnnCreateTensorDescriptor);
@@ -87,6 +88,7 @@ class Graph {
 
   void matmul(std::int64_t a, std::int64_t b, std::int64_t c);
   void reduce(cudnnReduceTensorOp_t op, std::int64_t x, std::int64_t y);
+  void reshape(std::int64_t x, std::int64_t y);  // the same elements, by y's shape and strides
   // y = mode(x), mode(x, b), or t ? x : b.  `axis` is of an index to be generated.
   struct Inputs {
     std::int64_t x, b = -1, t = -1;
