@@ -154,7 +154,7 @@ void oracle_with(const attention_backward::Args& a, const Rounding& round, std::
       const double s = round(dot(a.q, row * dim, a.k, at) * scale);
       const double p = round.stored(round(std::exp(round(s - lse))));
       double ds = round(p * round(dot(a.d_o, row * dim, a.v, at) - d));
-      const double rounded_with = numerics.scaled_gradients ? scale : 1;
+      const double rounded_with = round.numerics.scaled_gradients ? scale : 1;
       if (narrow) ds = round_to(a.q.dtype, ds * rounded_with) / rounded_with;
       for (std::int64_t c = 0; c < dim; ++c) {
         double& total = sum[static_cast<std::size_t>(c)];

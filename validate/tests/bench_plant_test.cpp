@@ -15,7 +15,7 @@ TEST_CASE("bench: a row's place in a suite and a kernel's in the ladder") {
   const Json none = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}}).of("naive");
   for (const char* key : {"suite", "step", "planted"}) CHECK_FALSE(none.contains(key));
   shape.ladder = {"naive", "warp_row", "block_row"};
-  shape.place = SuitePlace{"a-suite", "a table", "a label", {{"ms", 0.5}, {"device", "T4"}}};
+  shape.place = RowOfSuite{"a-suite", "a table", "a label", {{"ms", 0.5}, {"device", "T4"}}};
   const BenchRows rows = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}});
   CHECK(rows.of("naive").at("step") == 0);
   CHECK(rows.of("block_row").at("step") == 2);
