@@ -28,7 +28,7 @@ std::size_t bytes_of_d(const AttentionGradient& a) { return rounded(a.q.size() /
 
 AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descriptor* described_device) {
   const std::int64_t batch = a.q.shape[0], seq_q = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3];
-  const std::int64_t seq_k = a.k.shape[1], kv_heads = a.k.shape[2];
+  const std::int64_t seq_k = a.k.shape[1];
   const Four scores{batch, heads, seq_q, seq_k}, rows{batch, heads, seq_q, 1}, queries{batch, heads, seq_q, dim};
   const Four turned{batch, heads, seq_k, seq_q}, turned_stride{heads * seq_q * seq_k, seq_q * seq_k, 1, seq_k};
   const auto chip = [&](Graph& to, const Four& shape) { return to.on_chip(CUDNN_DATA_FLOAT, shape); };
@@ -53,15 +53,11 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
   g.pointwise(CUDNN_POINTWISE_SUB, {scaled, lse}, below);
   g.pointwise(CUDNN_POINTWISE_EXP, {masked(g, below, scores, a.mask, built.ids)}, e);
 
-  // xᵀ·y of each query head, summed over those that share a head of keys.
+  // xᵀ·y of each head.
   const auto turned_product = [&](std::int64_t x, std::int64_t y, std::int64_t to) {
     const auto x_turned = g.tensor(type_of(a.q), turned, turned_stride, Graph::Kind::on_chip);
     g.reshape(x, x_turned);
-    if (heads == kv_heads) return g.matmul(x_turned, y, to);
-    // Note: in the dtype they would be half the bytes, and rounded once more each.
-    const auto of_heads = g.on_chip(CUDNN_DATA_FLOAT, {batch, heads, seq_k, dim});
-    g.matmul(x_turned, y, of_heads);
-    g.reduce(CUDNN_REDUCE_TENSOR_ADD, of_heads, to);
+    g.matmul(x_turned, y, to);
   };
   turned_product(e, d_o, dv);
 
@@ -72,7 +68,7 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
   g.pointwise(CUDNN_POINTWISE_MUL, {weighted, scale}, ds);
   turned_product(ds, q, dk);
 
-  const Four k_shape{batch, kv_heads, seq_k, dim}, k_stride{a.k.stride[0], a.k.stride[2], a.k.stride[1], a.k.stride[3]};
+  const Four k_shape{batch, heads, seq_k, dim}, k_stride{a.k.stride[0], a.k.stride[2], a.k.stride[1], a.k.stride[3]};
   const auto k_turned = g.tensor(type_of(a.k), k_shape, k_stride, Graph::Kind::on_chip);
   g.reshape(k, k_turned);
   g.matmul(ds, k_turned, sums);
@@ -88,6 +84,8 @@ Legality supports(const AttentionGradient& a) {
   const Legality common = common_limits(a.q, a.k, a.lse, a.mask, {&a.q, &a.o, &a.d_o, &a.dq, &a.k, &a.v, &a.dk, &a.dv});
   if (!common || a.q.shape[0] == 0) return common;
   if (a.q.shape[1] == 0) return Legality::no("at least one query");
+  // Note: with f32 sums of a group's heads its plan (9.19, H200) wrote wrong dK and dV.
+  if (a.q.shape[2] != a.k.shape[2]) return Legality::no("as many heads of keys as of queries");
   const AttentionGraph& built = graph_of(a);
   return built.plans.empty() ? Legality::no("cuDNN: " + built.why) : Legality::yes();
 }
