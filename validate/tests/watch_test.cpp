@@ -36,9 +36,9 @@ std::string found(const Kernel& k, const Case& c, simt::Order order) {
   } catch (const simt::Fault& fault) {
     kind = fault.finding().kind;
     INFO(fault.what());
-    // The line is the kernel's, or its room's plain kernel's; a bad shuffle's is that of the reduction it was called for.
+    // The line is the kernel's, or one that its room shares; a bad shuffle's is that of the reduction it was called for.
     const std::string& file = fault.finding().file;
-    const std::string own = kind == "bad_shuffle" ? std::string("cuda/core/reduce") : fmt::format("cuda/{}/broken/", k.op);
+    const std::string own = kind == "bad_shuffle" ? std::string("cuda/core/reduce") : fmt::format("cuda/{}/", k.op);
     CHECK((file.find(k.name) != std::string::npos || file.find(own) != std::string::npos));
   }
   simt::configure({});
