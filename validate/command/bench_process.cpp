@@ -247,10 +247,17 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
       all[i].kernel = o.kernels[i], all[i].left_out = "FAILED: " + why, all[i].failed = true;
     return all;
   };
-  Json order{{"line", repro(o.c, o.op->shape())},  {"kernels", o.kernels},     {"seconds", o.seconds},
-             {"leave_out_slow", o.leave_out_slow}, {"judge", o.judge},         {"functions", o.functions},
-             {"dram", o.dram},                     {"inputs", file(inputs)},   {"input_bytes", packing.input_bytes},
-             {"outputs", file(outputs)},           {"output_bytes", packing.output_bytes}};
+  Json order{{"line", repro(o.c, o.op->shape())},
+             {"kernels", o.kernels},
+             {"seconds", o.seconds},
+             {"leave_out_slow", o.leave_out_slow},
+             {"judge", o.judge},
+             {"functions", o.functions},
+             {"dram", o.dram},
+             {"inputs", file(inputs)},
+             {"input_bytes", packing.input_bytes},
+             {"outputs", file(outputs)},
+             {"output_bytes", packing.output_bytes}};
   // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
   if (o.longer)
     order["longer"] = {{"line", repro(*o.longer, o.op->shape())},

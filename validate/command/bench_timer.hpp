@@ -26,7 +26,7 @@ struct TimingOrder {
   // A planted slowdown: what is timed in place of `c`, and its inputs.  What is judged stays `c`.
   std::optional<Case> longer{};
   const SharedMemory* longer_inputs = nullptr;
-  bool functions = false;       // say what each launches, too
+  bool functions = false;  // say what each launches, too
   // Instead of times:
   bool dram = false;  // the bytes of device memory of a launch
   bool once = false;  // what each launches, in one launch that a profiler may watch; none that takes long

@@ -168,8 +168,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     if (own)
       fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
                  label_of(shape), right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
-    if (own && t.first.dram)
-      fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused_of(all, t)));
+    if (own && t.first.dram) fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused_of(all, t)));
     if (own && flags.resources)
       for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
     std::fflush(stdout);

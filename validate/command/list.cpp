@@ -46,8 +46,7 @@ std::string numerics_text(const Numerics& n) {
          (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
          (n.turn_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.turn_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +
-         (n.rounds_turned ? ", rounds turned q and k to the dtype" : "") +
-         (n.of_output ? "; each step as its own kernel" : "");
+         (n.rounds_turned ? ", rounds turned q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
 }
 
 // The choice that a tensor is there for, with its words where they are not all but the first.

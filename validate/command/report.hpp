@@ -100,7 +100,7 @@ struct Report {
   std::vector<ReportRow> rows;    // by op; wrong outputs first, then the lowest share of the limit
   std::vector<ReportKernel> kernels;
   std::vector<ReportFailure> failures;
-  std::vector<RestatedTable> suites;      // in the order of the records
+  std::vector<RestatedTable> suites;   // in the order of the records
   std::vector<Ablation> ablations;     // by op, dtype and shape
   std::vector<TrafficRow> traffic;     // likewise
   std::vector<ResourceRow> resources;  // likewise

@@ -101,8 +101,8 @@ T& found_or_added(std::vector<T>& all, auto is_it) {
 
 // The line of a record, bare where an older file had it.
 SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
-  RestatedTable& table =
-      found_or_added(report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
+  RestatedTable& table = found_or_added(
+      report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
   table.suite = r.suite->name, table.title = r.suite->table;
   SuiteLine& line =
       found_or_added(table.lines, [&](const SuiteLine& l) { return l.place->label == r.suite->label && same_problem(l, r); });
