@@ -81,7 +81,8 @@ struct layernorm_linear {
   //   terms     x - mean, its product with r, that with gamma, beta added: 4 of u.
   //   stored n  1 of u_o; below the normal range half a subnormal, of each |w|.
   // Where gamma w is rounded, the product is of x less a pivot, the mean in the dtype, d = mean - pivot:
-  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w, |d| <= u_o |mean| + dmean
+  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w, |d| <= |mean - its rounding| + 2 dmean, for the distance to
+  //   the nearest number of the dtype changes no faster than what it is taken of
   //   terms     x - pivot: u_o |x - mean| + u_o |d|; gamma w: u_o, in both sums alike, so of (x - mean) gamma w: 2 of u_o on A, 1
   //             on |d| r G; half subnormals: of gamma w, on sum |xhat| <= hidden; of x - pivot, scaled to deviation 1 ... 2 by a
   //             power of two, 2 on G.  The mean's error meets gamma w as rounded: u_o G more.
@@ -114,7 +115,8 @@ struct layernorm_linear {
     t += each_term(4, u, abs, sq) + 2 * floor * g.weight_abs[o];
     if (numerics.stores_intermediate) t += each_term(1, u_o, abs, sq) + floor_o * g.weight_abs[o];
     if (numerics.rounds_weights) {
-      const double d = (u_o * std::fabs(g.mean[token]) + dmean) * r, chain = n + 1, shift = g.shift_abs[o];
+      const double mean = g.mean[token], d = (std::fabs(mean - round_to(storage, mean)) + 2 * dmean) * r;
+      const double chain = n + 1, shift = g.shift_abs[o];
       shifted = d * gain_abs, shifted_sq = d * d * g.gain_sq[o];
       t += each_term(2, u_o, abs, sq) + each_term(1, u_o, shifted, shifted_sq) + floor_o * (width + 2 * gain_abs);
       t += (coherent ? chain : std::min(chain, kLambda * std::sqrt(chain))) * u * (shifted + shift);

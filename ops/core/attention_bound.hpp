@@ -23,7 +23,11 @@
 //           Records: at most rescales.roundings(n); among n scores in random order their number has mean and variance
 //           below 1 + ln n (Renyi 1962): lambda deviations above it.
 // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
-//   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|
+//   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|,
+//           and as a mean of v's with other weights at most           max|v| + |o|.
+//           Spread, which stands for the sum, is a difference of sums in f64, where weights below their roundoff are lost: by
+//           3n 2^-53 sum p v^2 at most, and those that underflow.  Where epsilon is tens (stored scores), they are what may
+//           become the largest. Below, sums over p are of the weights as they are now, e^(2 epsilon) p at most, which sum to 1.
 //   L       epsilon.
 // The sums and what is stored:
 //   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
@@ -121,13 +125,20 @@ inline double attention_lse_bound(const Numerics& numerics, Errors errors, const
 
 inline double attention_output_bound(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m, DType out) {
   if (m.empty()) return rounding_floor(out);
-  const double u = unit_roundoff(numerics.accumulate), o = std::fabs(m.o), log_sum = std::fabs(m.lse - m.score_max);
-  const double grown = std::exp(attention_epsilon(numerics, errors, m));
-  double t = grown * (grown - 1) * m.spread;
-  t += product_error(numerics, errors, m.keys, o, m.pv_abs, m.pv_sq) + (attention_sum_error(numerics, errors, m) + 3 * u) * o;
+  const double u = unit_roundoff(numerics.accumulate), log_sum = std::fabs(m.lse - m.score_max);
+  const double grown = std::exp(attention_epsilon(numerics, errors, m)), twice = grown * grown;
+  const double square = m.spread * m.spread, lost_sum = 3 * static_cast<double>(m.keys) * 0x1p-53 * (square + m.o * m.o);
+  const double spread = std::sqrt(square + lost_sum + 0x1p-1000 * m.v_abs * m.v_abs), farthest = m.v_abs + std::fabs(m.o);
+  double t = farthest == 0 ? 0 : std::min(grown * (grown - 1) * spread, farthest);
+  // What the weights, as they are now, make of it.
+  const auto with_weights = [&](double sum, double most) { return sum == 0 ? 0 : std::min(twice * sum, most); };
+  const double o = std::fabs(m.o) + t, pv_abs = with_weights(m.pv_abs, m.v_abs);
+  const double pv_norm = with_weights(std::sqrt(m.pv_sq), m.v_abs), p_norm = std::min(twice * std::sqrt(m.p_sq), 1.0);
+  t += product_error(numerics, errors, m.keys, o, pv_abs, pv_norm * pv_norm) +
+       (attention_sum_error(numerics, errors, m) + 3 * u) * o;
   const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
   if (narrow) {
-    const double worst = m.pv_abs + o, walk = 0.58 * kLambda * (std::sqrt(m.pv_sq) + o * std::sqrt(m.p_sq));
+    const double worst = pv_abs + o, walk = 0.58 * kLambda * (pv_norm + o * p_norm);
     t += unit_roundoff(m.storage) * (errors == Errors::independent ? std::min(worst, walk) : worst);
   }
   const double lost = std::max(narrow ? rounding_floor(m.storage) : 0, numerics.flushes_subnormals ? 0x1p-126 : 0);
