@@ -218,7 +218,8 @@ Ranges ranges(const Node& n, const Names& fills) {
 ModelUse model_use(const Node& n) {
   ModelUse use{.place = n.place};
   n.each_key([&](const std::string& key, const Node& value) {
-    if (value.json.is_number()) use.constants[key] = is_axis(key) ? static_cast<double>(value.integer(0)) : value.number();
+    if (key == "fill") use.fill = value.text();
+    else if (value.json.is_number()) use.constants[key] = is_axis(key) ? static_cast<double>(value.integer(0)) : value.number();
     else if (is_axis(key) || std::count(figure_names().begin(), figure_names().end(), value.text()))
       use.figures[key] = value.one_of("figure of a model", figure_names());
     else use.words[key] = value.text();

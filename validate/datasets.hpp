@@ -56,9 +56,10 @@ struct Ranges {
   std::int64_t most_elements = 0;
 };
 
-// A model's figure for each axis or attribute of an op: "tokens", "hidden", "norm_epsilon", ... or a number, or a word.
+// A model's figure for each axis or attribute of an op: "tokens", "hidden", "norm_epsilon", ... or a number, or a word; the fill.
 struct ModelUse {
   Place place{};
+  std::string fill = "normal";
   std::map<std::string, std::string> figures{};
   std::map<std::string, double> constants{};
   std::map<std::string, std::string> words{};  // of choices

@@ -114,6 +114,7 @@ void check(const Edges& e, const OpShape& op) {
     for (const auto& [key, name] : e.models->figures) c.known(e.models->place, key);
     for (const auto& [key, value] : e.models->constants) c.known(e.models->place, key);
     for (const auto& [key, word] : e.models->words) c.values(e.models->place, key, {word});
+    c.fills(e.models->place, {e.models->fill});
     for (const std::string_view axis : axis_names(op))
       if (!e.models->figures.contains(std::string(axis)) && !e.models->constants.contains(std::string(axis)))
         Checker::fail(e.models->place, fmt::format("axis '{}' of {} is missing.", axis, op.name));

@@ -92,6 +92,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
 // A model's shape with so many tokens.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
   Case c = new_case(op, "models/" + m.stem);
+  c.fill = use.fill;
   const auto give = [&](const std::string& key, double v) {
     if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = static_cast<std::int64_t>(v);
     if (const Attribute* a = find_attribute(op, key)) set(c, *a, v);

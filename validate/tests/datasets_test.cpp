@@ -119,6 +119,8 @@ const Edit kEdits[] = {
      "edges/layernorm_residual.json: /random/rows: expected [first, last]."},
     {kEdges, "\"cols\": \"hidden\"", "\"cols\": \"hiden\"",
      "edges/layernorm_residual.json: /models/cols: unknown figure of a model 'hiden'. Did you mean 'hidden'?"},
+    {kEdges, "\"cols\": \"hidden\"", "\"cols\": \"hidden\", \"fill\": \"units\"",
+     "edges/layernorm_residual.json: /models: unknown fill 'units'."},
     {kEdges, "\"cols\": \"hidden\"", "\"ffn\": \"ffn\"",
      "edges/layernorm_residual.json: /models: unknown key of layernorm_residual 'ffn'."},
     {kEdges, "\"groups\"", "\"gruops\"", "edges/layernorm_residual.json: /: unknown key 'gruops'. Did you mean 'groups'?"},

@@ -8,6 +8,8 @@
 
 #include "catch_shim.hpp"
 #include "ops/rope.hpp"
+#include "ops/transformer_layer.hpp"
+#include "validate/composite.hpp"
 #include "validate/op.hpp"
 #include "validate/tests/played.hpp"
 
@@ -208,6 +210,55 @@ const Planted kPlanted[] = {
 };
 
 }  // namespace
+
+// A layer whose q lies as far off as its bound allows, and whose later steps are right, of what it has stored.
+TEST_CASE("relation: steps are judged by what the candidate has stored", "[relation]") {
+  const Op& op = *find_op("transformer_layer");
+  Case c = small_case(op, f16);
+  c.fill = "unit", c.dims[Axis::hidden] = 24, c.dims[Axis::head_dim] = 16;
+  Kernel by_bounds;
+  by_bounds.position_matters = true;
+  by_bounds.numerics.of_output = [](const void*, int output) {
+    return Numerics{.accumulate = output == transformer_layer::kQ ? bf16 : f32};
+  };
+  int tried = 0;
+  for (const std::string& name : relations_of(op, c, Relations::all)) {
+    CAPTURE(name);
+    const Relation& r = *find_relation(op, name);
+    const Played original(op, c);
+    std::optional<Related> related = related_to(original, r);
+    if (!related) continue;  // x + 64 is no value of the dtype
+    ++tried;
+    Played other(op, std::move(*related));
+    std::vector<std::byte*> images;
+    std::vector<Tensor> outputs;
+    for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+      const bool given = is_given(op.tensors[t]);
+      images.push_back((given ? other.inputs.data() + other.packing.given[t] : other.outputs.data() + other.packing.at[t]));
+      if (op.tensors[t].role != Role::output) continue;
+      outputs.push_back(other.packing.placements[t].tensor);
+      outputs.back().data = images.back();
+    }
+    constexpr std::size_t q = transformer_layer::kQ;
+    for (std::int64_t i = 0; i < outputs[q].size(); ++i)
+      outputs[q].set(i, outputs[q].at(i) + 0.8 * other.problem->bound(by_bounds.numerics, q, i));
+    for (std::size_t again = 0; again < outputs.size(); ++again) {  // from step to step
+      std::unique_ptr<Problem> own;
+      const Problem& by_stored = judged_by(op, other.c, other.packing.placements, images, *other.problem, own);
+      for (std::size_t o = 0; o < outputs.size(); ++o)
+        for (std::int64_t i = 0; o != q && i < outputs[o].size(); ++i)
+          outputs[o].set(i, by_stored.golden(static_cast<int>(o))[static_cast<std::size_t>(i)]);
+    }
+    std::int64_t beyond = 0;
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      beyond += compare(*other.problem, by_bounds.numerics, static_cast<int>(o), outputs[o], false).wrong;
+    CHECK(beyond > 0);  // of the goldens that nothing stored has a part in
+    CHECK(judged(original, other, r, by_bounds) == "");
+    outputs[0].set(0, outputs[0].at(0) + 3);
+    CHECK(judged(original, other, r, by_bounds).rfind("relation " + name + ": 'y'", 0) == 0);
+  }
+  CHECK(tried > 1);
+}
 
 TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
   for (const Planted& planted : kPlanted) {

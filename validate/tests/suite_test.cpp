@@ -185,6 +185,12 @@ TEST_CASE("suite: random gives the asked-for number of cases, bounded, of every 
   for (const Case& c : cases(datasets(), test::ops()[2], "random")) CHECK(c.dims[Axis::heads] % c.dims[Axis::kv_heads] == 0);
 }
 
+TEST_CASE("suite: models take the fill that the op's file names") {
+  const auto layers = cases(datasets(), find_op("transformer_layer")->shape(), "models");
+  CHECK(!layers.empty());
+  for (const Case& c : layers) CHECK(c.fill == "unit");
+}
+
 TEST_CASE("suite: full is edges, models and random") {
   const auto full = texts(cases(datasets(), layernorm(), "full"), layernorm());
   const std::set<std::string> known(full.begin(), full.end());
