@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The scripts that judge records: reports/traffic.py.  The first argument is the binaries' folder.
+source "$(dirname "$0")/checks.sh"
+command -v python3 >/dev/null || exit 77
+export PYTHONDONTWRITEBYTECODE=1
+recorded=$sources/reports/baselines/nvidia-h200
+
+# --- DRAM bytes beside the formula
+traffic=(python3 "$sources/reports/traffic.py")
+dram() {  # dram KERNEL LIMIT FORMULA READ WRITTEN
+  echo "{\"record\":\"bench\",\"op\":\"softmax\",\"kernel\":\"$1\",\"dtype\":\"f16\",\"shape\":\"rows=8 cols=8\",\"limit\":\"$2\"," \
+    "\"bytes\":{\"formula\":$3,\"unfused_formula\":$((2 * $3))},\"dram\":{\"read_bytes\":$4,\"written_bytes\":$5}}"
+}
+{
+  echo '{"record":"run"}'
+  dram block_row copy 400000000 200000000 200000000
+  dram warp_row copy 400000000 210000000 209000000
+  dram tiled matrix 400000000 900000000 0
+  dram naive copy 400000000 600000000 200000000
+  dram unfused copy 400000000 400000000 400000000
+  dram baseline_cudnn copy 400000000 1 1
+  dram little copy 200000000 1 1
+} >moved.jsonl
+exits 0 "${traffic[@]}" moved.jsonl
+holds "$called" "$out" "2 rows judged, 0 beyond 5 % of the formula"
+holds "a row" "$(tr -s ' ' <<<"$out")" "softmax/warp_row f16 rows=8 cols=8 400.00 419.00 1.0475 ok"
+holds "unfused by its own formula" "$(tr -s ' ' <<<"$out")" "softmax/unfused f16 rows=8 cols=8 800.00 800.00 1.0000 (moves"
+holds "what arithmetic limits" "$out" "(the arithmetic limits it)"
+lacks "what the cache keeps in part" "$out" "softmax/little"
+exits 1 "${traffic[@]}" moved.jsonl --within 0.04
+holds "$called" "$out" "2 rows judged, 1 beyond 4 % of the formula"
+# A planted wrong record: a tenth too much, a tenth too little; and the latest of a row is the one that counts.
+for planted in 240000000 160000000; do
+  { cat moved.jsonl; dram block_row copy 400000000 200000000 $planted; } >wrong.jsonl
+  exits 1 "${traffic[@]}" wrong.jsonl
+  holds "$called" "$out" "OFF"
+  holds "$called" "$out" "2 rows judged, 1 beyond"
+done
+exits 0 "${traffic[@]}" wrong.jsonl moved.jsonl
+gzip -k moved.jsonl
+exits 0 "${traffic[@]}" moved.jsonl.gz --markdown
+holds "$called" "$out" "| softmax/block_row | f16 | rows=8 cols=8 | 400.00 | 400.00 | 1.0000 | ok |"
+exits 0 "${traffic[@]}" "$recorded/suite_ln-residual.jsonl"
+holds "$called" "$out" "5 rows judged, 0 beyond"
+grep -v '"bench"' moved.jsonl >none.jsonl
+exits 1 "${traffic[@]}" none.jsonl
+holds "$called" "$out" "0 rows judged"
+refuses "RECORDS" "${traffic[@]}"
+refuses "cannot read 'nonesuch'" "${traffic[@]}" nonesuch
+refuses "--within" "${traffic[@]}" moved.jsonl --within 0
+echo '{"record":"bench","dram":{},"op":"add"}' >part.jsonl
+refuses "lacks 'kernel'" "${traffic[@]}" part.jsonl
+echo '{' >part.jsonl
+refuses "part.jsonl, line 1" "${traffic[@]}" part.jsonl
+verdict
