@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row: its variants made, timed in turns, their values checked, a `timing` record for each."""
-import gc, signal, time, warnings
+import gc, math, signal, time, warnings
 
 import torch
 
@@ -10,6 +10,9 @@ from .expressions import DTYPES, Maker, Variant
 
 BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
 AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
+
+
+USED_UP = "the time given was used up"
 
 
 class TooSlow(BaseException):
@@ -46,9 +49,9 @@ def why_wrong(outputs, expected):
     return ""
 
 
-def within(seconds, call):
-    """call(), given up after so many seconds."""
-    late = f"not compiled within {seconds:g} s"
+def within(seconds, call, late):
+    """call(), given up after so many seconds with that reason."""
+    if not seconds > 0: raise TooSlow(late)
 
     def give_up(*_): raise TooSlow(late)
     before, start = signal.signal(signal.SIGALRM, give_up), time.perf_counter()
@@ -63,8 +66,10 @@ def within(seconds, call):
 
 
 class RowTimer:
-    def __init__(self, device, seconds, compile_seconds=0):
+    def __init__(self, device, seconds, compile_seconds=0, only_compile=False, deadline=math.inf):
+        """`deadline`: by time.monotonic(), when no further row is begun and no compiler waited for."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
+        self.only_compile, self.deadline = only_compile, deadline
         self.clock = CudaClock() if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
@@ -76,7 +81,7 @@ class RowTimer:
                 outputs = call()
                 if self.device == "cuda": torch.cuda.synchronize()
                 return call, outputs, ""
-            except (Exception, TooSlow) as e:  # a compiler's errors are of any kind
+            except (Exception, SystemExit, TooSlow) as e:  # a compiler's errors are of any kind
                 why = reason_of(e, warned)
         self._clear()
         return None, None, why
@@ -91,16 +96,18 @@ class RowTimer:
         for v in BUILDERS[row.op](Maker(self.device, DTYPES[row.dtype]), row):
             yield v, v.prepare or (lambda v=v: v.call)
             if v.left_out: continue
-            if v.steps and self.device == "cuda":
+            if v.steps and self.device == "cuda" and not self.only_compile:
                 yield (Variant(v.kernel.removeprefix("pytorch_") + "_graph", v.what + "; as a CUDA graph"),
                        lambda v=v: self.clock.captured(v.call))
             if v.compiled and self.compile_seconds:
-                yield Variant("compile", "torch.compile(mode=max-autotune-no-cudagraphs) of " + v.what), lambda v=v: self._compiled(v)
+                yield Variant("compile", "torch.compile of " + v.what), lambda v=v: self._compiled(v)
 
     def _compiled(self, v):
         torch._dynamo.reset()  # of the rows before, their tensors too
-        call = torch.compile(v.call, mode="max-autotune-no-cudagraphs", fullgraph=True, dynamic=False)
-        within(self.compile_seconds, call)
+        call = torch.compile(v.call, fullgraph=True, dynamic=False)
+        left = self.deadline - time.monotonic()
+        if left < self.compile_seconds: within(left, call, USED_UP)
+        else: within(self.compile_seconds, call, f"not compiled within {self.compile_seconds:g} s")
         return call
 
     def time(self, row):
@@ -108,6 +115,9 @@ class RowTimer:
         made, expected = [], None
         try:
             for v, prepare in self._variants(row):
+                if self.only_compile and v.kernel != "pytorch_compile":
+                    if expected is None and v.compiled: expected = self._attempt(prepare)[1]
+                    continue
                 call, why = None, v.left_out
                 if not why: call, outputs, why = self._attempt(prepare)
                 if call and expected is None: expected = outputs
@@ -135,8 +145,11 @@ class RowTimer:
     def records(self, row, source):
         head = {"record": "timing", "source": source, "op": row.op}
         rest = {"backend": self.device, "dtype": row.dtype, "shape": row.shape}
-        if row.op not in BUILDERS:
-            yield head | {"kernel": "pytorch_eager"} | rest | {"what": row.op, "left_out": "no PyTorch expression is written for it"}
+        why = "no PyTorch expression is written for it" if row.op not in BUILDERS else \
+            USED_UP if time.monotonic() > self.deadline else ""
+        if why:
+            kernel = "pytorch_compile" if self.only_compile else "pytorch_eager"
+            yield head | {"kernel": kernel} | rest | {"what": row.op, "left_out": why}
             return
         for v, us, why in self.time(row):
             record = head | {"kernel": v.kernel} | rest | {"what": v.what}
