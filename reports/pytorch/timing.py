@@ -7,6 +7,7 @@ import torch
 from . import attention, expressions
 from .clock import CudaClock, HostClock, Launch, kept, summary
 from .expressions import DTYPES, Maker, Variant
+from .functions import functions_of
 
 BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
 AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
@@ -66,10 +67,11 @@ def within(seconds, call, late):
 
 
 class RowTimer:
-    def __init__(self, device, seconds, compile_seconds=0, only_compile=False, deadline=math.inf):
-        """`deadline`: by time.monotonic(), when no further row is begun and no compiler waited for."""
+    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True):
+        """`kernels`: time these alone; empty: all.  `deadline`: by time.monotonic(), when no further row is begun and no compiler
+        waited for.  `functions`: say what each variant launches on the device."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
-        self.only_compile, self.deadline = only_compile, deadline
+        self.kernels, self.deadline, self.functions = kernels, deadline, functions and device == "cuda"
         self.clock = CudaClock() if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
@@ -96,7 +98,7 @@ class RowTimer:
         for v in BUILDERS[row.op](Maker(self.device, DTYPES[row.dtype]), row):
             yield v, v.prepare or (lambda v=v: v.call)
             if v.left_out: continue
-            if v.steps and self.device == "cuda" and not self.only_compile:
+            if v.steps and self.device == "cuda":
                 yield (Variant(v.kernel.removeprefix("pytorch_") + "_graph", v.what + "; as a CUDA graph"),
                        lambda v=v: self.clock.captured(v.call))
             if v.compiled and self.compile_seconds:
@@ -110,13 +112,24 @@ class RowTimer:
         else: within(self.compile_seconds, call, f"not compiled within {self.compile_seconds:g} s")
         return call
 
+    def _functions(self, variant, call):
+        """What one call launches, outside of all timing; nothing of a graph, and where it cannot be traced, which is said once."""
+        if not self.functions or variant.kernel.endswith("_graph"): return []
+        try:
+            return functions_of(call)
+        except (Exception, SystemExit) as e:
+            self.functions = False
+            print(f"functions are not recorded: {first_line(e)}", flush=True)
+        self._clear()
+        return []
+
     def time(self, row):
-        """(variant, microseconds or None, why not) of each."""
+        """(variant, microseconds or None, why not, its functions) of each."""
         made, expected = [], None
         try:
             for v, prepare in self._variants(row):
-                if self.only_compile and v.kernel != "pytorch_compile":
-                    if expected is None and v.compiled: expected = self._attempt(prepare)[1]
+                if self.kernels and v.kernel not in self.kernels:
+                    if expected is None and not v.left_out: expected = self._attempt(prepare)[1]
                     continue
                 call, why = None, v.left_out
                 if not why: call, outputs, why = self._attempt(prepare)
@@ -131,7 +144,7 @@ class RowTimer:
             us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
             self._clear()
-            return [(v, None, why or "while timed: " + reason_of(e, [])) for v, _, why in made]
+            return [(v, None, why or "while timed: " + reason_of(e, []), []) for v, _, why in made]
         times = {i: t for (i, _, _), t in zip(chosen, us)}
         results = []
         for i, (v, call, why) in enumerate(made):
@@ -139,7 +152,7 @@ class RowTimer:
                 again, outputs, why = self._attempt(lambda call=call: call)
                 wrong = why_wrong(outputs, expected) if again else why
                 why = "after the timing: " + wrong if wrong else ""
-            results.append((v, None if why else times[i], why))
+            results.append((v, None if why else times[i], why, [] if why else self._functions(v, call)))
         return results
 
     def records(self, row, source):
@@ -148,11 +161,11 @@ class RowTimer:
         why = "no PyTorch expression is written for it" if row.op not in BUILDERS else \
             USED_UP if time.monotonic() > self.deadline else ""
         if why:
-            kernel = "pytorch_compile" if self.only_compile else "pytorch_eager"
+            kernel = self.kernels[0] if self.kernels else "pytorch_eager"
             yield head | {"kernel": kernel} | rest | {"what": row.op, "left_out": why}
             return
-        for v, us, why in self.time(row):
-            record = head | {"kernel": v.kernel} | rest | {"what": v.what}
+        for v, us, why, functions in self.time(row):
+            record = head | {"kernel": v.kernel} | rest | {"what": v.what} | ({"functions": functions} if functions else {})
             yield record | ({"left_out": why} if why else {"time_us": summary(us), "samples_us": [kept(us)]})
 
     def free(self):
