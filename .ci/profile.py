@@ -27,7 +27,8 @@ STALLS = ("barrier branch_resolving dispatch_stall drain gmma imc_miss lg_thrott
           "mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait").split()
 SHOWN_STALLS = 3
 AGREE = 0.03  # share by which two counts of the same bytes may differ
-L2_BYTES = 64e6  # of what a kernel wrote so much may be in the cache yet when ncu stops to count
+LEAST_BYTES = 64e6  # of a kernel that is judged: what is smaller is moved by what the cache held before it, too
+L2_BYTES = 50 * 2**20  # of an H200
 
 
 class Wrong(Exception):
@@ -112,15 +113,16 @@ def profiles(launched_path, csv_path):
         raise Wrong(f"{len(launches)} functions were launched, and ncu saw {len(rows)}")
 
 
-def disagreement(dram, functions):
-    """What is wrong between the bytes of one kernel by bench and those of its functions by ncu; empty: nothing."""
-    read = sum(f["dram_read_bytes"] for f in functions)
-    written = sum(f["dram_written_bytes"] for f in functions)
-    if abs(read - dram["read_bytes"]) > AGREE * dram["read_bytes"]:
-        return f"reads {read:.0f}, bench {dram['read_bytes']:.0f}"
-    if not (1 - AGREE) * dram["written_bytes"] - L2_BYTES <= written <= (1 + AGREE) * dram["written_bytes"]:
-        return f"writes {written:.0f}, bench {dram['written_bytes']:.0f}"
-    return ""
+def beside(dram, functions):
+    """(ncu's bytes over those of bench, in words), of one kernel and its functions.
+    Note: ncu stops to count when the kernel ends; bench also counts what the kernel wrote and left in the cache.  So as much of the
+    writes as ncu misses counts as left there, the cache's size at most.  ncu's launch begins with what others wrote in the cache, and
+    their few MB that leave it meanwhile are in its writes: the two directions are shown, and their sum is judged."""
+    read, written = (sum(f[f"dram_{way}_bytes"] for f in functions) for way in ("read", "written"))
+    left = min(max(dram["written_bytes"] - written, 0), L2_BYTES)
+    ratio = (read + written + left) / (dram["read_bytes"] + dram["written_bytes"])
+    return ratio, (f"ncu reads {1e-6 * read:.2f} MB and writes {1e-6 * written:.2f}, bench {1e-6 * dram['read_bytes']:.2f} and "
+                   f"{1e-6 * dram['written_bytes']:.2f}; {1e-6 * left:.2f} left in the cache: {ratio:.4f}")
 
 
 def compare(bench_path, profile_path):
@@ -134,13 +136,14 @@ def compare(bench_path, profile_path):
     for record in lines_of(bench_path):
         if record["record"] != "bench" or "dram" not in record or key(record) not in seen:
             continue
-        functions = seen[key(record)]
-        fault = disagreement(record["dram"], functions)
-        small = record["dram"]["read_bytes"] < L2_BYTES
+        functions, dram = seen[key(record)], record["dram"]
+        small = dram["read_bytes"] + dram["written_bytes"] < LEAST_BYTES
+        ratio, words = beside(dram, functions) if not small else (1, f"less than {1e-6 * LEAST_BYTES:.0f} MB")
         one = len(functions) == 1 and not small
-        judged, wrong = judged + one, wrong + bool(one and fault)
-        why = "" if one else " (small: not judged)" if small else f" ({len(functions)} functions: not judged)"
-        print(f"{'/'.join(key(record)[:2])} {' '.join(key(record)[2:])}: {fault or 'agrees'}{why}")
+        fault = one and abs(ratio - 1) > AGREE
+        judged, wrong = judged + one, wrong + fault
+        told = "DISAGREES" if fault else "agrees" if one else "not judged" + ("" if small else f", {len(functions)} functions")
+        print(f"{'/'.join(key(record)[:2])} {' '.join(key(record)[2:])}: {words}: {told}")
     print(f"{judged} kernels judged, {wrong} disagree")
     return 1 if wrong or not judged else 0
 

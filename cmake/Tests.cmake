@@ -154,6 +154,8 @@ add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/captur
 set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(pytorch_rows PROPERTIES LABELS cpu TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+set_tests_properties(record_scripts PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Times PyTorch on the rows of datasets/bench and writes `timing` records (reports/schema.json) for reports to set beside ours:
-  pytorch_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S] [--compile]
+  pytorch_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S] [--compile] [--budget S]
   pytorch_rows.py --list        the rows, as the records name them; needs no PyTorch
   pytorch_rows.py --self-test   each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
-import argparse, datetime, importlib.util, json, os, re, subprocess, sys
+import argparse, datetime, importlib.util, json, math, os, re, subprocess, sys, time
 
 from pytorch.rows import BadInput, rows_of
 
@@ -26,12 +26,18 @@ def flags_of(arguments):
     p.add_argument("--seconds", type=float, default=0.1, help="that each launch of a row is timed for")
     p.add_argument("--datasets", default=os.path.join(ROOT, "datasets"), help="folder")
     p.add_argument("--compile", action="store_true", help="torch.compile too, which takes minutes")
+    p.add_argument("--kernel", action="append", default=[], metavar="NAME", help="as the records name it; time nothing else")
+    p.add_argument("--only-compile", action="store_true", help="--compile --kernel pytorch_compile")
     p.add_argument("--compile-seconds", type=float, default=120, help="that a row may compile for")
+    p.add_argument("--budget", type=float, default=math.inf, metavar="S", help="seconds in all; rows left then are left out")
+    p.add_argument("--no-functions", action="store_true", help="do not trace what each variant launches, after its timing")
     p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try this out, no measure of anything")
     p.add_argument("--list", action="store_true", help="print the rows and time nothing")
     p.add_argument("--self-test", action="store_true", help="hold each expression against its formula")
     flags = p.parse_args(arguments)
-    if not flags.seconds > 0 or not flags.compile_seconds > 0: raise BadInput("--seconds and --compile-seconds must be above 0")
+    if not min(flags.seconds, flags.compile_seconds, flags.budget) > 0:
+        raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
+    if flags.only_compile: flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]
     if not (flags.out or flags.list or flags.self_test): raise BadInput("name a file for the records, or --list, or --self-test")
     return flags
 
@@ -83,7 +89,8 @@ def show(j):
 def time_all(torch, rows, flags):
     from pytorch.timing import RowTimer
     settle(torch)
-    timer = RowTimer(flags.device, flags.seconds, flags.compile_seconds if flags.compile else 0)
+    timer = RowTimer(flags.device, flags.seconds, flags.compile_seconds if flags.compile else 0, flags.kernel,
+                     flags.started + flags.budget, not flags.no_functions)
     source = "pytorch " + torch.__version__
     with open(flags.out, "w") as out:
         def write(j): out.write(json.dumps(j) + "\n"), out.flush()
@@ -94,7 +101,7 @@ def time_all(torch, rows, flags):
             except RuntimeError as e:
                 print(f"{row.key()}: the device is lost: {str(e).splitlines()[0]}", file=sys.stderr)
                 return 1
-            if row.op == "paged_attention" and flags.device == "cuda":
+            if row.op == "paged_attention" and flags.device == "cuda" and not flags.kernel:
                 j = without_vllm(row, source)
                 write(j), show(j)
             timer.free()
@@ -103,8 +110,10 @@ def time_all(torch, rows, flags):
 
 
 def main(arguments):
+    started = time.monotonic()
     try:
         flags = flags_of(arguments)
+        flags.started = started
         rows = [] if flags.self_test else rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, flags.shape)
         if flags.out and not flags.list: open(flags.out, "a").close()
     except BadInput as e:
@@ -116,6 +125,9 @@ def main(arguments):
     if flags.list:
         sys.stdout.write("".join(row.key() + "\n" for row in rows))
         return 0
+    # Note: read when PyTorch is imported.  A row has a kernel or a few: more workers would only take longer to start.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(min(8, os.cpu_count() or 1)))
+    os.environ.setdefault("TEARDOWN_CUPTI", "0")  # Note: after a trace, with graphs in the process, it has crashed
     try:
         import torch
     except ImportError as e:

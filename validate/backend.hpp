@@ -72,6 +72,13 @@ struct LaunchedFunction {
   double occupancy = 0;                               // the share of a multiprocessor's threads that they are
 };
 
+// A function of the device, as one launch had it, be it ours or a library's.
+struct CalledFunction {
+  std::string name;        // short, as LaunchedFunction has it
+  std::size_t blocks = 0;  // of the grid
+  bool operator==(const CalledFunction&) const = default;
+};
+
 // Bytes between device memory and the last cache before it.
 struct DramBytes {
   double read = 0, written = 0;
@@ -127,6 +134,8 @@ class Backend {
   // The functions of one launch, in order; those that a library launches are not seen.  `watched`: a profiler that waits for it
   // (ncu --profile-from-start off) sees this launch.
   virtual std::vector<LaunchedFunction> launched(const TimedLaunch&, bool /*watched*/) { return {}; }
+  // All functions of one launch, in order, a library's too.  Throws std::runtime_error with the reason where nobody can tell.
+  virtual std::vector<CalledFunction> traced(const TimedLaunch&) { throw std::runtime_error("this backend traces nothing"); }
   // What one launch of each moves, by the device's own counters, from a cache that holds nothing of it until all that it wrote is
   // in memory.  `about_s`: how long a launch of each takes, roughly.  Throws std::runtime_error with the reason where there are
   // no such counters, or none for us.

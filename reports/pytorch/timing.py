@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row: its variants made, timed in turns, their values checked, a `timing` record for each."""
-import gc, signal, time, warnings
+import gc, math, signal, time, warnings
 
 import torch
 
 from . import attention, expressions
 from .clock import CudaClock, HostClock, Launch, kept, summary
 from .expressions import DTYPES, Maker, Variant
+from .functions import functions_of
 
 BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
 AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
+
+
+USED_UP = "the time given was used up"
 
 
 class TooSlow(BaseException):
@@ -46,9 +50,9 @@ def why_wrong(outputs, expected):
     return ""
 
 
-def within(seconds, call):
-    """call(), given up after so many seconds."""
-    late = f"not compiled within {seconds:g} s"
+def within(seconds, call, late):
+    """call(), given up after so many seconds with that reason."""
+    if not seconds > 0: raise TooSlow(late)
 
     def give_up(*_): raise TooSlow(late)
     before, start = signal.signal(signal.SIGALRM, give_up), time.perf_counter()
@@ -63,8 +67,11 @@ def within(seconds, call):
 
 
 class RowTimer:
-    def __init__(self, device, seconds, compile_seconds=0):
+    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True):
+        """`kernels`: time these alone; empty: all.  `deadline`: by time.monotonic(), when no further row is begun and no compiler
+        waited for.  `functions`: say what each variant launches on the device."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
+        self.kernels, self.deadline, self.functions = kernels, deadline, functions and device == "cuda"
         self.clock = CudaClock() if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
@@ -76,7 +83,7 @@ class RowTimer:
                 outputs = call()
                 if self.device == "cuda": torch.cuda.synchronize()
                 return call, outputs, ""
-            except (Exception, TooSlow) as e:  # a compiler's errors are of any kind
+            except (Exception, SystemExit, TooSlow) as e:  # a compiler's errors are of any kind
                 why = reason_of(e, warned)
         self._clear()
         return None, None, why
@@ -95,19 +102,35 @@ class RowTimer:
                 yield (Variant(v.kernel.removeprefix("pytorch_") + "_graph", v.what + "; as a CUDA graph"),
                        lambda v=v: self.clock.captured(v.call))
             if v.compiled and self.compile_seconds:
-                yield Variant("compile", "torch.compile(mode=max-autotune-no-cudagraphs) of " + v.what), lambda v=v: self._compiled(v)
+                yield Variant("compile", "torch.compile of " + v.what), lambda v=v: self._compiled(v)
 
     def _compiled(self, v):
         torch._dynamo.reset()  # of the rows before, their tensors too
-        call = torch.compile(v.call, mode="max-autotune-no-cudagraphs", fullgraph=True, dynamic=False)
-        within(self.compile_seconds, call)
+        call = torch.compile(v.call, fullgraph=True, dynamic=False)
+        left = self.deadline - time.monotonic()
+        if left < self.compile_seconds: within(left, call, USED_UP)
+        else: within(self.compile_seconds, call, f"not compiled within {self.compile_seconds:g} s")
         return call
 
+    def _functions(self, variant, call):
+        """What one call launches, outside of all timing; nothing of a graph, and where it cannot be traced, which is said once."""
+        if not self.functions or variant.kernel.endswith("_graph"): return []
+        try:
+            return functions_of(call)
+        except (Exception, SystemExit) as e:
+            self.functions = False
+            print(f"functions are not recorded: {first_line(e)}", flush=True)
+        self._clear()
+        return []
+
     def time(self, row):
-        """(variant, microseconds or None, why not) of each."""
+        """(variant, microseconds or None, why not, its functions) of each."""
         made, expected = [], None
         try:
             for v, prepare in self._variants(row):
+                if self.kernels and v.kernel not in self.kernels:
+                    if expected is None and not v.left_out: expected = self._attempt(prepare)[1]
+                    continue
                 call, why = None, v.left_out
                 if not why: call, outputs, why = self._attempt(prepare)
                 if call and expected is None: expected = outputs
@@ -121,7 +144,7 @@ class RowTimer:
             us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
             self._clear()
-            return [(v, None, why or "while timed: " + reason_of(e, [])) for v, _, why in made]
+            return [(v, None, why or "while timed: " + reason_of(e, []), []) for v, _, why in made]
         times = {i: t for (i, _, _), t in zip(chosen, us)}
         results = []
         for i, (v, call, why) in enumerate(made):
@@ -129,17 +152,20 @@ class RowTimer:
                 again, outputs, why = self._attempt(lambda call=call: call)
                 wrong = why_wrong(outputs, expected) if again else why
                 why = "after the timing: " + wrong if wrong else ""
-            results.append((v, None if why else times[i], why))
+            results.append((v, None if why else times[i], why, [] if why else self._functions(v, call)))
         return results
 
     def records(self, row, source):
         head = {"record": "timing", "source": source, "op": row.op}
         rest = {"backend": self.device, "dtype": row.dtype, "shape": row.shape}
-        if row.op not in BUILDERS:
-            yield head | {"kernel": "pytorch_eager"} | rest | {"what": row.op, "left_out": "no PyTorch expression is written for it"}
+        why = "no PyTorch expression is written for it" if row.op not in BUILDERS else \
+            USED_UP if time.monotonic() > self.deadline else ""
+        if why:
+            kernel = self.kernels[0] if self.kernels else "pytorch_eager"
+            yield head | {"kernel": kernel} | rest | {"what": row.op, "left_out": why}
             return
-        for v, us, why in self.time(row):
-            record = head | {"kernel": v.kernel} | rest | {"what": v.what}
+        for v, us, why, functions in self.time(row):
+            record = head | {"kernel": v.kernel} | rest | {"what": v.what} | ({"functions": functions} if functions else {})
             yield record | ({"left_out": why} if why else {"time_us": summary(us), "samples_us": [kept(us)]})
 
     def free(self):

@@ -114,6 +114,9 @@ class CudaBackend final : public Backend {
       if (watched) check(cudaProfilerStop(), "cudaProfilerStop");
     });
   }
+  std::vector<CalledFunction> traced(const TimedLaunch& k) override {
+    return cuda::traced([&] { run(k.launcher, k.args[0], k.workspace, {}); });
+  }
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
     settle();
     return cuda::dram_bytes(streams_[0], kernels, about_s);

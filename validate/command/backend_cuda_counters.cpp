@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "validate/command/backend_cuda_clock.hpp"
 #include "validate/command/bench_device.hpp"
@@ -17,11 +16,9 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
-#include <cupti_result.h>
 #include <cupti_target.h>
-#include <dlfcn.h>
 
-#include "cuda/core/vendor/library.hpp"
+#include "validate/command/backend_cuda_cupti.hpp"
 #endif
 
 namespace assay::cuda {
@@ -30,23 +27,7 @@ namespace assay::cuda {
 
 namespace {
 
-const vendor::Library& cupti() {
-  static const vendor::Library library("CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}, nullptr);
-  // Note: it looks for its other half where the system looks, and in a folder of ours only one of the same version will do.
-  static const bool beside = [] {
-    Dl_info info{};
-    if (!library.available() || !::dladdr(reinterpret_cast<void*>(library.function<void()>("cuptiGetVersion")), &info))
-      return false;
-    const std::string path = info.dli_fname;
-    return ::dlopen((path.substr(0, path.rfind('/') + 1) + "libnvperf_host.so").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
-  }();
-  static_cast<void>(beside);
-  return library;
-}
-
-#define ASSAY_FUNCTION(name) decltype(&::name) name = cupti().function<std::remove_pointer_t<decltype(&::name)>>(#name)
 struct Cupti {
-  ASSAY_FUNCTION(cuptiGetResultString);
   ASSAY_FUNCTION(cuptiProfilerInitialize);
   ASSAY_FUNCTION(cuptiProfilerDeviceSupported);
   ASSAY_FUNCTION(cuptiProfilerGetCounterAvailability);
@@ -71,7 +52,6 @@ struct Cupti {
   ASSAY_FUNCTION(cuptiRangeProfilerGetCounterDataInfo);
   ASSAY_FUNCTION(cuptiRangeProfilerCounterDataGetRangeInfo);
 };
-#undef ASSAY_FUNCTION
 // The parameters of a call, with the size that tells CUPTI their version.
 #define ASSAY_PARAMETERS(type, name) \
   type name{};                       \
@@ -80,19 +60,6 @@ struct Cupti {
 const Cupti& api() {
   static const Cupti functions;
   return functions;
-}
-
-using cuda::check;
-
-void check(CUptiResult result, const char* what) {
-  if (result == CUPTI_SUCCESS) return;
-  if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES || result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-    throw std::runtime_error(
-        "the driver shows its counters to the administrator alone (ERR_NVGPUCTRPERM; option "
-        "NVreg_RestrictProfilingToAdminUsers)");
-  const char* text = nullptr;
-  if (api().cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text) text = "unknown error";
-  throw std::runtime_error(fmt::format("CUPTI, {}: {} ({})", what, text, static_cast<int>(result)));
 }
 
 CUcontext current_context() {

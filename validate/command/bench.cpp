@@ -164,13 +164,17 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (backend_name == "cuda") {
     if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
       throw BadInput("--once times and counts nothing: there is nothing for --memory, --dram, --sites, --times-only or --ab");
-    if (flags.memory && (flags.dram || flags.resources))
-      throw BadInput("--memory runs nothing: there is nothing for --dram or --resources");
+    if (flags.memory && (flags.dram || flags.resources || flags.library_functions))
+      throw BadInput("--memory runs nothing: there is nothing for --dram, --resources or --library-functions");
+    if (flags.once && flags.library_functions)
+      throw BadInput("--library-functions traces beside the timing, and --once times nothing");
     return;
   }
   if (flags.dram) throw BadInput("--dram: simt has no counters of device memory; it needs a GPU, --backend cuda");
   if (flags.resources)
     throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
+  if (flags.library_functions)
+    throw BadInput("--library-functions: no library launches anything on simt; it needs a GPU, --backend cuda");
   if (flags.once) throw BadInput("--once: there is no profiler to launch for on simt; it needs a GPU, --backend cuda");
 }
 

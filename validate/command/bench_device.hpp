@@ -27,9 +27,11 @@ std::string resources_text(const LaunchedFunction& f);
 
 nlohmann::ordered_json json_of(const DramBytes& d);
 nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions);
+nlohmann::ordered_json json_of(const std::vector<CalledFunction>& functions);
 // The other way round.  They throw where the fields are not those.
 DramBytes dram_from(const nlohmann::ordered_json& j);
 std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j);
+std::vector<CalledFunction> called_from(const nlohmann::ordered_json& j);
 
 // "assay::on_gpu::rows_room::norm::run<__half>(int)", mangled or not, as "rows_room::norm::run<__half>".
 std::string short_function_name(const char* symbol);

@@ -53,6 +53,8 @@ Json to_json(const KernelTimes& t) {
          {"other_bytes", t.other_bytes},
          {"code", t.code}};
   if (!t.functions.empty()) j["functions"] = json_of(t.functions);
+  if (!t.library_functions.empty()) j["library_functions"] = json_of(t.library_functions);
+  if (!t.no_trace.empty()) j["no_trace"] = t.no_trace;
   if (t.dram) j["dram"] = json_of(*t.dram);
   return j;
 }
@@ -66,6 +68,8 @@ KernelTimes times_from(const Json& j) {
   t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");
   t.code = j.at("code");
   if (const auto functions = j.find("functions"); functions != j.end()) t.functions = functions_from(*functions);
+  if (const auto called = j.find("library_functions"); called != j.end()) t.library_functions = called_from(*called);
+  t.no_trace = j.value("no_trace", "");
   if (const auto dram = j.find("dram"); dram != j.end()) t.dram = dram_from(*dram);
   return t;
 }
@@ -88,6 +92,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
+  o.traced = order.value("traced", std::vector<std::string>{});
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
     throw std::runtime_error("this build places the tensors otherwise");
@@ -258,6 +263,7 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
              {"input_bytes", packing.input_bytes},
              {"outputs", file(outputs)},
              {"output_bytes", packing.output_bytes}};
+  if (!o.traced.empty()) order["traced"] = o.traced;
   // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
   if (o.longer)
     order["longer"] = {{"line", repro(*o.longer, o.op->shape())},

@@ -194,6 +194,18 @@ void launch_once(Backend& backend, const DeviceProblem& device, const std::vecto
   }
 }
 
+void trace(Backend& backend, const std::vector<std::string>& traced, const std::vector<Candidate>& chosen,
+           const std::vector<TimedLaunch>& launches) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (std::find(traced.begin(), traced.end(), chosen[i].times->kernel) == traced.end()) continue;
+    try {
+      chosen[i].times->library_functions = backend.traced(launches[i]);
+    } catch (const std::runtime_error& e) {
+      chosen[i].times->no_trace = e.what();
+    }
+  }
+}
+
 void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
   std::vector<double> about;
   for (const Candidate& c : chosen) about.push_back(c.estimate_s);
@@ -206,6 +218,13 @@ void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const st
 }
 
 }  // namespace
+
+void join_traces(const KernelTimes& before, KernelTimes& k) {
+  if (!before.no_trace.empty()) k.no_trace = before.no_trace;
+  else if (k.no_trace.empty() && !before.library_functions.empty() && k.library_functions != before.library_functions)
+    k.no_trace = "its processes launched different functions";
+  if (!k.no_trace.empty()) k.library_functions.clear();
+}
 
 std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
   std::vector<KernelTimes> all(order.kernels.size());
@@ -237,6 +256,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   }
   if (order.functions)
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = backend_.launched(launches[i], false);
+  trace(backend_, order.traced, chosen, launches);
   if (!order.judge) return all;
   if (order.longer) {
     DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);

@@ -81,6 +81,12 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
   }
 }
 
+// A line for each function of a library, or one why they are not known.
+void print_traced(const KernelTimes& t) {
+  for (const CalledFunction& f : t.library_functions) fmt::print("  {:<18} {}: {} blocks\n", "", f.name, f.blocks);
+  if (!t.no_trace.empty()) fmt::print("  {:<18} the library's functions are not known: {}\n", "", t.no_trace);
+}
+
 }  // namespace
 
 double bench_score(double us, double baseline_us, double limit_us) {
@@ -169,6 +175,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
       fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), median, s.p5, s.p95, rate, ratios,
                  label_of(shape), right ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     if (own && t.first.dram) fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused_of(all, t)));
+    if (own) print_traced(t.first);
     if (own && flags.resources)
       for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
     std::fflush(stdout);
@@ -205,6 +212,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     }
     if (t.first.dram) j["dram"] = json_of(*t.first.dram);
     if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
+    if (!t.first.library_functions.empty()) j["library_functions"] = json_of(t.first.library_functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;
     if (machine) j["machine"] = json_of(*machine);
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
@@ -270,6 +278,9 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
       order.leave_out_slow = order.functions = turn == 0;
+      if (flags.library_functions)
+        for (const Timed& t : side)
+          if (is_vendor(*t.kernel)) order.traced.emplace_back(t.kernel->name);
       order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
       if (planted.inputs && which == 0) order.longer = planted.c, order.longer_inputs = &planted.inputs->memory;
       const auto at = [&](const std::string& name) {
@@ -286,6 +297,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
         k.cold_us.clear(), k.steady.us.clear();
         if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
+        join_traces(t->first, k);
         t->first = k;
       }
       if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);

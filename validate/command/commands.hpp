@@ -58,7 +58,8 @@ struct BenchFlags {
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
   std::string suite;                // of datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
-  double seconds = 0.3;  // of timing for each row, all processes together
+  double seconds = 0.3;            // of timing for each row, all processes together
+  bool library_functions = false;  // name what the libraries launch
   bool times_only = false;
   bool sites = false;       // bytes by source line too
   bool memory = false;      // device memory instead: nothing runs

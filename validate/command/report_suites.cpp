@@ -46,12 +46,15 @@ double claim_of(const SuitePlace& place) {
   return most;
 }
 
-// The latest of each kernel, on the same device.
+// The latest time of each kernel, on the same device; why there is none, where nobody took one.
 std::map<std::string, const Timing*> taken_elsewhere(const Report& report, const SuiteLine& line) {
   std::map<std::string, const Timing*> latest;
   for (const RecordFile& f : report.files)
     for (const Timing& e : f.timings)
-      if (f.device == line.file->device && same_problem(e, line)) latest[e.kernel] = &e;
+      if (f.device == line.file->device && same_problem(e, line)) {
+        const Timing*& known = latest[e.kernel];
+        if (!known || e.left_out.empty() || !known->left_out.empty()) known = &e;
+      }
   return latest;
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "pretended_clock.hpp"
+#include "validate/command/bench_device.hpp"
+#include "validate/command/bench_judge.hpp"
 
 namespace assay {
 
@@ -69,6 +71,36 @@ TEST_CASE("bench: bytes by the counters and the functions launched go with a row
   CHECK(without.of("naive").at("time_us").at("median") == 20);
   flags.dram = false, machine.why_no_dram.clear();
   CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
+}
+
+TEST_CASE("bench: what a library launches is traced after the timing, of those asked for, and known where processes agree") {
+  PretendedClock machine;
+  LocalTimer timer(machine);
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=9 cols=72 seed=1");
+  const RowJudge row(*shape.op, shape.c);
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive", "block_row"}};
+  order.traced = {"block_row"};
+  const std::vector<KernelTimes> times = timer.time(order, row.inputs(), {});
+  CHECK(times.at(0).library_functions.empty());
+  CHECK((times.at(1).library_functions == std::vector<CalledFunction>{{"split", 8}, {"library_gemm", 132}}));
+  CHECK(called_from(json_of(times[1].library_functions)) == times[1].library_functions);
+  machine.why_no_trace = "no CUPTI here";
+  const std::vector<KernelTimes> without = timer.time(order, row.inputs(), {});
+  CHECK((without.at(1).no_trace == "no CUPTI here" && without[1].left_out.empty() && !without[1].cold_us.empty()));
+  CHECK(without[0].no_trace.empty());
+
+  KernelTimes first = times[1], same = times[1], other = times[1], none = times[0], failed = without[1];
+  join_traces(none, first);
+  CHECK(first.library_functions == times[1].library_functions);
+  join_traces(first, same);
+  CHECK((same.no_trace.empty() && same.library_functions == first.library_functions));
+  other.library_functions[1].blocks = 131;
+  join_traces(first, other);
+  CHECK((other.no_trace == "its processes launched different functions" && other.library_functions.empty()));
+  join_traces(other, same);
+  CHECK((same.no_trace == other.no_trace && same.library_functions.empty()));
+  join_traces(first, failed);
+  CHECK(failed.no_trace == "no CUPTI here");
 }
 
 TEST_CASE("bench: --once launches each kernel on the first row that it is quick on") {

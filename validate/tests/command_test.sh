@@ -43,7 +43,7 @@ holds "timer: longer, placed otherwise" \
   "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"bytes","input_bytes":512}')" "places the tensors otherwise"
 holds "timer: longer, no inputs" \
   "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"none","input_bytes":1024}')" "cannot open none"
-for flag in --dram --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
+for flag in --dram --resources --library-functions --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
 works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
 same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
 same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \

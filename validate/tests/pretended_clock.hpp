@@ -28,7 +28,7 @@ class PretendedClock final : public Backend {
   Launcher slow = nullptr;  // this one takes long by the host's clock
   int slow_runs = 1 << 30;  // the first so many times
   std::vector<Launcher> timed, launched_alone, launched_watched;
-  std::string why_no_dram;
+  std::string why_no_dram, why_no_trace;
   // With it, what a launch on these arguments takes, 40 times with some noise.
   std::function<double(const void* args)> work;
   std::uint64_t noise = 1;
@@ -76,6 +76,10 @@ class PretendedClock final : public Backend {
   std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
     (watched ? launched_watched : launched_alone).push_back(k.launcher);
     return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
+  }
+  std::vector<CalledFunction> traced(const TimedLaunch&) override {
+    if (!why_no_trace.empty()) throw std::runtime_error(why_no_trace);
+    return {{"split", 8}, {"library_gemm", 132}};
   }
   // Kernel number i reads 1000·(i + 1) bytes and writes 10.
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {

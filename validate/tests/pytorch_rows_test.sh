@@ -32,6 +32,7 @@ refuses "form=cosh" "${rows[@]}" --list --op gelu --shape "rows=2 cols=2 form=co
 refuses "--shape needs exactly one --op" "${rows[@]}" --list --shape "rows=2 cols=2"
 refuses "cannot write" "${rows[@]}" /nonexistent/out.jsonl
 refuses "above 0" "${rows[@]}" out.jsonl --seconds 0
+refuses "above 0" "${rows[@]}" out.jsonl --budget 0
 refuses "nonexistent" "${rows[@]}" --list --datasets nonexistent
 
 # --- without PyTorch it says so, in a sentence; with it, the values and the records
@@ -44,9 +45,35 @@ if "$python" -c "import torch" 2>/dev/null; then
     --shape "batch=1 seq_q=4 seq_k=4 heads=2 kv_heads=1 head_dim=8 mask=causal" \
     --shape "batch=1 seq_q=4 seq_k=4 heads=2 kv_heads=1 head_dim=8 mask=causal window=2"
   tail -n +2 attention.jsonl >>records/pytorch.jsonl
+  exits 0 "${rows[@]}" some.jsonl --device cpu --seconds 0.001 --op rmsnorm --dtype f32 --shape "rows=3 cols=8" --kernel pytorch_eager_llama
+  same "one variant alone" '"pytorch_eager_llama"' "$(grep -o '"pytorch_[a-z_]*"' some.jsonl)"
+  # torch.compile alone: rows after the time given, a compiler that takes too long, one that is not there.
+  compiled=("${rows[@]}" compiled.jsonl --device cpu --seconds 0.001 --only-compile --op gelu --shape "rows=3 cols=8")
+  exits 0 "${compiled[@]}" --dtype f32 --budget 0.01
+  same "left out" '"pytorch_compile"' "$(grep '"left_out": "the time given was used up"' compiled.jsonl | grep -o '"pytorch_[a-z]*"')"
+  tail -n +2 compiled.jsonl >>records/pytorch.jsonl
+  exits 0 "${compiled[@]}" --dtype f32 --compile-seconds 0.001
+  same "records" '"pytorch_compile"' "$(grep '"left_out": "not compiled within 0.001 s"' compiled.jsonl | grep -o '"pytorch_[a-z]*"')"
+  exits 0 env TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 CXX=/nonexistent "${compiled[@]}" --dtype f32
+  same "records" 2 "$(wc -l <compiled.jsonl | tr -d ' ')"
+  holds "without a compiler" "$(tail -1 compiled.jsonl)" '"left_out": "'
+  # What a call launches goes with its time; where it cannot be traced the time stays.
+  cat >functions.py <<'END'
+import json, pytorch.timing as timing
+from pytorch.rows import Row
+timer, row = timing.RowTimer("cpu", 0.001), Row("softmax", "f32", "rows=2 cols=3")
+def refused(call): raise RuntimeError("no CUPTI")
+for timing.functions_of in (lambda call: [{"function": "softmax", "blocks": 3}]), refused:
+    timer.functions = True
+    for record in timer.records(row, "pytorch"): print(json.dumps(record))
+END
+  exits 0 env PYTHONPATH="$sources/reports" "$python" functions.py
+  grep '^{' "$tmp/out" >>records/pytorch.jsonl
+  holds "functions of a call" "$out" '"functions": [{"function": "softmax", "blocks": 3}], "time_us"'
+  holds "none" "$out" "functions are not recorded: RuntimeError: no CUPTI"
   whole_lines records/pytorch.jsonl "the records"
-  same "rows that are left out, with a reason" 6 "$(grep -c '"left_out"' records/pytorch.jsonl)"
-  same "rows timed" 7 "$(grep -c '"median"' records/pytorch.jsonl)"
+  same "rows that are left out, with a reason" 7 "$(grep -c '"left_out"' records/pytorch.jsonl)"
+  same "rows timed" 9 "$(grep -c '"median"' records/pytorch.jsonl)"
   works env ASSAY_RECORDS="$tmp/records" "$bin/assay_tests" "[recorded]"
   refuses "no row and no case in common" "$validate" compare records/pytorch.jsonl records/pytorch.jsonl
 else

@@ -116,6 +116,24 @@ TEST_CASE("report: a line of a document's table has the fastest right kernel, it
             "25.00 | 1.60× | 102.00 / 165.00 | 37.5 % / 38.2 % | ") != std::string::npos);
 }
 
+TEST_CASE("report: what another program could not time is there once, with its reason, and takes no other time's place",
+          "[report]") {
+  const std::string no_vllm = timing("vllm", R"("left_out":"vLLM is not installed")");
+  const std::string took = R"("time_us":{"median":90,"p5":89,"p95":91,"min":88,"max":92,"samples":30})";
+  const Files f(
+      {kBenchFile,
+       {kHead, timing("pytorch_eager", took), timing("pytorch_compile", R"("left_out":"no compiler")"), no_vllm},
+       {kHead, timing("pytorch_eager", R"("left_out":"the time given was used up")"), timing("pytorch_compile", took), no_vllm}});
+  const auto& [eager, compile, unfused, vendor] = f.report.suites.at(0).lines.at(0).contenders;
+  REQUIRE(eager.size() == 1);
+  CHECK((eager[0].us == 90 && eager[0].why.empty()));
+  REQUIRE(compile.size() == 1);
+  CHECK((compile[0].us == 90 && compile[0].why.empty()));
+  REQUIRE(vendor.size() == 2);  // what was timed first
+  CHECK(vendor[0].kernel == "baseline_cudnn");
+  CHECK((vendor[1].kernel == "vllm" && vendor[1].us == 0 && vendor[1].why == "vLLM is not installed"));
+}
+
 TEST_CASE("report: times of another device are no contenders, and the latest file has the line", "[report]") {
   std::string other = kHead;
   other.replace(other.find("NVIDIA H200"), 11, "NVIDIA T4");

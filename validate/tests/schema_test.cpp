@@ -166,6 +166,17 @@ TEST_CASE("schema: every field of a record is held to it") {
   bench.erase("dram"), bench["resources"] = Json::parse(kResources);
   bench["resources"][0]["occupancy"] = 75;
   CHECK(violation(bench.dump()) != "");
+  bench["resources"][0]["occupancy"] = 0.75, bench["library_functions"] = Json::parse(R"([{"function":"gemm","blocks":132}])");
+  CHECK(violation(bench.dump()) == "");
+  bench["library_functions"][0]["blocks"] = -1;
+  CHECK(violation(bench.dump()) != "");
+  bench.erase("library_functions");
+  Json timing = Json::parse(
+      R"({"record":"timing","source":"pytorch 2.11","op":"linear","kernel":"pytorch_eager","backend":"cuda","dtype":"f16",
+    "shape":"tokens=1","what":"x @ w","left_out":"no","functions":[{"function":"gemm","blocks":132}]})");
+  CHECK(violation(timing.dump()) == "");
+  timing["functions"][0].erase("function");
+  CHECK(violation(timing.dump()) != "");
   bench["time_us"]["samples"] = 0;
   CHECK(violation(bench.dump()) != "");
 }
