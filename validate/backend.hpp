@@ -72,10 +72,10 @@ struct LaunchedFunction {
   double occupancy = 0;                               // the share of a multiprocessor's threads that they are
 };
 
-// A function of the device, as one launch had it, be it ours or a library's.
+// A function of the device, as one launch had it, be it ours or a library's; "memset" is the driver's.
 struct CalledFunction {
   std::string name;        // short, as LaunchedFunction has it
-  std::size_t blocks = 0;  // of the grid
+  std::size_t blocks = 0;  // of the grid; of a memset 0
   bool operator==(const CalledFunction&) const = default;
 };
 

@@ -15,9 +15,11 @@ def short_name(name):
 
 
 def functions_in(trace):
-    """Of a trace in Chrome's form, in the order of their starts."""
-    kernels = sorted((e for e in trace["traceEvents"] if e.get("cat") == "kernel"), key=lambda e: float(e["ts"]))
-    return [{"function": short_name(e["name"]), "blocks": math.prod(int(n) for n in e["args"]["grid"])} for e in kernels]
+    """Of a trace in Chrome's form, in the order of their starts; the driver's memsets too."""
+    events = sorted((e for e in trace["traceEvents"] if e.get("cat") in ("kernel", "gpu_memset")), key=lambda e: float(e["ts"]))
+    return [{"function": "memset", "blocks": 0, "us": float(e["dur"])} if e["cat"] == "gpu_memset" else
+            {"function": short_name(e["name"]), "blocks": math.prod(int(n) for n in e["args"]["grid"]), "us": float(e["dur"])}
+            for e in events]
 
 
 def functions_of(call):

@@ -29,7 +29,8 @@ namespace assay::cuda {
 namespace {
 
 using KernelRecord = CUpti_ActivityKernel10;
-constexpr CUpti_ActivityKind kKind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+using MemsetRecord = CUpti_ActivityMemset4;
+constexpr CUpti_ActivityKind kKernel = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, kMemset = CUPTI_ACTIVITY_KIND_MEMSET;
 
 struct Api {
   ASSAY_FUNCTION(cuptiGetVersion);
@@ -71,7 +72,9 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
     CUpti_Activity* record = nullptr;
     CUptiResult result = CUPTI_SUCCESS;
     while (valid > 0 && (result = api().cuptiActivityGetNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
-      if (record->kind != kKind) continue;
+      if (record->kind == kMemset)
+        seen().functions.emplace_back(reinterpret_cast<const MemsetRecord*>(record)->start, CalledFunction{"memset", 0});
+      if (record->kind != kKernel) continue;
       const auto& k = *reinterpret_cast<const KernelRecord*>(record);
       const std::size_t blocks =
           static_cast<std::size_t>(k.gridX) * static_cast<std::size_t>(k.gridY) * static_cast<std::size_t>(k.gridZ);
@@ -101,14 +104,18 @@ std::vector<CalledFunction> traced(const std::function<void()>& work) {
     const std::lock_guard lock(seen().mutex);
     seen().functions.clear(), seen().fault = CUPTI_SUCCESS;
   }
-  check(api().cuptiActivityEnable(kKind), "starting a trace");
   struct Enabled {
     bool still = true;
-    void end() { still = false, check(api().cuptiActivityDisable(kKind), "ending a trace"); }
+    void end() {
+      still = false;
+      for (const CUpti_ActivityKind kind : {kKernel, kMemset}) check(api().cuptiActivityDisable(kind), "ending a trace");
+    }
     ~Enabled() {
-      if (still) api().cuptiActivityDisable(kKind);
+      if (still)
+        for (const CUpti_ActivityKind kind : {kKernel, kMemset}) api().cuptiActivityDisable(kind);
     }
   } enabled;
+  for (const CUpti_ActivityKind kind : {kKernel, kMemset}) check(api().cuptiActivityEnable(kind), "starting a trace");
   work();
   check(cudaDeviceSynchronize(), "tracing");
   enabled.end();

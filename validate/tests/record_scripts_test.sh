@@ -85,6 +85,16 @@ holds "too short" "$out" "(less than 50 us)"
 holds "an older record" "$out" "(functions not recorded by bench)"
 exits 0 "${check[@]}" calls.jsonl --markdown
 holds "$called" "$out" "| linear/baseline_cublaslt | pytorch_cublaslt | f16 | same | 100.00 | 97.10 | 0.9710 | ok, same function |"
+# A memset before the same call is PyTorch's own; one after it, or another function, is another call.
+led() { # led KERNEL US FUNCTIONS
+  echo "{\"record\":\"timing\",\"op\":\"linear\",\"kernel\":\"$1\",$of_row,\"shape\":\"same\",\"time_us\":{\"median\":$2},\"functions\":[$3]}"
+}
+memset='{"function":"memset","blocks":0,"us":6}' gemm='{"function":"gemm<(int)2>","blocks":132,"us":90}'
+{ cat calls.jsonl; head "a GPU"; led pytorch_eager 107 "$memset,$gemm"; led pytorch_cublaslt 107 "$gemm,$memset"; } >led.jsonl
+exits 0 "${check[@]}" led.jsonl
+holds "$called" "$out" "1 of 5 pairs judged, 0 beyond 3 %"
+holds "a memset less" "$(tr -s ' ' <<<"$out")" "same 100.00 101.00 1.0100 ok, same function, less 1 memset of PyTorch's own"
+holds "a memset after it" "$out" "(another algorithm: gemm<(int)2> x 132 here, gemm<(int)2> x 132 + memset x 0 there)"
 # A planted wrong record, slower and faster by 4 %.
 for us in 104 96; do
   { cat calls.jsonl; head "a GPU"; other pytorch_eager same $us "gemm<(int)2>" 132; } >wrong.jsonl
@@ -101,12 +111,12 @@ refuses "cannot read" "${check[@]}" nonesuch
 # --- the functions in a trace of PyTorch's
 cat >trace.json <<'END'
 {"traceEvents": [
-  {"ph": "X", "cat": "kernel", "name": "void at::native::(anonymous namespace)::reduce<512, (bool)0>(int, f<(int)1>)", "ts": 20.5, "args": {"grid": [4, 2, 3]}},
-  {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "ts": 5, "args": {}},
-  {"ph": "X", "cat": "kernel", "name": "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNT", "ts": 10, "args": {"grid": [132, 1, 1]}},
+  {"ph": "X", "cat": "kernel", "name": "void at::native::(anonymous namespace)::reduce<512, (bool)0>(int, f<(int)1>)", "ts": 20.5, "dur": 3, "args": {"grid": [4, 2, 3]}},
+  {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "ts": 5, "dur": 1.5, "args": {}},
+  {"ph": "X", "cat": "kernel", "name": "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNT", "ts": 10, "dur": 8, "args": {"grid": [132, 1, 1]}},
   {"ph": "i", "name": "Record Window End", "ts": 1}]}
 END
 same "functions, by their starts" \
-  "[{'function': 'nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNT', 'blocks': 132}, {'function': 'at::native::reduce<512, (bool)0>', 'blocks': 24}]" \
-  "$(PYTHONPATH=$sources/reports python3 -c 'import json; from pytorch.functions import functions_in; print(functions_in(json.load(open("trace.json"))))')"
+  "[('memset', 0, 1.5), ('nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNT', 132, 8.0), ('at::native::reduce<512, (bool)0>', 24, 3.0)]" \
+  "$(PYTHONPATH=$sources/reports python3 -c 'import json; from pytorch.functions import functions_in; print([tuple(f.values()) for f in functions_in(json.load(open("trace.json")))])')"
 verdict
