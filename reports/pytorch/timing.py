@@ -67,11 +67,13 @@ def within(seconds, call, late):
 
 
 class RowTimer:
-    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True):
+    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True,
+                 rest=0):
         """`kernels`: time these alone; empty: all.  `deadline`: by time.monotonic(), when no further row is begun and no compiler
-        waited for.  `functions`: say what each variant launches on the device."""
+        waited for.  `functions`: say what each variant launches on the device.  `rest`: seconds before a row is timed."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
         self.kernels, self.deadline, self.functions = kernels, deadline, functions and device == "cuda"
+        self.rest = rest
         self.clock = CudaClock() if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
@@ -140,6 +142,7 @@ class RowTimer:
             self._clear()
             made.append((Variant("eager", "the row's tensors"), None, reason_of(e, [])))
         chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
+        time.sleep(self.rest)
         try:
             us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
