@@ -4,13 +4,10 @@ enable_testing()
 
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
-add_executable(assay_tests ${unit_tests} validate/command/bench_cases.cpp validate/command/bench_device.cpp
-  validate/command/bench_once.cpp validate/command/bench_row.cpp validate/command/bench_rows.cpp
-  validate/command/bench_times.cpp validate/command/bench_timer.cpp validate/command/device_monitor.cpp
-  validate/command/report_counts.cpp validate/command/report_suites.cpp validate/command/report_text.cpp
-  validate/command/selection.cpp "${PROJECT_BINARY_DIR}/generated/registry_trial.cpp")
+add_executable(assay_tests ${unit_tests})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_hooks assay_reference assay_kernels_simt assay_broken_simt assay_validate
+target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command_parts assay_hooks assay_reference
+  assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
@@ -133,8 +130,9 @@ set(hostile ${ASSAY_HOSTILE})
 list(FILTER hostile EXCLUDE REGEX "/gpu_[^/]*$")
 set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${hostile})
+set_target_properties(assay_hostile_simt PROPERTIES UNITY_BUILD ON)  # each sits in a namespace of its own
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
-assay_executable(validate-hostile registry_hostile.cpp assay_kernels_simt assay_hostile_simt)
+assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_hostile_simt)
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()
@@ -209,3 +207,14 @@ set_tests_properties(tree.add_a_room PROPERTIES RUN_SERIAL ON)
 # Tests share the processors: a thread that has nothing to do must not keep another process's from working.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT OMP_WAIT_POLICY=passive)
+
+# The dearest start first, so that no processor waits at the end for one of them; about what they take, in seconds.  What takes
+# both processors starts before all others.
+foreach(line "^tree[.]headers$ 1000" "^unit$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random[.] 40"
+    "^simt[.]corpus$|^command$|^hostile$|^simt[.]variants 30" "^simt[.](attention|ffn|transformer).*[.](models|smoke) 20" "[.](models|smoke|broken) 12")
+  string(REGEX MATCH "^(.*) ([0-9]+)$" found "${line}")
+  set(these ${all_tests})
+  list(FILTER these INCLUDE REGEX "${CMAKE_MATCH_1}")
+  list(REMOVE_ITEM all_tests ${these} "")
+  set_tests_properties(${these} PROPERTIES COST ${CMAKE_MATCH_2})
+endforeach()

@@ -2,6 +2,8 @@
 // The golden against values worked out by hand, and against differences of the forward pass.
 #include "ops/attention_backward.hpp"
 
+#include <omp.h>
+
 #include <limits>
 #include <memory>
 #include <string_view>
@@ -93,6 +95,12 @@ TEST_CASE("attention_backward: worked out by hand", "[golden]") {
 }
 
 TEST_CASE("attention_backward: gradients are differences of the forward pass", "[golden]") {
+  // Note: thousands of goldens of a few elements each; to wake threads for them takes far longer than they do.
+  const struct OneThread {
+    int before = omp_get_max_threads();
+    OneThread() { omp_set_num_threads(1); }
+    ~OneThread() { omp_set_num_threads(before); }
+  } one_thread;
   constexpr double kStep = 1e-4;
   for (const double mask : {0.0, 1.0, 2.0})
     for (const std::int64_t queries : {3, 6}) {

@@ -115,7 +115,7 @@ void oracle_with(const attention_forward::Args& a, const Rounding& round, std::s
   const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
   const auto met = [&](double v) { return round.numerics.rounds_turned ? round_to(a.q.dtype, v) : v; };
-  std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1]));
+  std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1])), asking(static_cast<std::size_t>(dim));
   for (std::int64_t row = 0; row < a.q.shape[0] * a.q.shape[1] * heads; ++row) {
     const std::int64_t head = row % heads, token = row / heads;
     std::int64_t batch = a.packed ? 0 : token / a.q.shape[1];
@@ -135,14 +135,15 @@ void oracle_with(const attention_forward::Args& a, const Rounding& round, std::s
       return a.mask != attention_forward::Mask::none && key > query + above;
     };
 
+    for (std::int64_t c = 0; c < dim; ++c)
+      asking[static_cast<std::size_t>(c)] = met(turned(a, a.q, row * dim, c, static_cast<double>(place), round));
     double max = -inf, sum = 0;
     bool nan = false;
     for (std::int64_t key = 0; key < keys; ++key) {
       if (hidden(key)) continue;
       double s = 0;
       for (std::int64_t c = 0; c < dim; ++c) {
-        const double x = met(turned(a, a.q, row * dim, c, static_cast<double>(place), round));
-        s = round(s + x * met(turned(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
+        s = round(s + asking[static_cast<std::size_t>(c)] * met(turned(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
       }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
