@@ -98,7 +98,7 @@ def attention_forward(m, a):
     for name in BACKENDS:
         forward = by_backend(name)
         yield Variant("sdpa_" + name, f"F.scaled_dot_product_attention, {name} backend; no L",
-                      lambda forward=forward: forward(q, k, v, a, None), left_out=sdpa_cannot(a) or None)
+                      lambda forward=forward: forward(q, k, v, a, None), hide_host=True, left_out=sdpa_cannot(a) or None)
 
 
 def attention_backward(m, a):
