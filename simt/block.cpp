@@ -30,12 +30,6 @@ void become(Thread* t) {
   thread_number = static_cast<int>(t->id);
 }
 
-// Note: a stack that was left long ago has gone cold; the one after the next is asked for while the next runs.
-void expect_next() {
-  const Thread* after = machine.ready.peek();
-  if (after != nullptr && after->fiber != nullptr) prefetch(*after->fiber);
-}
-
 // Waits until this thread is at the head of the queue.
 void run_others() {
   Thread* self = machine.current;
@@ -44,7 +38,6 @@ void run_others() {
   if (next == nullptr) stop({.what = Trouble::What::stuck});
   become(next);
   if (next->fiber == nullptr) next->fiber = fibers().take();
-  expect_next();
   switch_fiber(*self->fiber, *next->fiber);
 }
 
@@ -166,8 +159,6 @@ void leave_meetings(Warp& w, const Thread& t) {
         continue;
       }
       to = next->fiber;
-      prefetch_canary(*to);
-      expect_next();
     } else {
       machine.current = nullptr;
     }

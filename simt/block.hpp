@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
 inline constexpr std::size_t kNamedBarriers = 16;
 inline constexpr int kTicks = 4096;  // accesses between two looks at the clock
 
-struct alignas(64) Thread {
+struct Thread {
   device::uint3 index;
   unsigned id, lane;
   Fiber* fiber;          // null: not started, or ended
@@ -63,7 +63,6 @@ class ReadyQueue {
   void push_back(Thread* t) { ring_[tail_++ % kSize] = t; }
   void push_front(Thread* t) { ring_[--head_ % kSize] = t; }
   Thread* pop() { return empty() ? nullptr : ring_[head_++ % kSize]; }
-  Thread* peek() const { return empty() ? nullptr : ring_[head_ % kSize]; }
 
  private:
   static constexpr unsigned kSize = 2 * kMaxThreads;

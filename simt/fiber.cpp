@@ -79,6 +79,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr std::size_t kGuardBytes = 64 * 1024;  // a multiple of every page size in use
+constexpr std::uint64_t kCanary = 0x5a17c0deca9a21e5;
 
 #if defined(SIMT_ASAN)
 Fiber* g_from = nullptr;  // the fiber that was left last
@@ -125,9 +126,7 @@ void FiberPool::prepare(Fiber& f) {
 #if defined(SIMT_ASAN)
   __asan_unpoison_memory_region(f.stack, f.stack_bytes);
 #endif
-  // Note: at one offset of a page, as the tops of the stacks below, they would fight for the same few sets of a cache.
-  f.canary = reinterpret_cast<std::uint64_t*>(f.stack + f.colour * 64 % 4096);
-  *f.canary = kCanary;
+  std::memcpy(f.stack, &kCanary, sizeof kCanary);
 #if defined(SIMT_UCONTEXT)
   getcontext(&f.context);
   f.context.uc_stack.ss_sp = f.stack;
@@ -181,5 +180,7 @@ bool FiberPool::in_guard(std::uintptr_t address) const {
 FiberPool::~FiberPool() {
   for (Fiber& f : all_) munmap(f.stack - kGuardBytes, kGuardBytes + f.stack_bytes);
 }
+
+bool canary_intact(const Fiber& f) { return std::memcmp(f.stack, &kCanary, sizeof kCanary) == 0; }
 
 }  // namespace simt::detail

@@ -33,8 +33,7 @@ struct Fiber {
   unsigned char* stack = nullptr;  // lowest usable byte; null: the stack of the operating-system thread
   std::size_t stack_bytes = 0;
   unsigned colour = 0;
-  std::uint64_t* canary = nullptr;  // in the lowest page
-  void* fake_stack = nullptr;       // of AddressSanitizer
+  void* fake_stack = nullptr;  // of AddressSanitizer
 };
 
 #if defined(SIMT_UCONTEXT) || defined(SIMT_ASAN)
@@ -48,7 +47,7 @@ inline void switch_fiber(Fiber& from, Fiber& to) { simt_switch_stack(&from.stack
 // Called first on a fiber's stack, by what the fiber runs.
 void entered_fiber();
 
-// Fibers that all run `entry`, which never returns.  Below each stack lie guard pages; a word of its lowest page is a canary.
+// Fibers that all run `entry`, which never returns.  Below each stack lie guard pages; its lowest word is a canary.
 class FiberPool {
  public:
   explicit FiberPool(void (*entry)()) : entry_(entry) {}
@@ -76,16 +75,6 @@ class FiberPool {
   std::vector<Fiber*> free_;
 };
 
-inline constexpr std::uint64_t kCanary = 0x5a17c0deca9a21e5;
-inline bool canary_intact(const Fiber& f) { return *f.canary == kCanary; }
-
-// What a switch to a fiber that waits will touch first, and what its end will.
-inline void prefetch([[maybe_unused]] const Fiber& f) {
-#if !defined(SIMT_UCONTEXT)
-  __builtin_prefetch(f.stack_pointer);
-  __builtin_prefetch(static_cast<const unsigned char*>(f.stack_pointer) + 64);
-#endif
-}
-inline void prefetch_canary(const Fiber& f) { __builtin_prefetch(f.canary); }
+bool canary_intact(const Fiber& f);
 
 }  // namespace simt::detail
