@@ -5,19 +5,16 @@
   pytorch_rows.py --list        the rows, as the records name them; needs no PyTorch
   pytorch_rows.py --self-test   each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
-import argparse, datetime, importlib.util, json, math, os, re, subprocess, sys, time
+import datetime, importlib.util, json, math, os, re, subprocess, sys, time
 
-from pytorch.rows import BadInput, rows_of
+from pytorch.rows import rows_of
+from records import BadInput, Parser
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message): raise BadInput(message)
-
-
 def flags_of(arguments):
-    p = Parser(prog="pytorch_rows.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = Parser(__doc__)
     p.add_argument("out", nargs="?", help="file for the records")
     p.add_argument("--suite", action="append", default=[], metavar="NAME", help="rows of datasets/bench/suites/NAME.json")
     p.add_argument("--op", action="append", default=[], help="rows of this op alone")

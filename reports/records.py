@@ -1,10 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records (JSON Lines, reports/schema.json) as the scripts beside this file read them, and the tables that they print."""
-import gzip, json
+"""What the scripts beside this file share: their flags, the records (JSON Lines, reports/schema.json) that they read, the tables that
+they print, and how those that judge end."""
+import argparse, gzip, json, os, sys
 
 
 class BadInput(Exception):
     """What a person or a file got wrong; exit code 2."""
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, about):
+        super().__init__(prog=os.path.basename(sys.argv[0]), description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def error(self, message): raise BadInput(message)
+
+
+def flags_of(about, arguments, within, of, least, unit, what):
+    """Of a script that judges: files of records, what they may be off by, and from where on."""
+    p = Parser(about)
+    p.add_argument("files", nargs="+", metavar="RECORDS")
+    p.add_argument("--markdown", action="store_true", help="a table in Markdown")
+    p.add_argument("--within", type=float, default=within, metavar="SHARE", help=f"of {of}, that may be off")
+    p.add_argument("--least", type=float, default=least, metavar=unit, help=what)
+    flags = p.parse_args(arguments)
+    if not min(flags.within, flags.least) > 0: raise BadInput("--within and --least must be above 0")
+    return flags
+
+
+def judged(main):
+    """Ends the process with what main(arguments) returns, or with 2 and a sentence."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (BadInput, KeyError) as error:
+        print(f"{os.path.basename(sys.argv[0])}: {f'a record lacks {error}' if isinstance(error, KeyError) else error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def records_of(paths):

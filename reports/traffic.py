@@ -5,26 +5,9 @@
 A line for each row whose formula has at least 256 MB, for what is smaller stays in the L2 cache in part.  Judged is each kernel of
 ours on a row that the memory limits; `naive` and `unfused` are what the others are held against, and move more by their nature.
 Exit codes: 0 every judged row is within 5 %, 1 one is not or none was judged, 2 bad usage."""
-import argparse, sys
-
-from records import BadInput, records_of, row_of, show
+from records import flags_of, judged, records_of, row_of, show
 
 COLUMNS = ["kernel", "dtype", "shape", "formula MB", "DRAM MB", "ratio", ""]
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message): raise BadInput(message)
-
-
-def flags_of(arguments):
-    p = Parser(prog="traffic.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("files", nargs="+", metavar="RECORDS")
-    p.add_argument("--markdown", action="store_true", help="a table in Markdown")
-    p.add_argument("--within", type=float, default=0.05, metavar="SHARE", help="of the formula that DRAM bytes may be off by")
-    p.add_argument("--least", type=float, default=256, metavar="MB", help="of the formula, for a row to be looked at")
-    flags = p.parse_args(arguments)
-    if not flags.within > 0 or not flags.least > 0: raise BadInput("--within and --least must be above 0")
-    return flags
 
 
 def not_judged(record):
@@ -35,28 +18,23 @@ def not_judged(record):
 
 
 def main(arguments):
-    flags = flags_of(arguments)
+    flags = flags_of(__doc__, arguments, 0.05, "the formula", 256, "MB", "of the formula, for a row to be looked at")
     latest = {}
     for record in records_of(flags.files):
         if record["record"] == "bench" and "dram" in record: latest[record["kernel"], *row_of(record)] = record
-    rows, judged, off = [], 0, 0
+    rows, count, off = [], 0, 0
     for record in latest.values():
         # As bench prints it: unfused is held against the formula of its own steps.
         formula = record["bytes"]["unfused_formula" if record["kernel"] == "unfused" else "formula"]
         if formula < 1e6 * flags.least: continue
         ratio = (record["dram"]["read_bytes"] + record["dram"]["written_bytes"]) / formula
         why, wrong = not_judged(record), abs(ratio - 1) > flags.within
-        if not why: judged, off = judged + 1, off + wrong
+        if not why: count, off = count + 1, off + wrong
         rows.append([f"{record['op']}/{record['kernel']}", record["dtype"], record["shape"], f"{1e-6 * formula:.2f}",
                      f"{1e-6 * ratio * formula:.2f}", f"{ratio:.4f}", f"({why})" if why else "OFF" if wrong else "ok"])
     show(COLUMNS, rows, flags.markdown)
-    print(f"{chr(10) * flags.markdown}{judged} rows judged, {off} beyond {100 * flags.within:g} % of the formula")
-    return 1 if off or not judged else 0
+    print(f"{chr(10) * flags.markdown}{count} rows judged, {off} beyond {100 * flags.within:g} % of the formula")
+    return 1 if off or not count else 0
 
 
-if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (BadInput, KeyError) as error:
-        print(f"traffic.py: {f'a record lacks {error}' if isinstance(error, KeyError) else error}", file=sys.stderr)
-        sys.exit(2)
+if __name__ == "__main__": judged(main)

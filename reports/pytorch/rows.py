@@ -4,6 +4,8 @@ fill and layout.  Needs no PyTorch."""
 import json, os
 from decimal import Decimal
 
+from records import BadInput
+
 DTYPES = ("f16", "bf16", "f32")
 
 # Of each op: its axes, then its attributes with their defaults, both in the order of ops/OP.hpp.  A choice is the list of its words.
@@ -43,10 +45,6 @@ OPS = {
     "transformer_layer": ("batch seq_q hidden heads kv_heads head_dim ffn",
                           {"dialect": ["llama", "gpt2", "gptneox"], **EPSILON, "base": 10000, "rotary_dim": 0}),
 }
-
-
-class BadInput(Exception):
-    """What a person or a file got wrong; exit code 2."""
 
 
 def shortest(value):
