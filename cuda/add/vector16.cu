@@ -18,11 +18,9 @@ struct Plus {
 
 void run(const add::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const pointwise::Extent e = pointwise::extent_of(a.y, a.a, a.b);
-  const bool wide = pointwise::starts_aligned(a.a, e) && pointwise::starts_aligned(a.b, e) && pointwise::starts_aligned(a.y, e);
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    pointwise::binary<T>({a.a.as<T>(), a.a.stride[0]}, {a.b.as<T>(), a.b.stride[0]}, a.y.as<T>(), a.y.stride[0], e.rows, e.cols,
-                         wide, Plus{}, l.stream);
+    pointwise::binary<T>({a.a.as<T>(), a.a.stride[0]}, {a.b.as<T>(), a.b.stride[0]}, a.y.as<T>(), a.y.stride[0],
+                         a.y.shape[0], a.y.shape[1], Plus{}, l.stream);
   });
 }
 

@@ -12,12 +12,12 @@ struct Gelu {
   __device__ float operator()(float z) const { return activate<kForm>(z); }
 };
 
-// z, y: matrices; the rows of z start at multiples of 16 bytes.
+// z, y: matrices.
 inline void gelu_step(const Tensor& z, const Tensor& y, Activation form, void* stream) {
   with_type(y.dtype, [&]<class T>(Type<T>) {
     with_gelu(form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({z.as<T>(), z.stride[0]}, y.as<T>(), y.stride[0], y.shape[0], y.shape[1], y.rows_aligned(16),
-                          Gelu<kForm>{}, stream);
+      pointwise::unary<T>({z.as<T>(), z.stride[0]}, y.as<T>(), y.stride[0], y.shape[0], y.shape[1], Gelu<kForm>{},
+                          stream);
     });
   });
 }

@@ -45,7 +45,10 @@ __global__ void __launch_bounds__(kThreads)
     pointwise_map(Inputs<T, kInputs> in, T* y, std::int64_t y_stride, Items<N> items, F f) {
   constexpr int kBatch = Inputs<T, kInputs>::kBatch;
   using Pack = Vec<T, N>;
-  const auto apply = [&](auto&&... x) { return f(to_float(x)...); };
+  const auto apply = [&](auto&& input) {
+    if constexpr (kInputs == 1) return f(to_float(input(0)));
+    else return f(to_float(input(0)), to_float(input(1)));
+  };
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * (kThreads * kBatch) + threadIdx.x;
   Pack v[kInputs][kBatch]{};
   Place at[kBatch]{};
@@ -64,60 +67,46 @@ __global__ void __launch_bounds__(kThreads)
     if (item < items.packs) {
       float result[N];
 #pragma unroll
-      for (int j = 0; j < N; ++j) {
-        if constexpr (kInputs == 1) result[j] = apply(v[0][i][j]);
-        else result[j] = apply(v[0][i][j], v[1][i][j]);
-      }
+      for (int j = 0; j < N; ++j) result[j] = apply([&](int k) { return v[k][i][j]; });
       st(reinterpret_cast<Pack*>(y + at[i].row * y_stride + at[i].col * N), from_floats<T>(result));
     } else if (N > 1 && item < items.all) {
       const Place left = place_of(item - items.packs, items.left_a_row);
       const std::int64_t col = items.packs_a_row * N + left.col;
-      const auto input = [&](int k) { return ld(in.rows[k].data + left.row * in.rows[k].stride + col); };
-      float result;
-      if constexpr (kInputs == 1) result = apply(input(0));
-      else result = apply(input(0), input(1));
+      const float result = apply([&](int k) { return ld(in.rows[k].data + left.row * in.rows[k].stride + col); });
       st(y + left.row * y_stride + col, from_float<T>(result));
     }
   }
 }
 
-// `wide`: every row of the inputs and of y starts at a multiple of 16 bytes.
+// The rows of matrices that all follow on each other are one long row; packs are taken where every row starts at a multiple of 16
+// bytes.
 template <class T, int kInputs, class F>
-void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
-         void* stream) {
-  const bool together = y_stride == cols && std::all_of(std::begin(in.rows), std::end(in.rows),
-                                                        [&](const Rows<T>& r) { return r.stride == cols; });
+void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
+  const auto all = [&](auto&& holds) {
+    return holds(Rows<T>{y, y_stride}) && std::all_of(std::begin(in.rows), std::end(in.rows), holds);
+  };
+  const bool one = rows == 1 || all([&](const Rows<T>& m) { return m.stride == cols; });
+  const bool wide = all([&](const Rows<T>& m) {
+    const auto first = reinterpret_cast<std::uintptr_t>(m.data), second = reinterpret_cast<std::uintptr_t>(m.data + m.stride);
+    return first % 16 == 0 && (one || second % 16 == 0);
+  });
   const auto go = [&]<int N, bool kOneRow>(std::integral_constant<int, N>, std::bool_constant<kOneRow>) {
     const Items<N> items = kOneRow ? Items<N>(1, rows * cols) : Items<N>(rows, cols);
     launch(pointwise_map<T, N, kOneRow, kInputs, F>,
            {.grid = dim3(ceil_div(items.all, kThreads * Inputs<T, kInputs>::kBatch)), .block = dim3(kThreads)}, stream, in, y,
            y_stride, items, f);
   };
-  const auto of = [&](auto n) { together || rows == 1 ? go(n, std::true_type{}) : go(n, std::false_type{}); };
+  const auto of = [&](auto n) { one ? go(n, std::true_type{}) : go(n, std::false_type{}); };
   wide ? of(std::integral_constant<int, 16 / sizeof(T)>{}) : of(std::integral_constant<int, 1>{});
-}
-// The rows of matrices that are all contiguous are one long row.
-struct Extent {
-  std::int64_t rows, cols;
-};
-template <class... Tensors>
-Extent extent_of(const Tensor& y, const Tensors&... inputs) {
-  if (y.contiguous() && (inputs.contiguous() && ...)) return {1, y.size()};
-  return {y.shape[0], y.shape[1]};
-}
-// Whether every row of that extent starts at a multiple of 16 bytes.
-inline bool starts_aligned(const Tensor& t, const Extent& e) {
-  return e.rows == 1 ? reinterpret_cast<std::uintptr_t>(t.data) % 16 == 0 : t.rows_aligned(16);
 }
 
 template <class T, class F>
-void unary(Rows<T> a, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f, void* stream) {
-  map<T, 1>({{a}}, y, y_stride, rows, cols, wide, f, stream);
+void unary(Rows<T> a, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
+  map<T, 1>({{a}}, y, y_stride, rows, cols, f, stream);
 }
 template <class T, class F>
-void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, bool wide, F f,
-            void* stream) {
-  map<T, 2>({{a, b}}, y, y_stride, rows, cols, wide, f, stream);
+void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
+  map<T, 2>({{a, b}}, y, y_stride, rows, cols, f, stream);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::pointwise

@@ -20,12 +20,10 @@ struct Gelu {
 
 void run(const gelu::Args& a, const Launch& l) {
   if (a.x.size() == 0) return;
-  const pointwise::Extent e = pointwise::extent_of(a.y, a.x);
-  const bool wide = pointwise::starts_aligned(a.x, e) && pointwise::starts_aligned(a.y, e);
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({a.x.as<T>(), a.x.stride[0]}, a.y.as<T>(), a.y.stride[0], e.rows, e.cols, wide, Gelu<kForm>{},
-                          l.stream);
+      pointwise::unary<T>({a.x.as<T>(), a.x.stride[0]}, a.y.as<T>(), a.y.stride[0], a.y.shape[0], a.y.shape[1],
+                          Gelu<kForm>{}, l.stream);
     });
   });
 }

@@ -30,8 +30,8 @@ void run(const gemm_swiglu::Args& a, const Launch& l) {
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     const std::int64_t rows = a.y.shape[0], ffn = a.y.shape[1];
     const pointwise::Rows<T> gate{p.gate.as<T>(), p.gate.stride[0]}, up{p.up.as<T>(), p.up.stride[0]};
-    pointwise::unary<T>(gate, p.gate.as<T>(), p.gate.stride[0], rows, ffn, true, Silu{}, l.stream);
-    pointwise::binary<T>(gate, up, a.y.as<T>(), a.y.stride[0], rows, ffn, a.y.rows_aligned(16), Times{}, l.stream);
+    pointwise::unary<T>(gate, p.gate.as<T>(), p.gate.stride[0], rows, ffn, Silu{}, l.stream);
+    pointwise::binary<T>(gate, up, a.y.as<T>(), a.y.stride[0], rows, ffn, Times{}, l.stream);
   });
 }
 

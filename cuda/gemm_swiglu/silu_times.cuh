@@ -11,11 +11,11 @@ struct SiluTimes {
   __device__ float operator()(float gate, float up) const { return silu(gate) * up; }
 };
 
-// gate, up, y [tokens, ffn]; the rows of gate and up start at multiples of 16 bytes.
+// gate, up, y [tokens, ffn].
 inline void silu_times(const Tensor& gate, const Tensor& up, const Tensor& y, void* stream) {
   with_type(y.dtype, [&]<class T>(Type<T>) {
     pointwise::binary<T>({gate.as<T>(), gate.stride[0]}, {up.as<T>(), up.stride[0]}, y.as<T>(), y.stride[0], y.shape[0],
-                         y.shape[1], y.rows_aligned(16), SiluTimes{}, stream);
+                         y.shape[1], SiluTimes{}, stream);
   });
 }
 

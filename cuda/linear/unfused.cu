@@ -72,7 +72,7 @@ void run(const linear::Args& a, const Launch& l) {
   if (!a.bias.data) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     pointwise::binary<T>({product.as<T>(), product.stride[0]}, {a.bias.as<T>(), 0}, a.y.as<T>(), a.y.stride[0], rows, out,
-                         a.bias.rows_aligned(16) && a.y.rows_aligned(16), Add{}, l.stream);
+                         Add{}, l.stream);
   });
 }
 

@@ -35,11 +35,10 @@ void run_norm(const rmsnorm::Args& a, const Launch& l) {
 void run(const residual_rmsnorm::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
-  const bool wide_sum = a.x.rows_aligned(kAccess) && a.residual.rows_aligned(kAccess) && a.s.rows_aligned(kAccess);
   const rmsnorm::Args norm{.x = a.s, .gamma = a.gamma, .y = a.y, .epsilon = a.epsilon};
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     pointwise::binary<T>({a.x.as<T>(), a.x.stride[0]}, {a.residual.as<T>(), a.residual.stride[0]}, a.s.as<T>(), a.s.stride[0],
-                         rows, cols, wide_sum, Add{}, l.stream);
+                         rows, cols, Add{}, l.stream);
     wide(norm) ? run_norm<T, kPerAccess<T>>(norm, l) : run_norm<T, 1>(norm, l);
   });
 }

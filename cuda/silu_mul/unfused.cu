@@ -22,14 +22,11 @@ struct Times {
 
 void run(const silu_mul::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const pointwise::Extent e = pointwise::extent_of(a.y, a.gate, a.up);
-  const bool wide = pointwise::starts_aligned(a.gate, e) && pointwise::starts_aligned(a.up, e) &&
-                    pointwise::starts_aligned(a.y, e);
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     T* const y = a.y.as<T>();
-    const std::int64_t stride = a.y.stride[0];
-    pointwise::unary<T>({a.gate.as<T>(), a.gate.stride[0]}, y, stride, e.rows, e.cols, wide, Silu{}, l.stream);
-    pointwise::binary<T>({y, stride}, {a.up.as<T>(), a.up.stride[0]}, y, stride, e.rows, e.cols, wide, Times{}, l.stream);
+    const std::int64_t stride = a.y.stride[0], rows = a.y.shape[0], cols = a.y.shape[1];
+    pointwise::unary<T>({a.gate.as<T>(), a.gate.stride[0]}, y, stride, rows, cols, Silu{}, l.stream);
+    pointwise::binary<T>({y, stride}, {a.up.as<T>(), a.up.stride[0]}, y, stride, rows, cols, Times{}, l.stream);
   });
 }
 

@@ -19,12 +19,9 @@ struct SiluTimes {
 
 void run(const silu_mul::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const pointwise::Extent e = pointwise::extent_of(a.y, a.gate, a.up);
-  const bool wide = pointwise::starts_aligned(a.gate, e) && pointwise::starts_aligned(a.up, e) &&
-                    pointwise::starts_aligned(a.y, e);
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    pointwise::binary<T>({a.gate.as<T>(), a.gate.stride[0]}, {a.up.as<T>(), a.up.stride[0]}, a.y.as<T>(), a.y.stride[0], e.rows,
-                         e.cols, wide, SiluTimes{}, l.stream);
+    pointwise::binary<T>({a.gate.as<T>(), a.gate.stride[0]}, {a.up.as<T>(), a.up.stride[0]}, a.y.as<T>(), a.y.stride[0],
+                         a.y.shape[0], a.y.shape[1], SiluTimes{}, l.stream);
   });
 }
 
