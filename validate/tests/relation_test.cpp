@@ -234,7 +234,7 @@ TEST_CASE("relation: steps are judged by what the candidate has stored", "[relat
     std::vector<Tensor> outputs;
     for (std::size_t t = 0; t < op.tensors.size(); ++t) {
       const bool given = is_given(op.tensors[t]);
-      images.push_back((given ? other.inputs.data() + other.packing.given[t] : other.outputs.data() + other.packing.at[t]));
+      images.push_back(given ? other.inputs.data() + other.packing.given[t] : other.outputs.data() + other.packing.at[t]);
       if (op.tensors[t].role != Role::output) continue;
       outputs.push_back(other.packing.placements[t].tensor);
       outputs.back().data = images.back();

@@ -169,7 +169,9 @@ cublasStatus_t launch(const Plan& plan, std::size_t algorithm, const Matmul& m, 
 // Whether the heuristics' first choice is taken as it is, as PyTorch takes it: for timing the same call in both.
 bool first_choice() {
   const char* const asked = std::getenv("ASSAY_CUBLASLT");
-  return asked && std::string_view(asked) == "first";
+  if (asked && std::string_view(asked) != "first")
+    throw std::runtime_error("ASSAY_CUBLASLT is '" + std::string(asked) + "'; what it may be is 'first'");
+  return asked;
 }
 
 // The least of three times of each algorithm, after one launch that loads it.
