@@ -227,7 +227,8 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
     };
     put(g.pv_abs, pv_abs.row(r).transpose().array());
     put(g.pv_sq, pv_sq.row(r).transpose().array());
-    put(g.spread, (p_v_sq.row(r).array() - o.row(r).array().square()).max(0.0).sqrt().transpose());
+    const auto spread = [&](double squares, double mean) { return attention_spread(squares, mean, end_of(r) - begin_of(r)); };
+    put(g.spread, p_v_sq.row(r).binaryExpr(o.row(r), spread).transpose().array());
     if (spoiled(r)) put(g.o, Eigen::ArrayXd::Constant(dim, kNaN));
     else put(g.o, o.row(r).transpose().array());
   }

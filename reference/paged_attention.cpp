@@ -75,7 +75,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, std::int64
   };
   put(g.pv_abs, (v.cwiseAbs().transpose() * p.matrix()).array());
   put(g.pv_sq, (v.cwiseAbs2().transpose() * p.square().matrix()).array());
-  put(g.spread, (p_v_sq - o.square()).max(0.0).sqrt());
+  put(g.spread, p_v_sq.binaryExpr(o, [&](double squares, double mean) { return attention_spread(squares, mean, keys); }));
   put(g.v_abs, v.cwiseAbs().colwise().sum().transpose().array());
   if (!empty)
     for (std::size_t i = 0; i < m.odd.size(); ++i)

@@ -25,9 +25,9 @@
 // Together epsilon: |ln(w'/w)| <= epsilon, and since sum p (v - o) = 0,
 //   O       sum p (w'/w - 1)(v - o) / sum p w'/w:                 e^epsilon (e^epsilon - 1) sum p|v - o|,
 //           and as a mean of v's with other weights at most           max|v| + |o|.
-//           Spread, which stands for the sum, is a difference of sums in f64, where weights below their roundoff are lost: by
-//           3n 2^-53 sum p v^2 at most, and those that underflow.  Where epsilon is tens (stored scores), they are what may
-//           become the largest. Below, sums over p are of the weights as they are now, e^(2 epsilon) p at most, which sum to 1.
+//           Spread stands for sum p|v - o|, sum|v| for max|v|.  Where epsilon is tens (stored scores), weights that f64 rounds
+//           to nothing (as exp does below e^-700) may become the largest: 2^-500 of every value stands for them.
+//           Below, sums over p are of the weights as they are now, e^(2 epsilon) p at most, which sum to 1.
 //   L       epsilon.
 // The sums and what is stored:
 //   P       rounded to the storage dtype (u_p) before it meets V, l summed from either form: sum p eta v or sum p eta (v - o).
@@ -71,11 +71,18 @@ struct AttentionMagnitudes {
   double o = 0;
   double pv_abs = 0;  // sum p|v|
   double pv_sq = 0;   // sum (pv)^2
-  double spread = 0;  // sqrt(sum p v^2 - o^2), which is at least sum p|v - o|
+  double spread = 0;  // attention_spread, which is at least sum p|v - o|
   double v_abs = 0;   // sum |v|
 
   bool empty() const { return keys == 0 || std::isinf(score_max); }  // O = 0, L = -inf
 };
+
+// sqrt(sum p v^2 - o^2) of a channel over n keys, which is at least sum p|v - o| (Jensen), from what f64 has of the two; what
+// f64 loses of them is added: n roundings of either sum, 2n of o^2 <= sum p v^2.
+inline double attention_spread(double p_v_sq, double o, std::int64_t keys) {
+  const double lost = 3 * static_cast<double>(keys) * 0x1p-53 * p_v_sq;
+  return std::sqrt(std::max(p_v_sq - o * o, 0.0) + lost);
+}
 
 // Of a score, not scaled.
 inline double attention_turn_error(const Numerics& numerics, const AttentionMagnitudes& m) {
@@ -127,8 +134,7 @@ inline double attention_output_bound(const Numerics& numerics, Errors errors, co
   if (m.empty()) return rounding_floor(out);
   const double u = unit_roundoff(numerics.accumulate), log_sum = std::fabs(m.lse - m.score_max);
   const double grown = std::exp(attention_epsilon(numerics, errors, m)), twice = grown * grown;
-  const double square = m.spread * m.spread, lost_sum = 3 * static_cast<double>(m.keys) * 0x1p-53 * (square + m.o * m.o);
-  const double spread = std::sqrt(square + lost_sum + 0x1p-1000 * m.v_abs * m.v_abs), farthest = m.v_abs + std::fabs(m.o);
+  const double spread = m.spread + 0x1p-500 * m.v_abs, farthest = m.v_abs + std::fabs(m.o);
   double t = farthest == 0 ? 0 : std::min(grown * (grown - 1) * spread, farthest);
   // What the weights, as they are now, make of it.
   const auto with_weights = [&](double sum, double most) { return sum == 0 ? 0 : std::min(twice * sum, most); };

@@ -13,7 +13,7 @@ struct AttentionGolden {
   Array lse;           // [batch, heads, seq_q]
   Array pv_abs;        // as o: sum p|v|
   Array pv_sq;         // as o: sum (pv)^2
-  Array spread;        // as o: sqrt(sum p v^2 - o^2), which is at least sum p|v - o|
+  Array spread;        // as o: attention_spread, which is at least sum p|v - o|
   Array v_abs;         // as o: sum |v|; or as V: of |v| over this key and those before it
   Array score_max;     // as lse: the largest s
   Array score_abs;     // as lse: the largest |s|

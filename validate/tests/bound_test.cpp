@@ -147,7 +147,8 @@ TEST_CASE("a bound is finite, not negative (0 is that of a copy) and grows with 
 // Two keys whose weights lie e^-40 apart: in f64 the smaller one is lost, and with scores that err by more it may be the larger.
 TEST_CASE("bound: attention with stored scores that err by tens covers the other key", "[bound]") {
   AttentionMagnitudes m{.keys = 2, .dim = 64, .scale = 1, .storage = bf16, .lse = 30000, .score_max = 30000, .score_abs = 30000};
-  m.products_abs = 31000, m.products_sq = 2e7, m.p_sq = 1, m.o = 1, m.pv_abs = 1, m.pv_sq = 1, m.spread = 0, m.v_abs = 2;
+  m.products_abs = 31000, m.products_sq = 2e7, m.p_sq = 1, m.o = 1, m.pv_abs = 1, m.pv_sq = 1,
+  m.spread = attention_spread(1, 1, 2), m.v_abs = 2;
   const Numerics stored{.stores_intermediate = true}, held{};
   for (const Errors errors : {Errors::independent, Errors::coherent}) {
     const double bound = attention_output_bound(stored, errors, m, bf16);
