@@ -10,20 +10,21 @@ JOBS  ?= $(shell nproc)
 .PHONY: validate test full clean
 .DEFAULT_GOAL := validate
 
+# Note: one folder for both; what `make validate` has built, `make test` builds no second time.
 validate:
 	@cmake/bootstrap.sh
-	@cmake -S . -B build --log-level=WARNING -DASSAY_TESTS=OFF
+	@cmake -S . -B build --log-level=WARNING $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
 
 test:
 	@cmake/bootstrap.sh catch2 libonnx-testdata
-	@cmake -S . -B build-test --log-level=WARNING -DASSAY_TESTS=ON
-	@cmake --build build-test -j $(JOBS)
-	@ctest --test-dir build-test --output-on-failure --no-tests=error -j $(JOBS)
+	@cmake -S . -B build --log-level=WARNING -DASSAY_TESTS=ON
+	@cmake --build build -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 
 full: validate
 	@build/bin/validate run --suite full --json build/full.jsonl
 
 clean:
-	rm -rf build build-test
+	rm -rf build
