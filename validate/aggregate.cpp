@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ops/core/gemm_bound.hpp"
+#include "validate/bounds.hpp"
 
 namespace assay {
 
@@ -21,9 +22,10 @@ Numerics without_storage(Numerics n) {
   return n;
 }
 
+// Of an output's dtype, which is narrower than f64.
 double half_spacing(DType t, double v) {
   const FloatFormat f = info(t).format;
-  return v == 0 ? rounding_floor(t) : std::max(rounding_floor(t), std::ldexp(1.0, std::ilogb(v) - f.precision));
+  return detail::exp2i(std::max(std::ilogb(v), f.min_exponent) - f.precision);
 }
 
 // Sums over one row.
@@ -52,24 +54,22 @@ struct Sums {
 class Elements {
  public:
   Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
-      : problem_(problem),
-        numerics_(numerics),
-        bare_(without_storage(numerics)),
+      : golden_(problem.golden(0)),
         dtype_(dtype),
-        symmetric_(hooks.only_sums && numerics.mma_terms == 0),
         stores_(numerics.stores_intermediate || numerics.narrow_probabilities),
-        repeats_(hooks.step_of_few && stores_) {}
+        repeats_(hooks.step_of_few && stores_),
+        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
+        signed_numerics_(stores_ && !repeats_ && !symmetric_ ? without_storage(numerics) : numerics),
+        bounds_(problem, numerics, 0),
+        signed_bounds_(problem, signed_numerics_, 0) {}
 
   void add(Row& row, std::int64_t i, double got) const {
-    const double golden = problem_.golden(0)[static_cast<std::size_t>(i)], bound = problem_.bound(numerics_, 0, i);
+    const double golden = golden_[static_cast<std::size_t>(i)], bound = bounds_[i];
     if (!std::isfinite(golden) || !std::isfinite(got) || !(bound > 0) || !std::isfinite(bound)) return;
     if (!(std::fabs(golden) + bound < overflow_threshold(dtype_))) return;
     const double u = unit_roundoff(dtype_), h = half_spacing(dtype_, golden);
     const double last = u * std::fabs(golden) + rounding_floor(dtype_);
-    double systematic = 0;
-    if (repeats_) systematic = bound - last;
-    else if (!symmetric_) systematic = (stores_ ? problem_.bound(bare_, 0, i) : bound) - last;
-    systematic = std::clamp(systematic, 0.0, bound);
+    const double systematic = symmetric_ ? 0 : std::clamp(signed_bounds_[i] - last, 0.0, bound);
     const double random = std::max(0.0, bound - last - systematic), allowed = std::min(systematic + u * h, bound);
     const double z = (got - golden) / bound, v = (std::sqrt((h * h + random * random) / 3) + allowed) / bound;
     row.signed_z += std::signbit(golden) ? -z : z;
@@ -85,11 +85,11 @@ class Elements {
   }
 
  private:
-  const Problem& problem_;
-  const Numerics& numerics_;
-  Numerics bare_;
+  std::span<const double> golden_;
   DType dtype_;
-  bool symmetric_, stores_, repeats_;
+  bool stores_, repeats_, symmetric_;
+  Numerics signed_numerics_;  // of all that may have a sign
+  Bounds bounds_, signed_bounds_;
 };
 
 template <class Got>

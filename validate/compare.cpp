@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
+#include "validate/bounds.hpp"
 #include "validate/random.hpp"
 #include "validate/solved_elements.hpp"
 
@@ -57,6 +59,8 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
 
   constexpr std::int64_t kChunk = 4096;
   const SolvedElements solved(problem, output, n);
+  std::optional<Bounds> bounds;  // an exact answer needs none
+  if (!exact) bounds.emplace(problem, numerics, output);
 #pragma omp parallel
   {
     Comparison mine;
@@ -64,17 +68,15 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
     for (std::int64_t chunk = 0; chunk < (solved.count() + kChunk - 1) / kChunk; ++chunk) {
       for (std::int64_t k = chunk * kChunk; k < std::min(solved.count(), (chunk + 1) * kChunk); ++k) {
         const std::int64_t i = solved[k];
-        const double value = got.at(i), bound = problem.bound(numerics, output, i);
-        const double r = ratio(value, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
-        const double zero = ratio(0, golden[static_cast<std::size_t>(i)], bound, exact, got.dtype);
+        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)], bound = exact ? 0 : (*bounds)[i];
+        const double r = ratio(value, right, bound, exact, got.dtype);
         ++mine.compared;
-        if (const double error = std::fabs(value - golden[static_cast<std::size_t>(i)]); std::isfinite(error))
-          mine.error = std::max(mine.error, error);
-        if (!(zero <= 1)) mine.powerless = false;
-        if (mine.zeros && round_to(got.dtype, golden[static_cast<std::size_t>(i)]) != 0) mine.zeros = false;
+        if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
+        if (mine.powerless && !(ratio(0, right, bound, exact, got.dtype) <= 1)) mine.powerless = false;
+        if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r, mine.worst = i;
-          mine.got = value, mine.golden = golden[static_cast<std::size_t>(i)], mine.bound = exact ? 0 : bound;
+          mine.got = value, mine.golden = right, mine.bound = bound;
         }
         if (!(r <= 1)) ++mine.wrong;
       }
@@ -89,9 +91,10 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
                  const std::function<void(const Element&)>& visit) {
   const std::span<const double> golden = problem.golden(output);
   const SolvedElements solved(problem, output, got.size());
+  const Bounds bounds(problem, numerics, output);
   for (std::int64_t k = 0; k < solved.count(); ++k) {
     Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
-    e.bound = problem.bound(numerics, output, e.i);
+    e.bound = bounds[e.i];
     e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
     visit(e);
   }

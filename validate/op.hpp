@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/core/kernel.hpp"
+#include "validate/bounds.hpp"
 #include "validate/fill.hpp"
 #include "validate/op_shape.hpp"
 #include "validate/relation.hpp"
@@ -49,11 +50,13 @@ class Problem {
   virtual std::span<const double> end_to_end() const { return {}; }
   // How many elements of an output make a row, where rows lie one after the other; 0: they lie otherwise.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
-  void set_errors(Errors e) { errors_ = e; }  // of the fill
+  void set_errors(Errors e) { errors_ = e, bounds_.forget(); }  // of the fill
   Errors errors() const { return errors_; }
+  KeptBounds& kept_bounds() const { return bounds_; }  // of what is solved; solve() forgets them
 
  protected:
   Errors errors_ = Errors::independent;
+  mutable KeptBounds bounds_;
 };
 
 // Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "validate/bounds.hpp"
 #include "validate/compare.hpp"
 #include "validate/random.hpp"
 #include "validate/worker.hpp"
@@ -213,6 +214,9 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         return fail(judged.worst, judged.golden, "out of the bound of");
     if (!by_bits && op.composite) continue;  // Note: the bound of a stage says nothing of what its inputs differ by
     const Relation::Scaled s = scaling(r, spec.name);
+    std::optional<Bounds> related_bounds, original_bounds;
+    if (!by_bits)
+      related_bounds.emplace(*problem, kernel.numerics, output), original_bounds.emplace(original, kernel.numerics, output);
     for (std::int64_t i = 0; i < b.size(); ++i) {
       const std::int64_t j = way ? r.partner(c, i) : source(r, c.dims, changed.dims, spec.axes, i);
       const double got = b.at(i), was = a.at(j), scaled = scaled_by(s, was);
@@ -223,9 +227,8 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         return fail(i, scaled, "and must have the bits of");
       }
       if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: each is right by the bound, or overflows near it
-      double allowed =
-          problem->bound(kernel.numerics, output, i) + std::fabs(s.factor) * original.bound(kernel.numerics, output, j);
-      if (way) allowed += original.bound(kernel.numerics, output, i);
+      double allowed = (*related_bounds)[i] + std::fabs(s.factor) * (*original_bounds)[j];
+      if (way) allowed += (*original_bounds)[i];
       if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
     }
   }

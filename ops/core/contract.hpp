@@ -71,6 +71,7 @@ struct Chain {
   std::int64_t extra = 0;
   // How many of them can round.  Adding a zero does not, and n terms have at most n - 1 additions that are not of a zero.
   constexpr std::int64_t roundings(std::int64_t n) const { return std::min((n + lanes - 1) / lanes + extra, n - 1); }
+  bool operator==(const Chain&) const = default;
 };
 
 // The roundings of a division by n: none by a power of two, short of underflow.
@@ -95,6 +96,7 @@ struct Numerics {
   bool rounds_turned = false;         // attention's q and k are rounded to the storage dtype once they are turned
   Chain rescales{.lanes = 0};         // online softmax: how often a sum meets exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // of an op with stages: those of what makes that output
+  bool operator==(const Numerics&) const = default;
 };
 
 // What relative errors that add up to rho make of a product of so many factors; without bound from rho = 1 on.

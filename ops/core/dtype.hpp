@@ -27,6 +27,7 @@ struct FloatFormat {
   int precision;     // significand bits, the hidden one included
   int max_exponent;  // of the largest finite value
   int min_exponent;  // of the smallest normal value
+  constexpr bool operator==(const FloatFormat&) const = default;
 };
 
 struct DTypeInfo {
@@ -76,14 +77,14 @@ constexpr double overflow_threshold(DType t) {
 // Rounds to the nearest value of a format, ties to even, subnormals and overflow as IEEE 754 has them.
 inline double round_to(FloatFormat f, double v) {
   if (f.precision >= 53 || v == 0.0 || !std::isfinite(v)) return v;
+  if (f == info(f32).format) return static_cast<double>(static_cast<float>(v));
   const double threshold = detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
   if (std::fabs(v) >= threshold) return std::copysign(std::numeric_limits<double>::infinity(), v);
   const int e = static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52 & 0x7ff) - 1023;
   const int exponent = e < f.min_exponent ? f.min_exponent : e;
   // Adding and taking away 1.5·2^52 quanta rounds at the quantum, in the mode that the hardware is in: to nearest, ties to even.
   const double anchor = detail::exp2i(exponent - f.precision + 1 + 52) * 1.5;
-  volatile double sum = v + anchor;  // Note: volatile keeps the pair of additions from being folded away
-  return std::copysign(sum - anchor, v);
+  return std::copysign((v + anchor) - anchor, v);
 }
 inline double round_to(DType t, double v) { return is_float(t) ? round_to(info(t).format, v) : v; }
 

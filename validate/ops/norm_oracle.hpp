@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "ops/core/tensor.hpp"
 #include "validate/ops/rounding.hpp"
@@ -13,14 +14,16 @@ namespace assay::norm_oracle {
 template <class X, class Y>
 void layernorm(const Rounding& round, std::int64_t cols, double epsilon, const Tensor& gamma, const Tensor& beta, X x, Y y) {
   double sum = 0, squares = 0;
-  for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + x(c));
+  std::vector<double> d(static_cast<std::size_t>(cols));
+  for (std::int64_t c = 0; c < cols; ++c) sum = round(sum + (d[static_cast<std::size_t>(c)] = x(c)));
   const double mean = round(sum / static_cast<double>(cols));
-  for (std::int64_t c = 0; c < cols; ++c) {
-    const double d = round(x(c) - mean);
-    squares = round(squares + round(d * d));
+  for (double& v : d) {
+    v = round(v - mean);
+    squares = round(squares + round(v * v));
   }
   const double deviation = round(std::sqrt(round(round(squares / static_cast<double>(cols)) + round(epsilon))));
-  for (std::int64_t c = 0; c < cols; ++c) y(c, round(round(round(round(x(c) - mean) / deviation) * gamma.at(c)) + beta.at(c)));
+  for (std::int64_t c = 0; c < cols; ++c)
+    y(c, round(round(round(d[static_cast<std::size_t>(c)] / deviation) * gamma.at(c)) + beta.at(c)));
 }
 
 template <class X, class Y>
