@@ -152,6 +152,7 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.run.watch) throw BadInput("--watch is for run, selfcheck and replay");
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
     throw BadInput("--memory runs nothing: there is nothing for --sites, --times-only or --ab");
+  if (flags.alone && flags.run.selection.kernels.empty()) throw BadInput("--alone needs --kernel: the kernels to time");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");

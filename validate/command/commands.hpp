@@ -60,6 +60,7 @@ struct BenchFlags {
   std::string baseline = "unfused";
   double seconds = 0.3;            // of timing for each row, all processes together
   bool library_functions = false;  // name what the libraries launch
+  bool alone = false;              // nothing beside the kernels asked for
   bool times_only = false;
   bool sites = false;       // bytes by source line too
   bool memory = false;      // device memory instead: nothing runs

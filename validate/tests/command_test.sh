@@ -22,6 +22,9 @@ works "$validate" bench --backend simt --memory --op attention_forward --dtype f
 same "bench --memory: workspace of unfused" $((32 * 4096 * 4096 * 2)) "$(grep '"unfused"' memory.jsonl | field /dev/stdin workspace_bytes)"
 same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$(field memory.jsonl tensor_bytes | sort -u)"
 holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
+works "$validate" bench --backend simt --memory --op attention_forward --kernel mma_tiled --alone --dtype f16 --json memory.jsonl
+same "bench --alone: nothing that ratios refer to" 0 "$(grep -c '"unfused"' memory.jsonl)"
+refuses "--alone needs --kernel" "$validate" bench --backend simt --alone
 refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
 works "$validate" bench --backend simt --memory --suite ln-residual --dtype f16 --json memory.jsonl
 holds "bench --suite: a table's title" "$out" "ln-residual · Fused LayerNorm + residual against PyTorch"
