@@ -12,7 +12,7 @@ from records import flags_of, judged, records_of, row_of, show
 # One call of a library on both sides: of each op, our kernel and the variants of PyTorch that are it.
 CALLS = {
     "attention_backward": {"baseline_cudnn": ["pytorch_sdpa_cudnn"]},
-    "attention_forward": {"baseline_cudnn": ["pytorch_sdpa_cudnn"]},
+    "attention_forward": {"baseline_cudnn": ["pytorch_sdpa_cudnn_l"]},
     "linear": {"baseline_cublaslt": ["pytorch_eager", "pytorch_cublaslt"],
                "baseline_cublaslt_f32": ["pytorch_eager", "pytorch_cublaslt"]},
 }

@@ -99,6 +99,13 @@ def attention_forward(m, a):
         forward = by_backend(name)
         yield Variant("sdpa_" + name, f"F.scaled_dot_product_attention, {name} backend; no L",
                       lambda forward=forward: forward(q, k, v, a, None), hide_host=True, left_out=sdpa_cannot(a) or None)
+    # Note: inputs that want gradients are what makes PyTorch ask for L; cuDNN is 2 % faster with it than without.
+    leaves, forward = [x.detach().requires_grad_() for x in (q, k, v)], by_backend("cudnn")
+
+    def with_l():
+        with torch.enable_grad(): return forward(*leaves, a, None).detach()
+    yield Variant("sdpa_cudnn_l", "F.scaled_dot_product_attention, cudnn backend, as in training: O and L", with_l, hide_host=True,
+                  left_out=sdpa_cannot(a) or None)
 
 
 def attention_backward(m, a):
