@@ -6,6 +6,7 @@ import time
 import torch
 
 LEAST, MOST, WARM_UP, BATCH, KEPT = 30, 1000, 10, 20, 50
+SHORT = 1e-3  # seconds
 FLUSH_BYTES = 256 << 20  # five times the L2 of an H200
 
 
@@ -25,9 +26,12 @@ class CudaClock:
 
     def time_us(self, launches, seconds):
         """Microseconds of each launch, in the order that they were taken."""
+        short = []  # not hiding the host by themselves, as the next one is queued
         for launch in launches:
+            start = time.perf_counter()
             for _ in range(WARM_UP): launch.call()
-        torch.cuda.synchronize()
+            torch.cuda.synchronize()
+            short.append(time.perf_counter() - start < WARM_UP * SHORT)
         us, owner = [[] for _ in launches], []
 
         def collect():
@@ -40,7 +44,7 @@ class CudaClock:
             if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
             for i, launch in enumerate(launches):
                 # Note: the flush comes last, so that what is timed finds the device as validate's launches do, not idle.
-                if launch.hide_host: torch.cuda._sleep(self.HIDING_CYCLES)
+                if launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
                 self.flushed.fill_(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued
                 at = len(owner)
                 self.begin[at].record()
