@@ -103,8 +103,8 @@ class RowTimer:
             if v.steps and self.device == "cuda":
                 yield (Variant(v.kernel.removeprefix("pytorch_") + "_graph", v.what + "; as a CUDA graph"),
                        lambda v=v: self.clock.captured(v.call))
-            if v.compiled and self.compile_seconds:
-                yield Variant("compile", "torch.compile of " + v.what), lambda v=v: self._compiled(v)
+            if v.compiled and self.compile_seconds:  # Note: its guards keep the host busy longer than a flush does the device
+                yield Variant("compile", "torch.compile of " + v.what, hide_host=True), lambda v=v: self._compiled(v)
 
     def _compiled(self, v):
         torch._dynamo.reset()  # of the rows before, their tensors too
