@@ -30,6 +30,8 @@ def words(functions): return " + ".join(f"{name} x {blocks}" for name, blocks in
 
 def beside(ours, other, least):
     """PyTorch's time in us, without memsets of its own before the call; how many those are; why the pair is shown alone, or ""."""
+    rests = [record.get("rest_s", 0) for record in (ours, other)]
+    if rests[0] != rests[1]: return other["time_us"]["median"], 0, f"{rests[0]:g} s of rest before each launch here, {rests[1]:g} s there"
     mine, theirs, us = called(ours, "library_functions"), called(other, "functions"), other["time_us"]["median"]
     if mine is None or theirs is None: return us, 0, f"functions not recorded by {'bench' if mine is None else 'PyTorch'}"
     extra = max(len(theirs) - len(mine), 0)

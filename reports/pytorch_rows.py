@@ -25,8 +25,8 @@ def flags_of(arguments):
     p.add_argument("--compile", action="store_true", help="torch.compile too, which takes minutes")
     p.add_argument("--kernel", action="append", default=[], metavar="NAME", help="as the records name it; time nothing else")
     p.add_argument("--only-compile", action="store_true", help="--compile --kernel pytorch_compile")
-    p.add_argument("--rest", type=float, default=0, metavar="S", help="that the device rests before a row is timed, to be as cool "
-                   "as for the row before: large products soon meet the limit of its power")
+    p.add_argument("--rest", type=float, default=0, metavar="S", help="without work before each launch, so that long ones meet no "
+                   "limit of power")
     p.add_argument("--compile-seconds", type=float, default=120, help="that a row may compile for")
     p.add_argument("--budget", type=float, default=math.inf, metavar="S", help="seconds in all; rows left then are left out")
     p.add_argument("--no-functions", action="store_true", help="do not trace what each variant launches, after its timing")
@@ -36,7 +36,7 @@ def flags_of(arguments):
     flags = p.parse_args(arguments)
     if not min(flags.seconds, flags.compile_seconds, flags.budget) > 0:
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
-    if not 0 <= flags.rest <= 60: raise BadInput("--rest must be 0 to 60 seconds")
+    if not 0 <= flags.rest <= 10: raise BadInput("--rest must be 0 to 10 seconds")
     if flags.only_compile: flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]
     if not (flags.out or flags.list or flags.self_test): raise BadInput("name a file for the records, or --list, or --self-test")
     return flags

@@ -122,8 +122,9 @@ class Backend {
   virtual std::vector<SiteTraffic> sites() const { return {}; }  // of the last run, with sectors
 
   // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
-  // L2 cache is flushed before each.  About `seconds` long, at least 30 and at most 1000 launches of each.
-  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double /*seconds*/) {
+  // L2 cache is flushed before each, after `rest_s` seconds without work.  About `seconds` long, at least 30 and at most 1000
+  // launches of each.
+  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double /*seconds*/, double /*rest_s*/) {
     throw std::runtime_error("this backend is no clock");
   }
   // Microseconds a launch in steady state: the same problem again and again, its data where the caches keep it.  `about_us`: a

@@ -32,7 +32,7 @@ class Composite final : public Problem {
     rows_ = {.total = 1, .sample = std::move(sample)};
     for (int a = 0; a + 1 < first.rank; ++a) rows_.total *= first.shape[a];
     solved_.assign(outputs_.size(), {});
-    memory_.clear(), bounds_.forget();
+    memory_.clear(), forget_bounds();
     stored_.assign(specs_.size(), nullptr);
     const bool given = first.data != nullptr;
     whole_solved_ = false;

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "ops/core/kernel.hpp"
-#include "validate/bounds.hpp"
 #include "validate/fill.hpp"
 #include "validate/op_shape.hpp"
 #include "validate/relation.hpp"
 
 namespace assay {
 
+class KeptBounds;  // bounds.hpp
 struct Case;
 struct Op;
 
@@ -34,6 +34,7 @@ inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.o
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
+  Problem();
   virtual ~Problem() = default;
   virtual std::span<Tensor* const> tensors() = 0;  // in the order of Op::tensors; set data, dtype, shape and stride
   virtual void set_attribute(std::string_view name, double value) = 0;
@@ -50,13 +51,16 @@ class Problem {
   virtual std::span<const double> end_to_end() const { return {}; }
   // How many elements of an output make a row, where rows lie one after the other; 0: they lie otherwise.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
-  void set_errors(Errors e) { errors_ = e, bounds_.forget(); }  // of the fill
+  void set_errors(Errors e) { errors_ = e, forget_bounds(); }  // of the fill
   Errors errors() const { return errors_; }
-  KeptBounds& kept_bounds() const { return bounds_; }  // of what is solved; solve() forgets them
+  KeptBounds& kept_bounds() const { return *bounds_; }
 
  protected:
+  void forget_bounds();  // solve() does
   Errors errors_ = Errors::independent;
-  mutable KeptBounds bounds_;
+
+ private:
+  std::shared_ptr<KeptBounds> bounds_;
 };
 
 // Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").

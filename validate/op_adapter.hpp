@@ -122,7 +122,7 @@ class TypedProblem final : public Problem {
     C::bind(args_, read);
     rows_ = {.total = read.rows, .sample = std::move(sample)};
     last_ = read.last;
-    storage_.clear(), bounds_.forget();
+    storage_.clear(), forget_bounds();
     C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
     golden_of(args_, golden_, rows_);
   }

@@ -155,6 +155,8 @@ TimedRow timed_row(const Json& j) {
   r.margin = number_of(j.at("margin_after_timing"));
   if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
   r.planted = j.value("planted", 0.0);
+  if (const double rest_s = j.value("rest_s", 0.0); rest_s > 0)
+    r.shape += fmt::format(" (after {} s of rest)", rest_s);  // another row
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
   r.suite = suite_of(j);

@@ -20,7 +20,8 @@ class Launch:
 class CudaClock:
     HIDING_CYCLES = 1_000_000  # half a millisecond
 
-    def __init__(self):
+    def __init__(self, rest=0):
+        self.rest = rest  # seconds
         self.flushed = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
         self.begin, self.end = ([torch.cuda.Event(enable_timing=True) for _ in range(BATCH)] for _ in range(2))
 
@@ -43,6 +44,7 @@ class CudaClock:
         for turn in range(MOST):
             if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
             for i, launch in enumerate(launches):
+                if self.rest: collect(), time.sleep(self.rest)
                 # Note: the flush comes last, so that what is timed finds the device as validate's launches do, not idle.
                 if launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
                 self.flushed.fill_(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued

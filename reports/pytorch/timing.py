@@ -70,11 +70,11 @@ class RowTimer:
     def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True,
                  rest=0):
         """`kernels`: time these alone; empty: all.  `deadline`: by time.monotonic(), when no further row is begun and no compiler
-        waited for.  `functions`: say what each variant launches on the device.  `rest`: seconds before a row is timed."""
+        waited for.  `functions`: say what each variant launches on the device.  `rest`: seconds without work before each launch."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
         self.kernels, self.deadline, self.functions = kernels, deadline, functions and device == "cuda"
         self.rest = rest
-        self.clock = CudaClock() if device == "cuda" else HostClock()
+        self.clock = CudaClock(rest) if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
         """(call, its outputs, "") or (None, None, why not)."""
@@ -142,7 +142,6 @@ class RowTimer:
             self._clear()
             made.append((Variant("eager", "the row's tensors"), None, reason_of(e, [])))
         chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
-        time.sleep(self.rest)
         try:
             us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
@@ -160,15 +159,16 @@ class RowTimer:
 
     def records(self, row, source):
         head = {"record": "timing", "source": source, "op": row.op}
-        rest = {"backend": self.device, "dtype": row.dtype, "shape": row.shape}
+        row_of = {"backend": self.device, "dtype": row.dtype, "shape": row.shape}
         why = "no PyTorch expression is written for it" if row.op not in BUILDERS else \
             USED_UP if time.monotonic() > self.deadline else ""
         if why:
             kernel = self.kernels[0] if self.kernels else "pytorch_eager"
-            yield head | {"kernel": kernel} | rest | {"what": row.op, "left_out": why}
+            yield head | {"kernel": kernel} | row_of | {"what": row.op, "left_out": why}
             return
         for v, us, why, functions in self.time(row):
-            record = head | {"kernel": v.kernel} | rest | {"what": v.what} | ({"functions": functions} if functions else {})
+            record = head | {"kernel": v.kernel} | row_of | {"what": v.what} | ({"functions": functions} if functions else {})
+            if self.rest: record["rest_s"] = self.rest
             yield record | ({"left_out": why} if why else {"time_us": summary(us), "samples_us": [kept(us)]})
 
     def free(self):

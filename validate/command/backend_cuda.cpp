@@ -99,9 +99,9 @@ class CudaBackend final : public Backend {
     return true;
   }
 
-  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds, double rest_s) override {
     settle();
-    return cuda::time_us(streams_[0], kernels, seconds);
+    return cuda::time_us(streams_[0], kernels, seconds, rest_s);
   }
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
     settle();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #if defined(ASSAY_CUBLASLT)
 #include "cuda/core/vendor/cublaslt.hpp"
@@ -41,7 +42,8 @@ void check(cudaError_t status, const char* what) {
     throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
 }
 
-std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds,
+                                         double rest_s) {
   constexpr int kLeast = 30, kMost = 1000, kWarmUp = 5, kBatch = 20;
   const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
   void* flushed = nullptr;
@@ -73,6 +75,7 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
   for (int round = 0; round < kMost; ++round) {
     if (round >= kLeast && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
+      if (rest_s > 0) collect(), std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
       // Note: the flush also keeps the device busy while the launch is queued, so no launch latency is timed.
       check(cudaMemsetAsync(flushed, round & 0xff, flush_bytes, stream), "flushing the L2 cache");
       check(cudaEventRecord(begin[owner.size()], stream), "cudaEventRecord");

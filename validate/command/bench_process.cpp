@@ -91,6 +91,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.op = &op_named(o.c.op);
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
+  o.rest_s = order.value("rest_s", 0.0);
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
   o.traced = order.value("traced", std::vector<std::string>{});
   const Packing packing = pack(*o.op, o.c);
@@ -264,6 +265,7 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
              {"outputs", file(outputs)},
              {"output_bytes", packing.output_bytes}};
   if (!o.traced.empty()) order["traced"] = o.traced;
+  if (o.rest_s > 0) order["rest_s"] = o.rest_s;
   // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
   if (o.longer)
     order["longer"] = {{"line", repro(*o.longer, o.op->shape())},

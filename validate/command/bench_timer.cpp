@@ -244,7 +244,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     return all;
   }
   const std::size_t in_use = backend_.memory_in_use();
-  std::vector<std::vector<double>> cold = backend_.time_us(launches, order.seconds);
+  std::vector<std::vector<double>> cold = backend_.time_us(launches, order.seconds, order.rest_s);
   std::vector<double> about;
   for (const auto& us : cold) about.push_back(quantile(us, 0.5));
   std::vector<SteadyTimes> steady = backend_.steady_us(launches, about);

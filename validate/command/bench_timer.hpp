@@ -21,6 +21,7 @@ struct TimingOrder {
   Case c;
   std::vector<std::string> kernels;
   double seconds = 0.05;
+  double rest_s = 0;            // before each launch
   bool leave_out_slow = false;  // those that take 50 times as long as the fastest
   bool judge = false;           // hand out what each kernel computes after it was timed
   // A planted slowdown: what is timed in place of `c`, and its inputs.  What is judged stays `c`.

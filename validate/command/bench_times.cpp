@@ -218,6 +218,7 @@ bool write_rows(std::vector<Timed>& all, const BenchShape& shape, const BenchFla
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
       j["step"] = step - shape.ladder.begin();
     if (own && flags.plant > 0) j["planted"] = flags.plant;
+    if (flags.rest_s > 0) j["rest_s"] = flags.rest_s;
     out.write(j);
   }
   return sound;
@@ -277,6 +278,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
+      order.rest_s = flags.rest_s;
       order.leave_out_slow = order.functions = turn == 0;
       if (flags.library_functions)
         for (const Timed& t : side)

@@ -59,6 +59,7 @@ struct BenchFlags {
   std::string suite;                // of datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
   double seconds = 0.3;            // of timing for each row, all processes together
+  double rest_s = 0;               // before each launch
   bool library_functions = false;  // name what the libraries launch
   bool alone = false;              // nothing beside the kernels asked for
   bool times_only = false;

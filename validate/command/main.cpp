@@ -200,6 +200,10 @@ int dispatch(int argc, char** argv) {
   bench->add_option("--seconds", bench_flags.seconds, "of timing for each row")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 60.0));
+  bench
+      ->add_option("--rest", bench_flags.rest_s,
+                   "seconds without work before each launch, so that long ones meet no limit of power")
+      ->check(CLI::Range(0.0, 10.0));
   bench->add_option("--processes", bench_flags.processes, "that time each row, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
@@ -215,8 +219,9 @@ int dispatch(int argc, char** argv) {
   bench->add_flag("--dram", bench_flags.dram, "bytes of device memory too, by the GPU's counters, beside the formula's");
   bench->add_flag("--library-functions", bench_flags.library_functions,
                   "the functions that a library's kernels launch, by a trace after their timing");
-  bench->add_flag("--alone", bench_flags.alone,
-                  "the kernels that --kernel names and none that ratios refer to: what runs between two launches heats the device");
+  bench->add_flag(
+      "--alone", bench_flags.alone,
+      "the kernels that --kernel names and none that ratios refer to: what runs between two launches heats the device");
   bench->add_flag("--resources", bench_flags.resources, "registers, shared memory and occupancy of each function too");
   bench->add_flag("--once", bench_flags.once,
                   "each kernel once instead, on the first row that it takes: for a profiler that watches (.ci/profile)");

@@ -43,6 +43,13 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
   CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
   CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
+  // What a launch rests before it is timed is said to the clock and in the record.
+  CHECK(machine.rested_s == 0);
+  CHECK_FALSE(two.contains("rest_s"));
+  flags.rest_s = 0.01;
+  const BenchRows rested = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}});
+  CHECK(machine.rested_s == 0.01);
+  CHECK(rested.of("naive").at("rest_s") == 0.01);
 }
 
 TEST_CASE("bench: bytes by the counters and the functions launched go with a row; counters that fail leave it as it is") {

@@ -95,6 +95,11 @@ exits 0 "${check[@]}" led.jsonl
 holds "$called" "$out" "1 of 5 pairs judged, 0 beyond 3 %"
 holds "a memset less" "$(tr -s ' ' <<<"$out")" "same 100.00 101.00 1.0100 ok, same function, less 1 memset of PyTorch's own"
 holds "a memset after it" "$out" "(another algorithm: gemm<(int)2> x 132 here, gemm<(int)2> x 132 + memset x 0 there)"
+# A launch that rested before is another measure.
+{ cat calls.jsonl; head "a GPU"; other pytorch_eager same 500 "gemm<(int)2>" 132 | sed 's/"op"/"rest_s":0.01,"op"/'; } >rested.jsonl
+exits 0 "${check[@]}" rested.jsonl
+holds "$called" "$out" "1 of 5 pairs judged, 0 beyond 3 %"
+holds "a rest on one side" "$out" "(0 s of rest before each launch here, 0.01 s there)"
 # A planted wrong record, slower and faster by 4 %.
 for us in 104 96; do
   { cat calls.jsonl; head "a GPU"; other pytorch_eager same $us "gemm<(int)2>" 132; } >wrong.jsonl
