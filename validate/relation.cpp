@@ -55,6 +55,10 @@ std::int64_t elements_of(const Dims& dims, std::span<const Axis> axes) {
 // Row-major index of the original tensor for one of the related tensor.
 std::int64_t source(const Relation& r, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i) {
   if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
+  // Note: one element at a time, most of them of tensors that nothing moves in.
+  const auto inner = axes.subspan(axes.empty() ? 0 : 1);
+  const auto as_before = [&](Axis a) { return from[a] == to[a]; };
+  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), as_before)) return i;
   std::int64_t at = 0, step = 1;
   for (std::size_t a = axes.size(); a-- > 0;) {
     at += source(r, from, axes[a], i % to[axes[a]]) * step;
