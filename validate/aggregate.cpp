@@ -22,6 +22,11 @@ Numerics without_storage(Numerics n) {
   return n;
 }
 
+// Whether what is stored on the way takes few values, so that one rounding comes again and again.
+bool repeats(const Hooks& hooks, const Numerics& n) {
+  return hooks.step_of_few && (n.stores_intermediate || n.narrow_probabilities);
+}
+
 // Of an output's dtype, which is narrower than f64.
 double half_spacing(DType t, double v) {
   const FloatFormat f = info(t).format;
@@ -56,10 +61,8 @@ class Elements {
   Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
       : golden_(problem.golden(0)),
         dtype_(dtype),
-        stores_(numerics.stores_intermediate || numerics.narrow_probabilities),
-        repeats_(hooks.step_of_few && stores_),
-        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
-        signed_numerics_(stores_ && !repeats_ && !symmetric_ ? without_storage(numerics) : numerics),
+        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
+        signed_numerics_(symmetric_ || repeats(hooks, numerics) ? numerics : without_storage(numerics)),
         bounds_(problem, numerics, 0),
         signed_bounds_(problem, signed_numerics_, 0) {}
 
@@ -87,7 +90,7 @@ class Elements {
  private:
   std::span<const double> golden_;
   DType dtype_;
-  bool stores_, repeats_, symmetric_;
+  bool symmetric_;
   Numerics signed_numerics_;  // of all that may have a sign
   Bounds bounds_, signed_bounds_;
 };

@@ -97,11 +97,18 @@ Clusters samples_in(const Json& j) {
   return samples;
 }
 
+// Of a time.  What rested before each launch is another row: no comparison sets it beside what did not.
+std::string timed_shape(const Json& j) {
+  const std::string shape = j.at("shape");
+  const double rest_s = j.value("rest_s", 0.0);
+  return rest_s > 0 ? fmt::format("{} (after {} s of rest)", shape, rest_s) : shape;
+}
+
 Timing timing_in(const Json& j) {
   Timing t{.op = j.at("op"),
            .kernel = j.at("kernel"),
            .dtype = j.at("dtype"),
-           .shape = j.at("shape"),
+           .shape = timed_shape(j),
            .what = j.at("what"),
            .source = j.at("source"),
            .time_us = {},
@@ -137,7 +144,7 @@ ProfileRow profile_row(const Json& j) {
 
 TimedRow timed_row(const Json& j) {
   TimedRow r;
-  r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = j.at("shape");
+  r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = timed_shape(j);
   r.time_us = summary_in(j.at("time_us")), r.samples = samples_in(j);
   if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
   r.score = optional_number(j, "score");
@@ -155,8 +162,6 @@ TimedRow timed_row(const Json& j) {
   r.margin = number_of(j.at("margin_after_timing"));
   if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
   r.planted = j.value("planted", 0.0);
-  if (const double rest_s = j.value("rest_s", 0.0); rest_s > 0)
-    r.shape += fmt::format(" (after {} s of rest)", rest_s);  // another row
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
   r.suite = suite_of(j);

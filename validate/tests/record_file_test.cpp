@@ -74,6 +74,13 @@ TEST_CASE("record file: times of other programs are read, beside our rows") {
   CHECK(t.time_us.n == 1000);
   CHECK(t.samples == Clusters{{410.5, 411.5}});
   CHECK(f.timings[1].left_out == "vLLM is not installed");
+  // What rested before each launch is another row, on either side.
+  std::string bench = kBench, timed = kTimed;
+  for (std::string* text : {&bench, &timed}) text->insert(text->find('{') + 1, R"("rest_s": 0.01, )");
+  CHECK(violation(timed) == "");
+  const RecordFile rested = read({line_of(bench.c_str()), line_of(timed.c_str())});
+  CHECK(rested.rows[0].shape == t.shape + " (after 0.01 s of rest)");
+  CHECK(rested.timings[0].shape == rested.rows[0].shape);
 }
 
 TEST_CASE("record file: a timing that says neither a time nor a reason, or both, is none") {
