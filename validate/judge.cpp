@@ -69,7 +69,7 @@ class Run {
       prepare_ahead();
       dispatch();
       wait(200);
-      if (options_.fail_fast && tally_.bad()) break;
+      if (failed_fast()) break;
     }
     for (Lane& lane : lanes_) lane.worker.reset();
     tally_.seconds = seconds_since(start_);
@@ -106,6 +106,7 @@ class Run {
 
   bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
   bool finished() const { return emitted_ == records_total_; }
+  bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
   static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
@@ -250,7 +251,7 @@ class Run {
 
   void emit(std::size_t number, Record r) {
     records_[number] = std::make_unique<Record>(std::move(r));
-    for (; emitted_ < records_total_ && records_[emitted_]; ++emitted_) {
+    for (; emitted_ < records_total_ && records_[emitted_] && !failed_fast(); ++emitted_) {
       tally_.add(*records_[emitted_]);
       tally_.seconds = seconds_since(start_);
       on_record_(*records_[emitted_]);
