@@ -46,7 +46,8 @@ class CudaClock:
             for i, launch in enumerate(launches):
                 if self.rest: collect(), time.sleep(self.rest)
                 # Note: the flush comes last, so that what is timed finds the device as validate's launches do, not idle.
-                if launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
+                # A host that has slept is slow to queue, whatever it queues.
+                if self.rest or launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
                 self.flushed.fill_(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued
                 at = len(owner)
                 self.begin[at].record()
