@@ -12,8 +12,10 @@
 //       tensor cores.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
 //       exp(x - max) or x + r of 16-bit numbers takes few values, one rounding comes again and again, and the mean of them
 //       all need not be zero.  So it is where a bias is added to what was stored: the sum of two 16-bit numbers takes few
-//       values, and a bias below half the spacing is lost in every row alike.  Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below
-//       it, and the mean of their rounding errors is k h^2/(3|v|) <= u_o h for k <= 3.
+//       values, and a bias below half the spacing is lost in every row alike.  So it is of a norm: a channel that outweighs
+//       its row is +-sqrt(channels) (times its gamma) after it, in every such row.
+//       Beside it u_o h: where values get rarer as |v|^-k, more of those that round to one lie below it, and the mean of
+//       their rounding errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //
 // bias   Rows are independent, elements of one row need not be (they share a norm, a sum, a row of weights): row r counts
 //        once, M_r = sum s z over it.  With M_r = a_r + x_r, |a_r| <= sum A/T and x_r symmetric,

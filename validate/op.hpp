@@ -96,8 +96,8 @@ struct Hooks {
   // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
   // that none of it has a sign (aggregate.hpp).
   bool only_sums = false;
-  // What a kernel may store on the way depends on a few inputs, exp(x - max) or x + r, or a parameter is added to it: the
-  // roundings of that step repeat (aggregate.hpp).
+  // What a kernel may store on the way depends on a few inputs, exp(x - max) or x + r, or a parameter is added to it, or it is a
+  // norm's, where one channel may be all of its row: the roundings of that step repeat (aggregate.hpp).
   bool step_of_few = false;
   std::vector<Summed> summed{};
   // The intermediates that a kernel may round to the storage dtype weigh about alike in the result: where one is declared to be

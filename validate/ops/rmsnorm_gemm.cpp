@@ -171,6 +171,7 @@ Hooks hooks_of_rmsnorm_gemm() {
                          .shows = "a clamp that the formula has not",
                          .scaled = {{"weight", 2}, {"y", 2}},
                          .applies = moderate}},
+          .step_of_few = true,
           .summed = {{Axis::hidden}}};
 }
 

@@ -20,4 +20,17 @@ TEST_CASE("aggregate: a bias that is lost in what was stored is no fault of who 
   CHECK_FALSE(aggregate(*p.problem, {.only_sums = true}, stores, p.first).within());
 }
 
+// Of 150 tokens of five channels, the one that outweighs the others is +-sqrt(5) gamma after the norm: five values, and what each
+// is rounded by is the error of some thirty tokens.
+TEST_CASE("aggregate: a norm's outliers are few values, whose roundings repeat where they are stored", "[tiers]") {
+  const Op& op = *find_op("rmsnorm_gemm");
+  Case c;
+  c.op = "rmsnorm_gemm", c.dtype = f16, c.fill = "one_outlier", c.seed = 5844120;
+  c.dims[Axis::tokens] = 150, c.dims[Axis::hidden] = 5, c.dims[Axis::out] = 1;
+  const Numerics stores{.stores_intermediate = true};
+  const test::Played p(op, c, stores);
+  CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, {}, stores, p.first).within());
+}
+
 }  // namespace assay
