@@ -58,10 +58,10 @@ struct Sums {
 
 class Elements {
  public:
-  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
+  Elements(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, DType dtype)
       : golden_(problem.golden(0)),
         dtype_(dtype),
-        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
+        symmetric_(hooks.only_sums && hooks.only_sums(c) && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
         signed_numerics_(symmetric_ || repeats(hooks, numerics) ? numerics : without_storage(numerics)),
         bounds_(problem, numerics, 0),
         signed_bounds_(problem, signed_numerics_, 0) {}
@@ -96,12 +96,14 @@ class Elements {
 };
 
 template <class Got>
-Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, std::int64_t n, const Got& got) {
+Sums sums_of(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, const Tensor& like,
+             const Got& got) {
+  const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
   if (rows.total == 0 || n == 0) return sums;
   const std::int64_t length = n / rows.total, count = rows.count();
-  const Elements elements(problem, hooks, numerics, dtype);
+  const Elements elements(problem, c, hooks, numerics, like.dtype);
   std::vector<Row> each(static_cast<std::size_t>(count));
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < count; ++k)
@@ -120,8 +122,8 @@ bool same_roundings(const Numerics& a, const Numerics& b) {
          a.scaled_gradients == b.scaled_gradients;
 }
 
-Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
-  const Sums s = sums_of(problem, hooks, numerics, got.dtype, got.size(), [&](std::int64_t i) { return got.at(i); });
+Aggregate aggregate(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
+  const Sums s = sums_of(problem, c, hooks, numerics, got, [&](std::int64_t i) { return got.at(i); });
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
@@ -139,7 +141,7 @@ Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& 
   return a;
 }
 
-double Predictions::rms(const Op& op, const Problem& problem, const Numerics& numerics, const Tensor& like) {
+double Predictions::rms(const Op& op, const Problem& problem, const Case& c, const Numerics& numerics, const Tensor& like) {
   if (!op.hooks.oracle || !problem.rows().all() || !(problem.cost().flops <= kOracleFlops)) return 0;
   std::unique_lock lock(mutex_);
   auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
@@ -151,8 +153,8 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   }
   const std::vector<double>& answers = at->second;  // stays where it is, whatever is added
   lock.unlock();
-  const Sums s = sums_of(problem, op.hooks, numerics, like.dtype, like.size(),
-                         [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
+  const Sums s =
+      sums_of(problem, c, op.hooks, numerics, like, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

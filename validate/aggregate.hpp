@@ -8,8 +8,9 @@
 //   R   roundings to the storage dtype on the way, R at most together: variance R^2/3 at most.  R = T - last rounding - A
 //   A   whatever may have a sign, at its worst: T' - last rounding, T' the bound of a kernel that stores nothing on the way.
 //       That is all that the accumulator's precision costs: constants and functions that are off by the same for every
-//       element, truncating tensor cores.  An op without constants and functions (Hooks::only_sums) has none of it without
-//       tensor cores.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
+//       element, truncating tensor cores.  A case without constants and functions (Hooks::only_sums) has none of it without
+//       tensor cores; but a sum in the output's own precision is a multiple of its spacing, and what a bias loses beside it is
+//       the same in every row.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
 //       exp(x - max) or x + r of 16-bit numbers takes few values, one rounding comes again and again, and the mean of them
 //       all need not be zero.  So it is where a bias is added to what was stored: the sum of two 16-bit numbers takes few
 //       values, and a bias below half the spacing is lost in every row alike.  So it is of a norm: a channel that outweighs
@@ -51,8 +52,8 @@ struct Aggregate {
   bool within() const { return !(rms > rms_limit) && !(bias > bias_limit) && !(bias < -bias_limit); }
 };
 
-// Of the first output of a solved problem, whose elements all are within the bound.
-Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got);
+// Of the first output of a case's solved problem, whose elements all are within the bound.
+Aggregate aggregate(const Problem&, const Case&, const Hooks&, const Numerics&, const Tensor& got);
 
 // Whether an oracle answers alike for both.
 bool same_roundings(const Numerics& a, const Numerics& b);
@@ -62,7 +63,7 @@ bool same_roundings(const Numerics& a, const Numerics& b);
 class Predictions {
  public:
   // 0 where there is no oracle, or too much for it to compute.
-  double rms(const Op&, const Problem&, const Numerics&, const Tensor& like);
+  double rms(const Op&, const Problem&, const Case&, const Numerics&, const Tensor& like);
 
  private:
   std::mutex mutex_;

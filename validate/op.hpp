@@ -93,9 +93,9 @@ struct Hooks {
   // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
-  // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
-  // that none of it has a sign (aggregate.hpp).
-  bool only_sums = false;
+  // Whether in this case no function and no constant takes part: without tensor cores every rounding is one to nearest of what
+  // the data make, so that none of it has a sign (aggregate.hpp).  None: never.
+  bool (*only_sums)(const Case&) = nullptr;
   // What a kernel may store on the way depends on a few inputs, exp(x - max) or x + r, or a parameter is added to it, or it is a
   // norm's, where one channel may be all of its row: the roundings of that step repeat (aggregate.hpp).
   bool step_of_few = false;
