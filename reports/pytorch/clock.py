@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times as `validate bench` takes its cold ones: before each launch the L2 cache is flushed, events enclose the launch alone, the
 launches of a row take turns.  On a CPU by the host's clock, nothing flushed: to try the script out, no measure of anything."""
-import ctypes, time
+import time
 
 import torch
 
@@ -23,9 +23,6 @@ class CudaClock:
     def __init__(self, rest=0):
         self.rest = rest  # seconds
         self.flushed = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
-        # Note: validate's own flush, so that the caches are left as they are there.
-        self.memset = ctypes.CDLL("libcuda.so.1").cuMemsetD8Async
-        self.memset.argtypes = ctypes.c_void_p, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p
         self.begin, self.end = ([torch.cuda.Event(enable_timing=True) for _ in range(BATCH)] for _ in range(2))
 
     def time_us(self, launches, seconds):
@@ -51,7 +48,7 @@ class CudaClock:
                 # Note: the flush comes last, so that what is timed finds the device as validate's launches do, not idle.
                 # A host that has slept is slow to queue, whatever it queues.
                 if self.rest or launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
-                self.flush(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued
+                self.flushed.fill_(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued
                 at = len(owner)
                 self.begin[at].record()
                 launch.call()
@@ -60,10 +57,6 @@ class CudaClock:
                 if len(owner) == BATCH: collect()
         collect()
         return us
-
-    def flush(self, value):
-        if self.memset(self.flushed.data_ptr(), value, FLUSH_BYTES, torch.cuda.current_stream().cuda_stream):
-            raise RuntimeError("flushing the L2 cache: cuMemsetD8Async failed")
 
     def captured(self, call):
         """What `call` puts into a stream, as a graph to replay.  Raises where it is not to be captured."""
