@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 constexpr double kOracleFlops = 1e7;  // operations of an oracle, each some 20 ns
-constexpr double kGoldenFlops = 1e9;  // of a golden
+constexpr double kFaultFlops = 1e9;  // of a golden
 
 using Answer = std::vector<double>;
 
@@ -134,7 +134,7 @@ void Power::look(const Prepared& p) {
       ++line.tried;
       if (faults.rejected(*answer, k->numerics)) line.rejected_by = repro(c, op.shape(), k->name);
     };
-    look_for("output", kGoldenFlops);
+    look_for("output", kFaultFlops);
     const Numerics& n = k->numerics;
     if (op.hooks.oracle) look_for("accumulator", kOracleFlops);
     const bool as_declared =
@@ -142,7 +142,7 @@ void Power::look(const Prepared& p) {
     if (op.hooks.oracle && c.dtype != f32 && !as_declared) look_for("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
-        look_for("dropped_" + std::string(name(sum.axis)), kGoldenFlops);
+        look_for("dropped_" + std::string(name(sum.axis)), kFaultFlops);
   }
 }
 
