@@ -13,13 +13,13 @@ JOBS  ?= $(shell nproc)
 # Note: one folder for both; what `make validate` has built, `make test` builds no second time.
 validate:
 	@cmake/bootstrap.sh
-	@cmake -S . -B build --log-level=WARNING $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
 
 test:
 	@cmake/bootstrap.sh catch2 libonnx-testdata
-	@cmake -S . -B build --log-level=WARNING -DASSAY_TESTS=ON
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 

@@ -5,6 +5,7 @@ option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer where the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime in, for a binary that is carried to another machine" OFF)
+option(ASSAY_UNITY "Several files in one unit: a build from nothing takes a fifth less, one after a change may take more" OFF)
 option(ASSAY_WERROR "Warnings are errors" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -23,6 +24,14 @@ if(ASSAY_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
 endif()
+
+# assay_unity(TARGET FILES [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, but for those whose
+# names clash with others'.
+function(assay_unity target files)
+  cmake_parse_arguments(PARSE_ARGV 2 of "" "" APART)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE ${files})
+  set_source_files_properties(${of_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
 
 # What every C++ target of the project is compiled with.
 add_library(assay_flags INTERFACE)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A compiler launcher for a copy of the tree: takes an object from the build that the copy was made beside when its source
-# is the same there, and compiles otherwise.  The caller sees to it that headers and flags are the same.
+# is the same there (of a unit of several files, each of them), and compiles otherwise.  The caller sees to it that headers and
+# flags are the same.
 #   ASSAY_REUSE="SOURCE BUILD" reuse.sh COMPILER ... -o OBJECT -c FILE
 set -u
 read -r source build <<<"$ASSAY_REUSE"
@@ -10,6 +11,13 @@ for word in "$@"; do
   case $previous in -o) output=$word ;; -c) input=$word ;; -MF) deps=$word ;; esac
   previous=$word
 done
+# same FILE OTHER: line by line, and where one includes a file of the copy, the other the same of the source.
+same() {
+  case $1 in */unity_*) ;; *) cmp -s "$1" "$2"; return ;; esac
+  sed "s|\"$copy/|\"$source/|" "$1" | cmp -s - "$2" || return 1
+  local file
+  while read -r file; do cmp -s "$file" "$source/${file#"$copy"/}" || return 1; done < <(sed -n "s|^#include \"\($copy/.*\)\"|\1|p" "$1")
+}
 # The copy lies beside its own build folder, `build`: COPY/build/OBJECT, COPY/FILE.
 if [ -n "$input" ] && [ -n "$output" ]; then
   copy_build=$PWD
@@ -17,7 +25,7 @@ if [ -n "$input" ] && [ -n "$output" ]; then
   copy=$(dirname "$copy_build")
   object=$(realpath -m "$output") object=$build/${object#"$copy_build"/}
   case $input in "$copy_build"/*) other=$build/${input#"$copy_build"/} ;; *) other=$source/${input#"$copy"/} ;; esac
-  if [ -f "$object" ] && cmp -s "$input" "$other"; then
+  if [ -f "$object" ] && same "$input" "$other"; then
     [ -z "$deps" ] || printf '%s: %s\n' "$output" "$input" >"$deps"
     exec cp "$object" "$output"
   fi
