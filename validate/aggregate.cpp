@@ -33,10 +33,14 @@ double half_spacing(DType t, double v) {
   return detail::exp2i(std::max(std::ilogb(v), f.min_exponent) - f.precision);
 }
 
+// What the sum of a multiple of `spacing` and `added` is rounded by.
+double rounded_beside(double added, double spacing) { return std::nearbyint(added / spacing) * spacing - added; }
+
 // Sums over one row.
 struct Row {
   double signed_z = 0, plain_z = 0, allowed = 0, squares = 0, expected = 0;
   double signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;  // of the golden's own rounding
+  double signed_added = 0, plain_added = 0;                                     // of what is lost of a parameter
   std::int64_t elements = 0;
 };
 
@@ -44,6 +48,7 @@ struct Row {
 struct Sums {
   double signed_z = 0, signed_sq = 0, plain_z = 0, plain_sq = 0, allowed = 0, allowed_sq = 0, squares = 0, expected = 0;
   double sizes_sq = 0, elements = 0, signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;
+  double signed_added = 0, plain_added = 0;
   void add(const Row& r) {
     const auto n = static_cast<double>(r.elements);
     signed_z += r.signed_z, signed_sq += r.signed_z * r.signed_z;
@@ -53,15 +58,18 @@ struct Sums {
     sizes_sq += n * n, elements += n;
     signed_last += r.signed_last, plain_last += r.plain_last;
     last_squares += r.last_squares, last_expected += r.last_expected;
+    signed_added += r.signed_added, plain_added += r.plain_added;
   }
 };
 
 class Elements {
  public:
-  Elements(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, DType dtype)
+  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
       : golden_(problem.golden(0)),
         dtype_(dtype),
-        symmetric_(hooks.only_sums && hooks.only_sums(c) && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
+        added_last_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.added_last),
+        args_(problem.args()),
+        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
         signed_numerics_(symmetric_ || repeats(hooks, numerics) ? numerics : without_storage(numerics)),
         bounds_(problem, numerics, 0),
         signed_bounds_(problem, signed_numerics_, 0) {}
@@ -81,6 +89,14 @@ class Elements {
     row.signed_last += std::signbit(golden) ? -of_last : of_last;
     row.plain_last += of_last;
     row.last_squares += of_last * of_last, row.last_expected += h * h / (3 * bound * bound);
+    if (const double added = added_last_ ? added_last_(args_, i) : 0; added != 0 && std::isfinite(added)) {
+      const double sum = golden - added;
+      if (sum != 0 && golden != 0 && std::ilogb(sum) >= std::ilogb(golden)) {
+        const double lost = rounded_beside(added, 2 * h) / bound;
+        row.signed_added += std::signbit(golden) ? -lost : lost;
+        row.plain_added += lost;
+      }
+    }
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -90,20 +106,21 @@ class Elements {
  private:
   std::span<const double> golden_;
   DType dtype_;
+  double (*added_last_)(const void*, std::int64_t);
+  const void* args_;
   bool symmetric_;
   Numerics signed_numerics_;  // of all that may have a sign
   Bounds bounds_, signed_bounds_;
 };
 
 template <class Got>
-Sums sums_of(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, const Tensor& like,
-             const Got& got) {
+Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
   if (rows.total == 0 || n == 0) return sums;
   const std::int64_t length = n / rows.total, count = rows.count();
-  const Elements elements(problem, c, hooks, numerics, like.dtype);
+  const Elements elements(problem, hooks, numerics, like.dtype);
   std::vector<Row> each(static_cast<std::size_t>(count));
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < count; ++k)
@@ -122,15 +139,16 @@ bool same_roundings(const Numerics& a, const Numerics& b) {
          a.scaled_gradients == b.scaled_gradients;
 }
 
-Aggregate aggregate(const Problem& problem, const Case& c, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
-  const Sums s = sums_of(problem, c, hooks, numerics, got, [&](std::int64_t i) { return got.at(i); });
+Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
+  const Sums s = sums_of(problem, hooks, numerics, got, [&](std::int64_t i) { return got.at(i); });
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
-  const auto limit = [&](double squares, double last) {
-    return s.allowed + std::fabs(last) + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq));
+  const auto limit = [&](double squares, double last, double added) {
+    return s.allowed + std::fabs(last) + std::fabs(added) + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq));
   };
-  const double signed_limit = limit(s.signed_sq, s.signed_last), plain_limit = limit(s.plain_sq, s.plain_last);
+  const double signed_limit = limit(s.signed_sq, s.signed_last, s.signed_added),
+               plain_limit = limit(s.plain_sq, s.plain_last, s.plain_added);
   a.towards_zero = std::fabs(s.signed_z) * plain_limit >= std::fabs(s.plain_z) * signed_limit;
   a.bias = (a.towards_zero ? s.signed_z : s.plain_z) / s.elements;
   a.bias_limit = (a.towards_zero ? signed_limit : plain_limit) / s.elements;
@@ -141,7 +159,7 @@ Aggregate aggregate(const Problem& problem, const Case& c, const Hooks& hooks, c
   return a;
 }
 
-double Predictions::rms(const Op& op, const Problem& problem, const Case& c, const Numerics& numerics, const Tensor& like) {
+double Predictions::rms(const Op& op, const Problem& problem, const Numerics& numerics, const Tensor& like) {
   if (!op.hooks.oracle || !problem.rows().all() || !(problem.cost().flops <= kOracleFlops)) return 0;
   std::unique_lock lock(mutex_);
   auto at = std::find_if(oracles_.begin(), oracles_.end(), [&](const auto& o) { return same_roundings(o.first, numerics); });
@@ -153,8 +171,7 @@ double Predictions::rms(const Op& op, const Problem& problem, const Case& c, con
   }
   const std::vector<double>& answers = at->second;  // stays where it is, whatever is added
   lock.unlock();
-  const Sums s =
-      sums_of(problem, c, op.hooks, numerics, like, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
+  const Sums s = sums_of(problem, op.hooks, numerics, like, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

@@ -8,9 +8,8 @@
 //   R   roundings to the storage dtype on the way, R at most together: variance R^2/3 at most.  R = T - last rounding - A
 //   A   whatever may have a sign, at its worst: T' - last rounding, T' the bound of a kernel that stores nothing on the way.
 //       That is all that the accumulator's precision costs: constants and functions that are off by the same for every
-//       element, truncating tensor cores.  A case without constants and functions (Hooks::only_sums) has none of it without
-//       tensor cores; but a sum in the output's own precision is a multiple of its spacing, and what a bias loses beside it is
-//       the same in every row.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
+//       element, truncating tensor cores.  An op without constants and functions (Hooks::only_sums) has none of it without
+//       tensor cores.  R too belongs here where what is stored on the way depends on a few inputs (Hooks::step_of_few):
 //       exp(x - max) or x + r of 16-bit numbers takes few values, one rounding comes again and again, and the mean of them
 //       all need not be zero.  So it is where a bias is added to what was stored: the sum of two 16-bit numbers takes few
 //       values, and a bias below half the spacing is lost in every row alike.  So it is of a norm: a channel that outweighs
@@ -22,8 +21,11 @@
 //        once, M_r = sum s z over it.  With M_r = a_r + x_r, |a_r| <= sum A/T and x_r symmetric,
 //          |sum M_r| <= sum a_r + lambda sqrt(sum x_r^2),   sqrt(sum x_r^2) <= sqrt(sum M_r^2) + sqrt(sum a_r^2)
 //        and |Z| more, Z the same sum over the golden's own last rounding: it is known, and where answers repeat (two columns
-//        of a norm are +-gamma + beta in every row) it is no small one, and a kernel that rounds once has it too.  This
-//        fails with a probability below 2 exp(-lambda^2/2) = 3e-8 (Hoeffding on the signs of x_r given their sizes; Efron
+//        of a norm are +-gamma + beta in every row) it is no small one, and a kernel that rounds once has it too.
+//        And |C| more, C the same sum over what a parameter loses that is added last (Hooks::added_last) to a sum as precise
+//        as the output: where that sum is no smaller than the output it is a multiple of the output's spacing, and the
+//        parameter is rounded to it, alike in every row.
+//        This fails with a probability below 2 exp(-lambda^2/2) = 3e-8 (Hoeffding on the signs of x_r given their sizes; Efron
 //        1969).  Fewer rows than lambda^2 cannot reject, and do not.
 // rms    E z^2 <= v = ((sqrt((h^2 + R^2)/3) + A)/T)^2 by Minkowski, and n_r elements of z^2 <= 1 are at most n_r:
 //          sum z^2 <= rho sum v + lambda/2 sqrt(sum n_r^2)   (Hoeffding)
@@ -52,8 +54,8 @@ struct Aggregate {
   bool within() const { return !(rms > rms_limit) && !(bias > bias_limit) && !(bias < -bias_limit); }
 };
 
-// Of the first output of a case's solved problem, whose elements all are within the bound.
-Aggregate aggregate(const Problem&, const Case&, const Hooks&, const Numerics&, const Tensor& got);
+// Of the first output of a solved problem, whose elements all are within the bound.
+Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got);
 
 // Whether an oracle answers alike for both.
 bool same_roundings(const Numerics& a, const Numerics& b);
@@ -63,7 +65,7 @@ bool same_roundings(const Numerics& a, const Numerics& b);
 class Predictions {
  public:
   // 0 where there is no oracle, or too much for it to compute.
-  double rms(const Op&, const Problem&, const Case&, const Numerics&, const Tensor& like);
+  double rms(const Op&, const Problem&, const Numerics&, const Tensor& like);
 
  private:
   std::mutex mutex_;

@@ -93,9 +93,12 @@ struct Hooks {
   // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
-  // Whether in this case no function and no constant takes part: without tensor cores every rounding is one to nearest of what
-  // the data make, so that none of it has a sign (aggregate.hpp).  None: never.
-  bool (*only_sums)(const Case&) = nullptr;
+  // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
+  // that none of it has a sign (aggregate.hpp).
+  bool only_sums = false;
+  // The parameter that a kernel adds to element i of the first output after its sum, 0 where there is none: beside a sum as precise
+  // as the output it is rounded alike in every row (aggregate.hpp).
+  double (*added_last)(const void* args, std::int64_t i) = nullptr;
   // What a kernel may store on the way depends on a few inputs, exp(x - max) or x + r, or a parameter is added to it, or it is a
   // norm's, where one channel may be all of its row: the roundings of that step repeat (aggregate.hpp).
   bool step_of_few = false;

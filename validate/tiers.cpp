@@ -7,9 +7,9 @@ namespace assay {
 
 std::string judge_together(Prepared& p, const Problem& problem, const Numerics& numerics, const Tensor& got, Record& r) {
   if (p.exact) return {};
-  const Aggregate a = aggregate(problem, p.task->c, p.task->op->hooks, numerics, got);
+  const Aggregate a = aggregate(problem, p.task->op->hooks, numerics, got);
   if (a.elements == 0) return {};
-  const double by_oracle = p.predictions.rms(*p.task->op, problem, p.task->c, numerics, got);
+  const double by_oracle = p.predictions.rms(*p.task->op, problem, numerics, got);
   const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;
   r.rms_ratio = a.rms / unit, r.bias = a.bias / unit;
   // Note: what depends on few inputs takes few values in 16 bits; their roundings repeat, and are no independent draws.

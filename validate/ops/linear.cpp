@@ -29,8 +29,10 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
   return freivalds::linear_margin(a.x, a.weight, a.bias, got, numerics, errors, seed);
 }
 
-// Note: a product in f32 is a multiple of its spacing; what a bias loses beside it is the same in every row.
-bool only_sums(const Case& c) { return c.dtype != f32 || !c.attributes.contains("bias"); }
+double added_last(const void* args, std::int64_t i) {
+  const auto& a = *static_cast<const linear::Args*>(args);
+  return a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0;
+}
 
 }  // namespace
 
@@ -48,7 +50,8 @@ Hooks hooks_of_linear() {
                          .shows = "a scale, a threshold or a clamp that the formula has not",
                          .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
                          .applies = moderate}},
-          .only_sums = only_sums,
+          .only_sums = true,
+          .added_last = added_last,
           .step_of_few = true,
           .summed = {{Axis::hidden}}};
 }

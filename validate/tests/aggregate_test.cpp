@@ -9,7 +9,7 @@ namespace assay {
 
 namespace {
 
-const Hooks kSums{.only_sums = [](const Case&) { return true; }};
+const Hooks kSums{.only_sums = true};
 
 }  // namespace
 
@@ -22,8 +22,8 @@ TEST_CASE("aggregate: a bias that is lost in what was stored is no fault of who 
   c.dims[Axis::tokens] = 222, c.dims[Axis::hidden] = 1, c.dims[Axis::out] = 11;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
-  CHECK(aggregate(*p.problem, c, op.hooks, stores, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, c, kSums, stores, p.first).within());
+  CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, kSums, stores, p.first).within());
 }
 
 // A product of one channel is a multiple of its spacing, and what the sum with a bias is rounded by follows from the bias alone:
@@ -34,8 +34,8 @@ TEST_CASE("aggregate: a bias is rounded alike in every row where the sum is as p
   c.op = "linear", c.dtype = f32, c.fill = "one_outlier", c.seed = 2601400692, c.attributes["bias"] = 1;
   c.dims[Axis::tokens] = 193, c.dims[Axis::hidden] = 1, c.dims[Axis::out] = 119;
   const test::Played p(op, c);
-  CHECK(aggregate(*p.problem, c, op.hooks, {}, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, c, kSums, {}, p.first).within());
+  CHECK(aggregate(*p.problem, op.hooks, {}, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, kSums, {}, p.first).within());
 }
 
 // Of 150 tokens of five channels, the one that outweighs the others is +-sqrt(5) gamma after the norm: five values, and what each
@@ -47,8 +47,8 @@ TEST_CASE("aggregate: a norm's outliers are few values, whose roundings repeat w
   c.dims[Axis::tokens] = 150, c.dims[Axis::hidden] = 5, c.dims[Axis::out] = 1;
   const Numerics stores{.stores_intermediate = true};
   const test::Played p(op, c, stores);
-  CHECK(aggregate(*p.problem, c, op.hooks, stores, p.first).within());
-  CHECK_FALSE(aggregate(*p.problem, c, {}, stores, p.first).within());
+  CHECK(aggregate(*p.problem, op.hooks, stores, p.first).within());
+  CHECK_FALSE(aggregate(*p.problem, {}, stores, p.first).within());
 }
 
 }  // namespace assay

@@ -18,8 +18,7 @@ using test::FixedProblem;
 using test::OwnedTensor;
 
 constexpr std::int64_t kRows = 128, kCols = 96;
-bool always(const Case&) { return true; }
-constexpr Hooks (*kNone)() = [] { return Hooks{.only_sums = always}; };
+constexpr Hooks (*kNone)() = [] { return Hooks{.only_sums = true}; };
 
 // N(0, 1) in a dtype, each within 4 unit roundoffs, given by `answer`: outputs whose errors leave the bound much room.
 Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t seed = 1) {
@@ -35,7 +34,7 @@ Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t see
   }
   FixedProblem problem(golden, bounds);
   problem.row_length = kCols;
-  return aggregate(problem, {}, kNone(), {}, got.get());
+  return aggregate(problem, kNone(), {}, got.get());
 }
 
 double nearest(DType, double v) { return v; }  // OwnedTensor rounds
@@ -83,7 +82,7 @@ TEST_CASE("aggregate: fewer rows than the limit's deviations squared reject noth
   OwnedTensor got(f32, {30, 1});
   for (std::int64_t i = 0; i < 30; ++i) got.set(i, 1.5);
   const FixedProblem problem(golden, bounds);
-  CHECK(aggregate(problem, {}, kNone(), {}, got.get()).within());
+  CHECK(aggregate(problem, kNone(), {}, got.get()).within());
   static_assert(kLambda * kLambda > 30);
 }
 
@@ -101,7 +100,7 @@ Aggregate of_two_answers(double low, double high, double (*answer)(DType, double
   }
   FixedProblem problem(golden, bounds);
   problem.row_length = 2;
-  return aggregate(problem, {}, kNone(), {}, got.get());
+  return aggregate(problem, kNone(), {}, got.get());
 }
 
 }  // namespace
@@ -123,11 +122,11 @@ TEST_CASE("aggregate: a step that depends on a few inputs may err with a sign, w
   }
   FixedProblem problem(golden, bounds);
   problem.row_length = kCols;
-  const Hooks few{.only_sums = always, .step_of_few = true};
+  const Hooks few{.only_sums = true, .step_of_few = true};
   const Numerics stores{.stores_intermediate = true};
-  CHECK(aggregate(problem, {}, few, stores, got.get()).within());
-  CHECK_FALSE(aggregate(problem, {}, kNone(), stores, got.get()).within());
-  CHECK_FALSE(aggregate(problem, {}, few, {}, got.get()).within());
+  CHECK(aggregate(problem, few, stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, kNone(), stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
 }
 
 TEST_CASE("power: sound bounds reject every fault; a contract that excuses them is suspect", "[tiers]") {
