@@ -5,7 +5,7 @@ option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer where the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime in, for a binary that is carried to another machine" OFF)
-option(ASSAY_UNITY "Several files in one unit: a build from nothing takes a fifth less, one after a change may take more" OFF)
+option(ASSAY_UNITY "Several files in one unit: a third less to compile from nothing, maybe more after a change" OFF)
 option(ASSAY_WERROR "Warnings are errors" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
