@@ -5,8 +5,6 @@
 RECORDS: those of `validate bench --library-functions` and of reports/pytorch_rows.py, of one device.  Judged is a pair of which both
 sides launched the same functions with as many blocks, and took 50 us or more: PyTorch may choose another algorithm than ours.
 Memsets that PyTorch has of its own before the library's call are taken off, with the time that the profiler gave them.
-A pair that was timed both with a rest before each launch (--rest) and without one is judged once: rested from a millisecond on, where
-launches that follow each other meet the limit of power; else without, for a device that has rested is 1 to 2 us slower at first.
 Exit codes: 0 every judged pair is within 3 %, 1 one is not or none was judged, 2 bad usage."""
 from pytorch.functions import short_name
 from records import flags_of, judged, records_of, row_of, show
@@ -19,8 +17,7 @@ CALLS = {
                "baseline_cublaslt_f32": ["pytorch_eager", "pytorch_cublaslt"]},
 }
 MEMSET = ("memset", 0)
-LONG = 1000  # us
-COLUMNS = ["ours", "PyTorch", "dtype", "shape", "rest s", "ours us", "PyTorch us", "ratio", ""]
+COLUMNS = ["ours", "PyTorch", "dtype", "shape", "ours us", "PyTorch us", "ratio", ""]
 
 
 def called(record, field):
@@ -31,12 +28,9 @@ def called(record, field):
 def words(functions): return " + ".join(f"{name} x {blocks}" for name, blocks in functions)
 
 
-def rest_of(record): return record.get("rest_s", 0)
-
-
 def beside(ours, other, least):
     """PyTorch's time in us, without memsets of its own before the call; how many those are; why the pair is shown alone, or ""."""
-    rests = [rest_of(record) for record in (ours, other)]
+    rests = [record.get("rest_s", 0) for record in (ours, other)]
     if rests[0] != rests[1]: return other["time_us"]["median"], 0, f"{rests[0]:g} s of rest before each launch here, {rests[1]:g} s there"
     mine, theirs, us = called(ours, "library_functions"), called(other, "functions"), other["time_us"]["median"]
     if mine is None or theirs is None: return us, 0, f"functions not recorded by {'bench' if mine is None else 'PyTorch'}"
@@ -47,41 +41,30 @@ def beside(ours, other, least):
 
 
 def latest_of(files):
-    """By device, row, kernel and rest: our records of libraries and PyTorch's times, the latest of each."""
+    """By device and row: our records of libraries and PyTorch's times, the latest of each kernel."""
     device, ours, others = "", {}, {}
     for record in records_of(files):
         if record["record"] == "run": device = record["device"]
         elif record["record"] == "bench" and record["kernel"] in CALLS.get(record["op"], ()):
-            ours[device, *row_of(record), record["kernel"], rest_of(record)] = record
-        elif record["record"] == "timing" and "time_us" in record: others[device, *row_of(record), record["kernel"], rest_of(record)] = record
+            ours[device, *row_of(record), record["kernel"]] = record
+        elif record["record"] == "timing" and "time_us" in record: others[device, *row_of(record), record["kernel"]] = record
     return ours, others
-
-
-def pairs_of(ours, others):
-    """(our record, PyTorch's variant, its record, why it is shown alone or "") of each call; of unlike rests only where none are alike."""
-    for (*row, kernel, rest), mine in ours.items():
-        for name in CALLS[mine["op"]][kernel]:
-            there = {key[-1]: other for key, other in others.items() if key[:-1] == (*row, name)}
-            twins = [r for r in there if (*row, kernel, r) in ours]
-            if rest not in there and not twins: yield from ((mine, name, other, "") for other in there.values())
-            if rest not in there: continue
-            long = min(ours[*row, kernel, r]["time_us"]["median"] for r in (*twins, rest)) >= LONG
-            chosen = len(twins) < 2 or rest == (max if long else min)(twins)
-            yield mine, name, there[rest], "" if chosen else f"judged {'after a rest' if long else 'without a rest'}"
 
 
 def main(arguments):
     flags = flags_of(__doc__, arguments, 0.03, "our median", 50, "US", "that both take, for a pair to be judged")
     ours, others = latest_of(flags.files)
     rows, count, off = [], 0, 0
-    for mine, name, other, alone in pairs_of(ours, others):
-        us, extra, why = beside(mine, other, flags.least)
-        why, our_us = why or alone, mine["time_us"]["median"]
-        wrong = abs(us / our_us - 1) > flags.within
-        if not why: count, off = count + 1, off + wrong
-        told = f"({why})" if why else "OFF" if wrong else "ok, same function"
-        rows.append([f"{mine['op']}/{mine['kernel']}", name, mine["dtype"], mine["shape"], f"{rest_of(mine):g}", f"{our_us:.2f}",
-                     f"{us:.2f}", f"{us / our_us:.4f}", told + (f", less {extra} memset of PyTorch's own" if extra else "")])
+    for (*row, kernel), mine in ours.items():
+        for name in CALLS[mine["op"]][kernel]:
+            if not (other := others.get((*row, name))): continue
+            us, extra, why = beside(mine, other, flags.least)
+            our_us = mine["time_us"]["median"]
+            wrong = abs(us / our_us - 1) > flags.within
+            if not why: count, off = count + 1, off + wrong
+            told = f"({why})" if why else "OFF" if wrong else "ok, same function"
+            rows.append([f"{mine['op']}/{kernel}", name, mine["dtype"], mine["shape"], f"{our_us:.2f}", f"{us:.2f}", f"{us / our_us:.4f}",
+                         told + (f", less {extra} memset of PyTorch's own" if extra else "")])
     show(COLUMNS, rows, flags.markdown)
     print(f"{chr(10) * flags.markdown}{count} of {len(rows)} pairs judged, {off} beyond {100 * flags.within:g} %")
     return 1 if off or not count else 0

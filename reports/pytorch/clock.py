@@ -6,33 +6,37 @@ import time
 import torch
 
 LEAST, MOST, WARM_UP, BATCH, KEPT = 30, 1000, 10, 20, 50
-SHORT = 1e-3  # seconds
 FLUSH_BYTES = 256 << 20  # five times the L2 of an H200
+HIDING, MOST_FLUSHES = 8, 64  # of 60 us
 
 
 class Launch:
-    """What is timed.  `hide_host`: the device is kept busy while it is queued, for the host takes longer than a flush."""
+    """What is timed.  `hide_host`: queued whole before the device comes to it, for the host takes longer than a flush."""
 
     def __init__(self, call, hide_host=False):
-        self.call, self.hide_host = call, hide_host
+        self.call, self.flushes, self.hide_host = call, HIDING if hide_host else 1, hide_host
 
 
 class CudaClock:
-    HIDING_CYCLES = 1_000_000  # half a millisecond
-
     def __init__(self, rest=0):
         self.rest = rest  # seconds
         self.flushed = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
         self.begin, self.end = ([torch.cuda.Event(enable_timing=True) for _ in range(BATCH)] for _ in range(2))
 
+    def _queued_ahead(self, launch, at, turn):
+        """Whether it was queued whole before the device came to it.  Note: flushes keep the device busy, and as warm as validate's do:
+        one that only waits is 2 us slower at first."""
+        for _ in range(launch.flushes): self.flushed.fill_(turn & 0xff)
+        self.begin[at].record()
+        launch.call()
+        self.end[at].record()
+        return not self.begin[at].query()
+
     def time_us(self, launches, seconds):
         """Microseconds of each launch, in the order that they were taken."""
-        short = []  # not hiding the host by themselves, as the next one is queued
         for launch in launches:
-            start = time.perf_counter()
             for _ in range(WARM_UP): launch.call()
-            torch.cuda.synchronize()
-            short.append(time.perf_counter() - start < WARM_UP * SHORT)
+        torch.cuda.synchronize()
         us, owner = [[] for _ in launches], []
 
         def collect():
@@ -44,15 +48,11 @@ class CudaClock:
         for turn in range(MOST):
             if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
             for i, launch in enumerate(launches):
-                if self.rest: collect(), time.sleep(self.rest)
-                # Note: the flush comes last, so that what is timed finds the device as validate's launches do, not idle.
-                # A host that has slept is slow to queue, whatever it queues.
-                if self.rest or launch.hide_host and (short[i] or not owner): torch.cuda._sleep(self.HIDING_CYCLES)
-                self.flushed.fill_(turn & 0xff)  # which keeps the device busy while the first of the launch's kernels is queued
-                at = len(owner)
-                self.begin[at].record()
-                launch.call()
-                self.end[at].record()
+                while True:
+                    if self.rest: collect(), time.sleep(self.rest)
+                    ahead = self._queued_ahead(launch, len(owner), turn)
+                    if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES: break
+                    launch.flushes *= 2
                 owner.append(i)
                 if len(owner) == BATCH: collect()
         collect()

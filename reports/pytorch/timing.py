@@ -143,7 +143,7 @@ class RowTimer:
             made.append((Variant("eager", "the row's tensors"), None, reason_of(e, [])))
         chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
         try:
-            us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
+            us = self.clock.time_us([Launch(call, v.hide_host or self.rest > 0) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
             self._clear()
             return [(v, None, why or "while timed: " + reason_of(e, []), []) for v, _, why in made]
