@@ -25,11 +25,16 @@ if(ASSAY_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
 endif()
 
-# assay_unity(TARGET FILES [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, but for those whose
-# names clash with others'.
+# assay_unity(TARGET FILES|GROUP [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, or those of one
+# UNITY_GROUP, but for those whose names clash with others'.
 function(assay_unity target files)
   cmake_parse_arguments(PARSE_ARGV 2 of "" "" APART)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE ${files})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY})
+  if(files STREQUAL "GROUP")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  else()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
   set_source_files_properties(${of_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

@@ -5,7 +5,7 @@ enable_testing()
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
-set(tests_apart ${unit_tests})  # Note: those of contracts and goldens name alike what they have alike
+set(tests_apart ${unit_tests})  # Note: those of contracts and goldens, and four others, share names
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(paged|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)

@@ -33,32 +33,36 @@ double half_spacing(DType t, double v) {
   return detail::exp2i(std::max(std::ilogb(v), f.min_exponent) - f.precision);
 }
 
-// What the sum of a multiple of `spacing` and `added` is rounded by.
-double rounded_beside(double added, double spacing) { return std::nearbyint(added / spacing) * spacing - added; }
+// A sum over elements as they are, and of those times the sign of their golden.
+struct BothWays {
+  double plain = 0, by_sign = 0;
+  void add(double z, double golden) { plain += z, by_sign += std::signbit(golden) ? -z : z; }
+  void add(const BothWays& of) { plain += of.plain, by_sign += of.by_sign; }
+  void add_squares(const BothWays& of) { plain += of.plain * of.plain, by_sign += of.by_sign * of.by_sign; }
+};
 
 // Sums over one row.
 struct Row {
-  double signed_z = 0, plain_z = 0, allowed = 0, squares = 0, expected = 0;
-  double signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;  // of the golden's own rounding
-  double signed_added = 0, plain_added = 0;                                     // of what is lost of a parameter
+  BothWays z, last, added;  // errors; the golden's own rounding; what is lost of a parameter
+  double allowed = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
   std::int64_t elements = 0;
 };
 
 // Sums over rows.
 struct Sums {
-  double signed_z = 0, signed_sq = 0, plain_z = 0, plain_sq = 0, allowed = 0, allowed_sq = 0, squares = 0, expected = 0;
-  double sizes_sq = 0, elements = 0, signed_last = 0, plain_last = 0, last_squares = 0, last_expected = 0;
-  double signed_added = 0, plain_added = 0;
+  BothWays z, z_sq, last, added;
+  double allowed = 0, allowed_sq = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
+  double sizes_sq = 0, elements = 0;
   void add(const Row& r) {
     const auto n = static_cast<double>(r.elements);
-    signed_z += r.signed_z, signed_sq += r.signed_z * r.signed_z;
-    plain_z += r.plain_z, plain_sq += r.plain_z * r.plain_z;
+    z.add(r.z), z_sq.add_squares(r.z), last.add(r.last), added.add(r.added);
     allowed += r.allowed, allowed_sq += r.allowed * r.allowed;
     squares += r.squares, expected += r.expected;
-    sizes_sq += n * n, elements += n;
-    signed_last += r.signed_last, plain_last += r.plain_last;
     last_squares += r.last_squares, last_expected += r.last_expected;
-    signed_added += r.signed_added, plain_added += r.plain_added;
+    sizes_sq += n * n, elements += n;
+  }
+  double limit(double BothWays::*way) const {
+    return allowed + std::fabs(last.*way) + std::fabs(added.*way) + kLambda * (std::sqrt(z_sq.*way) + std::sqrt(allowed_sq));
   }
 };
 
@@ -83,20 +87,11 @@ class Elements {
     const double systematic = symmetric_ ? 0 : std::clamp(signed_bounds_[i] - last, 0.0, bound);
     const double random = std::max(0.0, bound - last - systematic), allowed = std::min(systematic + u * h, bound);
     const double z = (got - golden) / bound, v = (std::sqrt((h * h + random * random) / 3) + allowed) / bound;
-    row.signed_z += std::signbit(golden) ? -z : z;
-    row.plain_z += z;
+    row.z.add(z, golden);
     const double of_last = (round_to(dtype_, golden) - golden) / bound;
-    row.signed_last += std::signbit(golden) ? -of_last : of_last;
-    row.plain_last += of_last;
+    row.last.add(of_last, golden);
     row.last_squares += of_last * of_last, row.last_expected += h * h / (3 * bound * bound);
-    if (const double added = added_last_ ? added_last_(args_, i) : 0; added != 0 && std::isfinite(added)) {
-      const double sum = golden - added;
-      if (sum != 0 && golden != 0 && std::ilogb(sum) >= std::ilogb(golden)) {
-        const double lost = rounded_beside(added, 2 * h) / bound;
-        row.signed_added += std::signbit(golden) ? -lost : lost;
-        row.plain_added += lost;
-      }
-    }
+    if (added_last_) row.added.add(lost_of(added_last_(args_, i), golden, 2 * h) / bound, golden);
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -104,6 +99,12 @@ class Elements {
   }
 
  private:
+  // Of a parameter that is added last: where the sum before it is no smaller than the output, it is a multiple of the output's
+  // spacing, and the parameter is rounded to it.
+  static double lost_of(double added, double golden, double spacing) {
+    return std::ilogb(golden - added) < std::ilogb(golden) ? 0 : std::nearbyint(added / spacing) * spacing - added;
+  }
+
   std::span<const double> golden_;
   DType dtype_;
   double (*added_last_)(const void*, std::int64_t);
@@ -144,14 +145,10 @@ Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& 
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
-  const auto limit = [&](double squares, double last, double added) {
-    return s.allowed + std::fabs(last) + std::fabs(added) + kLambda * (std::sqrt(squares) + std::sqrt(s.allowed_sq));
-  };
-  const double signed_limit = limit(s.signed_sq, s.signed_last, s.signed_added),
-               plain_limit = limit(s.plain_sq, s.plain_last, s.plain_added);
-  a.towards_zero = std::fabs(s.signed_z) * plain_limit >= std::fabs(s.plain_z) * signed_limit;
-  a.bias = (a.towards_zero ? s.signed_z : s.plain_z) / s.elements;
-  a.bias_limit = (a.towards_zero ? signed_limit : plain_limit) / s.elements;
+  const double by_sign_limit = s.limit(&BothWays::by_sign), plain_limit = s.limit(&BothWays::plain);
+  a.towards_zero = std::fabs(s.z.by_sign) * plain_limit >= std::fabs(s.z.plain) * by_sign_limit;
+  a.bias = (a.towards_zero ? s.z.by_sign : s.z.plain) / s.elements;
+  a.bias_limit = (a.towards_zero ? by_sign_limit : plain_limit) / s.elements;
   a.rms = std::sqrt(s.squares / s.elements);
   const double rho = std::max(1.0, s.last_squares / s.last_expected);
   a.rms_limit = std::sqrt((rho * s.expected + kLambda / 2 * std::sqrt(s.sizes_sq)) / s.elements);

@@ -38,10 +38,14 @@ std::size_t reduce(const row_reduce::Args& a, void* workspace, std::size_t bytes
   return needed;
 }
 
+inline constexpr int kLanes = 256;
+
 Legality supports(const row_reduce::Args& a) {
   if (a.what == Reduction::logsumexp) return Legality::no("the library has no logsumexp");
   if (a.x.shape[1] > 1 && a.x.stride[1] != 1) return Legality::no("rows must be contiguous");
   if (a.x.shape[0] >= std::int64_t{1} << 31) return Legality::no("at most 2^31 - 1 rows");
+  if (a.x.shape[1] > std::int64_t{kLanes} << 22)
+    return Legality::no("beyond 2^30 columns the order of its sums, which is not said, decides how many digits are left");
   return Legality::yes();
 }
 std::size_t workspace_bytes(const row_reduce::Args& a) { return a.x.shape[0] == 0 ? 0 : reduce(a, nullptr, 0, nullptr); }
@@ -52,7 +56,7 @@ KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .position_matters = true,  // whether its row lies at a multiple of 16 bytes, and whether there are others
     .tiles = {tile(Axis::rows, 1), tile(Axis::cols, 4096)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 256, .extra = 20 + 13 + 24 + 13}},
+    .numerics = {.accumulate = f32, .chain = {.lanes = kLanes, .extra = 20 + 13 + 24 + 13}},
     .supports = supports,
     .workspace_bytes = workspace_bytes,
 };
