@@ -35,16 +35,16 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// Whether a choice of the case is not its first word.
-bool chosen(std::string_view choice, const Case& c) {
+// The word of a choice that the case makes, by its number: the first where it does not say.
+double word_of(std::string_view choice, const Case& c) {
   const auto at = c.attributes.find(std::string(choice));
-  return at != c.attributes.end() && at->second != 0;
+  return at == c.attributes.end() ? 0 : at->second;
 }
 // Whether the case's choices ask for this tensor.
 bool present(const TensorSpec& spec, const Case& c) {
-  if (spec.options.when.empty() || spec.options.words == 0) return spec.options.when.empty() || chosen(spec.options.when, c);
-  const auto at = c.attributes.find(std::string(spec.options.when));
-  return spec.options.words >> static_cast<unsigned>(at == c.attributes.end() ? 0 : at->second) & 1;
+  if (spec.options.when.empty()) return true;
+  const double word = word_of(spec.options.when, c);
+  return spec.options.words == 0 ? word != 0 : spec.options.words >> static_cast<unsigned>(word) & 1;
 }
 
 // What makes the values of a tensor of integers.
@@ -85,7 +85,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
 
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index) {
   const TensorOptions& options = op.tensors[index].options;
-  if (options.over.empty() || !chosen(options.over_when, c)) return std::nullopt;
+  if (options.over.empty() || word_of(options.over_when, c) == 0) return std::nullopt;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     if (op.tensors[i].name == options.over) return i;
   throw std::logic_error(fmt::format("{}: no tensor '{}' for an output to lie over", op.name, options.over));

@@ -91,6 +91,9 @@ struct ProbeFlags {
   std::string against;  // a record file, or "simt": that machine, here and now
 };
 
+// Reads a command line and does what it asks for; throws BadInput where it asks for nothing that there is.
+int command_line(int argc, char** argv);
+
 int list_command(const std::string& what, const Selection& selection);
 int describe_command(const std::string& op);
 int run_command(const RunFlags& flags);
