@@ -36,6 +36,14 @@ refuses "above 0" "${rows[@]}" out.jsonl --budget 0
 refuses "--rest" "${rows[@]}" out.jsonl --rest -1
 refuses "nonexistent" "${rows[@]}" --list --datasets nonexistent
 
+# --- the clock: of a slow host nothing is timed where it is to be hidden, and what cannot be hidden comes to an end
+works env PYTHONPATH="$sources/reports" "$python" "$sources/validate/tests/pretended_torch.py"
+holds "a launch that needs no hiding" "$out" "quick: 30 times, 100 to 100 us, behind 1, 30 in all"
+holds "the host's time, where nobody hides it" "$out" "slow, as it is: 30 times, 648 to 744 us, behind 1, 30 in all"
+holds "hidden" "$out" "slow, hidden: 30 times, 100 to 100 us, behind 16, 488 in all"
+holds "hidden" "$out" "slow, hidden after a rest: 30 times, 20 to 20 us, behind 16, 488 in all"
+holds "an end" "$out" "beyond hiding: 30 times, 5294 to 5390 us, behind 64, 1976 in all"
+
 # --- without PyTorch it says so, in a sentence; with it, the values and the records
 if "$python" -c "import torch" 2>/dev/null; then
   exits 0 "${rows[@]}" --self-test

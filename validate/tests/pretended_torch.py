@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""reports/pytorch/clock.py on a pretended device with a slow host: what it hides must leave the device's time alone.  Prints
+microseconds and flushes of each case; needs no PyTorch."""
+import sys, types
+
+FLUSH, QUEUE = 60, 2  # us of the device, of the host
+
+
+class Machine:
+    """Two clocks in us.  The device takes what was queued when it is there and done with what came before."""
+    host = device = 0.0
+    flushes = 0
+
+    def queued(self, us):
+        self.host += QUEUE
+        self.device = max(self.device, self.host) + us
+
+    def synchronize(self): self.host = max(self.host, self.device)
+
+
+class Event:
+    def __init__(self, enable_timing): pass
+
+    def record(self):
+        machine.queued(0)
+        self.at = machine.device
+
+    def query(self): return self.at <= machine.host
+    def elapsed_time(self, end): return (end.at - self.at) / 1e3
+
+
+class Buffer:
+    def fill_(self, _):
+        machine.flushes += 1
+        machine.queued(FLUSH)
+
+
+def sleep(seconds): machine.host += 1e6 * seconds
+
+
+torch = types.ModuleType("torch")
+torch.uint8, torch.empty = "uint8", lambda *_, **__: Buffer()
+torch.cuda = types.SimpleNamespace(Event=Event, synchronize=lambda: machine.synchronize())
+sys.modules["torch"] = torch
+from pytorch import clock
+
+clock.time = types.SimpleNamespace(perf_counter=lambda: machine.host / 1e6, sleep=sleep)
+
+
+def timed(name, host_us, device_us, rest=0, **flags):
+    """A launch whose function takes the host so long before it is queued."""
+    global machine
+    machine = Machine()
+
+    def call():
+        machine.host += host_us
+        machine.queued(device_us)
+    launch = clock.Launch(call, **flags)
+    us, = clock.CudaClock(rest).time_us([launch], 0)
+    print(f"{name}: {len(us)} times, {min(us):.0f} to {max(us):.0f} us, behind {launch.flushes}, {machine.flushes} in all")
+
+
+timed("quick", 5, 100)
+timed("slow, as it is", 700, 100)
+timed("slow, hidden", 700, 100, hide_host=True)
+timed("slow, hidden after a rest", 700, 20, rest=0.01, hide_host=True)
+timed("beyond hiding", 9000, 100, hide_host=True)
