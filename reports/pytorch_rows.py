@@ -34,7 +34,7 @@ def flags_of(arguments):
     p.add_argument("--list", action="store_true", help="print the rows and time nothing")
     p.add_argument("--self-test", action="store_true", help="hold each expression against its formula")
     flags = p.parse_args(arguments)
-    if not min(flags.seconds, flags.compile_seconds, flags.budget) > 0:
+    if not all(s > 0 for s in (flags.seconds, flags.compile_seconds, flags.budget)):
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
     if not 0 <= flags.rest <= 10: raise BadInput("--rest must be 0 to 10 seconds")
     if flags.only_compile: flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]

@@ -23,7 +23,7 @@ def flags_of(about, arguments, within, of, least, unit, what):
     p.add_argument("--within", type=float, default=within, metavar="SHARE", help=f"of {of}, that may be off")
     p.add_argument("--least", type=float, default=least, metavar=unit, help=what)
     flags = p.parse_args(arguments)
-    if not min(flags.within, flags.least) > 0: raise BadInput("--within and --least must be above 0")
+    if not (flags.within > 0 and flags.least > 0): raise BadInput("--within and --least must be above 0")
     return flags
 
 

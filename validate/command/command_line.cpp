@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <memory>
 
 #include "validate/command/commands.hpp"
@@ -26,16 +27,16 @@ CLI::Validator one_of(const char* kind, Names names) {
 }
 
 // Note: CLI::Range lets NaN through.
-CLI::Validator positive(const char* kind, const char* what, double most) {
-  const auto check = [what, most](std::string& text) {
+CLI::Validator number(const char* kind, double least, double most, const char* what) {
+  const auto check = [least, most, what](std::string& text) {
     double v = 0;
-    const bool number = CLI::detail::lexical_cast(text, v);
-    return number && v > 0 && v <= most ? std::string() : fmt::format("'{}' is not {} from 0 to {}", text, what, most);
+    const bool read = CLI::detail::lexical_cast(text, v);
+    return read && v >= least && v <= most ? std::string() : fmt::format("'{}' is not {}", text, what);
   };
   return CLI::Validator(check, "", kind);
 }
-CLI::Validator seconds() { return positive("seconds", "a number of seconds", 1e6); }
-CLI::Validator percent() { return positive("percent", "a percentage", 100); }
+constexpr double kAboveZero = std::numeric_limits<double>::min();
+CLI::Validator seconds() { return number("seconds", kAboveZero, 1e6, "a number of seconds above 0, at most 1000000"); }
 
 // Note: CLI11 takes -1 and 2^64 for the largest number.
 CLI::Validator seed() {
@@ -160,9 +161,11 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--shape", f->shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
   bench.add_option("--baseline", f->baseline, "the kernel that ratios refer to beside unfused and the vendor's; or vendor")
       ->capture_default_str();
-  bench.add_option("--seconds", f->seconds, "of timing for each row")->capture_default_str()->check(CLI::Range(0.01, 60.0));
+  bench.add_option("--seconds", f->seconds, "of timing for each row")
+      ->capture_default_str()
+      ->check(number("seconds", 0.01, 60, "0.01 to 60 seconds"));
   bench.add_option("--rest", f->rest_s, "seconds without work before each launch, so that long ones meet no limit of power")
-      ->check(CLI::Range(0.0, 10.0));
+      ->check(number("seconds", 0, 10, "0 to 10 seconds"));
   bench.add_option("--processes", f->processes, "that time each row, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
@@ -171,7 +174,7 @@ void add_bench(CLI::App& app, int& code) {
   bench
       .add_option("--plant", f->plant,
                   "with --ab: this side times a problem so many percent longer under the row's name, to calibrate compare")
-      ->check(percent());
+      ->check(number("percent", kAboveZero, 100, "a percentage above 0, at most 100"));
   bench.add_flag("--sites", f->sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench.add_flag("--memory", f->memory, "bytes of device memory instead, tensors and workspace: allocated, and not run");
   bench.add_flag("--dram", f->dram, "bytes of device memory too, by the GPU's counters, beside the formula's");
@@ -197,7 +200,7 @@ void add_compare(CLI::App& app, int& code) {
   compare.add_flag("--all", f->all, "every row, those that are the same too");
   compare.add_option("--floor", f->floor_percent, "the least difference of interest, in percent")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 100.0));
+      ->check(number("percent", 0.1, 100, "0.1 to 100 percent"));
   compare.add_option("--seed", f->seed, "of the bootstrap")->capture_default_str()->check(seed());
   compare.callback([f, &code] { code = compare_command(*f); });
 }

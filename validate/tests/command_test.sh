@@ -24,7 +24,8 @@ same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$
 holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
 works "$validate" bench --backend simt --memory --op attention_forward --kernel mma_tiled --alone --dtype f16 --json memory.jsonl
 same "bench --alone: nothing that ratios refer to" 0 "$(grep -c '"unfused"' memory.jsonl)"
-refuses "--rest" "$validate" bench --backend simt --rest -1
+for value in -1 nan 11; do refuses "--rest" "$validate" bench --backend simt --rest=$value; done
+for value in 0 nan 61; do refuses "--seconds" "$validate" bench --backend simt --seconds=$value; done
 refuses "--alone needs --kernel" "$validate" bench --backend simt --alone
 refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
 works "$validate" bench --backend simt --memory --suite ln-residual --dtype f16 --json memory.jsonl

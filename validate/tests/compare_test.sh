@@ -64,7 +64,7 @@ refuses "cannot read 'nowhere.jsonl'" "$validate" compare nowhere.jsonl same.jso
 refuses "takes two files" "$validate" compare base.jsonl
 refuses "holds no records" "$validate" compare base.jsonl /dev/null
 refuses "no row and no case in common" "$validate" compare base.jsonl smoke.jsonl
-refuses "--floor" "$validate" compare base.jsonl same.jsonl --floor 0
+for value in 0 nan; do refuses "--floor" "$validate" compare base.jsonl same.jsonl --floor $value; done
 echo nonsense >nonsense.jsonl
 refuses "'nonsense.jsonl' line 1 is not a record" "$validate" compare base.jsonl nonsense.jsonl
 tail -n +2 base.jsonl >headless.jsonl

@@ -33,6 +33,7 @@ refuses "--shape needs exactly one --op" "${rows[@]}" --list --shape "rows=2 col
 refuses "cannot write" "${rows[@]}" /nonexistent/out.jsonl
 refuses "above 0" "${rows[@]}" out.jsonl --seconds 0
 refuses "above 0" "${rows[@]}" out.jsonl --budget 0
+refuses "above 0" "${rows[@]}" out.jsonl --compile-seconds nan
 refuses "--rest" "${rows[@]}" out.jsonl --rest -1
 refuses "nonexistent" "${rows[@]}" --list --datasets nonexistent
 

@@ -111,6 +111,7 @@ grep -v '"blocks"' calls.jsonl >none.jsonl
 exits 1 "${check[@]}" none.jsonl
 holds "$called" "$out" "0 of"
 refuses "--within" "${check[@]}" calls.jsonl --within 0
+refuses "--least" "${check[@]}" calls.jsonl --least nan
 refuses "cannot read" "${check[@]}" nonesuch
 
 # --- the functions in a trace of PyTorch's
