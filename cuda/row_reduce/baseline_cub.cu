@@ -2,10 +2,8 @@
 // CUB: DeviceReduce for a whole tensor, DeviceSegmentedReduce, a block a row, for rows; sums in f32, whatever the elements are.
 #include <limits>
 
-#include "cuda/core/fold.cuh"
-#include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cub_gpu.cuh"
-#include "ops/row_reduce.hpp"
+#include "cuda/row_reduce/row.cuh"
 
 namespace assay::ROOM(row_reduce, baseline_cub) {
 
@@ -44,9 +42,7 @@ Legality supports(const row_reduce::Args& a) {
   if (a.what == Reduction::logsumexp) return Legality::no("the library has no logsumexp");
   if (a.x.shape[1] > 1 && a.x.stride[1] != 1) return Legality::no("rows must be contiguous");
   if (a.x.shape[0] >= std::int64_t{1} << 31) return Legality::no("at most 2^31 - 1 rows");
-  if (a.x.shape[1] > std::int64_t{kLanes} << 22)
-    return Legality::no("beyond 2^30 columns the order of its sums, which is not said, decides how many digits are left");
-  return Legality::yes();
+  return short_shares(a, kLanes);
 }
 std::size_t workspace_bytes(const row_reduce::Args& a) { return a.x.shape[0] == 0 ? 0 : reduce(a, nullptr, 0, nullptr); }
 

@@ -8,6 +8,12 @@
 
 namespace assay::ASSAY_FLAVOUR::row_reduce_room {
 
+// Whether so many lanes share a row that what each sums serially in f32 leaves digits: 2^22 roundings of 2^-24 are a quarter.
+inline Legality short_shares(const row_reduce::Args& a, int lanes) {
+  if (a.x.shape[1] <= std::int64_t{lanes} << 22) return Legality::yes();
+  return Legality::no("a lane's share exceeds 2^22 columns, and its sum has few digits left");
+}
+
 // Calls f(Type<Fold>{}).
 template <class F>
 void with_fold(Reduction what, F&& f) {

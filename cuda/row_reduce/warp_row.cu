@@ -9,10 +9,7 @@ using namespace row_reduce_room;
 
 inline constexpr int kRows = 4;  // warps a block
 
-Legality supports(const row_reduce::Args& a) {
-  if (a.x.shape[1] > std::int64_t{kWarp} << 22) return Legality::no("a lane's share exceeds 2^22 columns, and its sum has few digits left");
-  return Legality::yes();
-}
+Legality supports(const row_reduce::Args& a) { return short_shares(a, kWarp); }
 
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},

@@ -2,11 +2,13 @@
 // The two halves of bench: times on a GPU, and bytes as simt counts them.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "validate/backend.hpp"
@@ -53,6 +55,10 @@ struct RowOfSuite {
   std::string suite, table, label;
   BenchJson reported;
 };
+
+inline bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // One row of a bench file: a case, and the kernels that it is kept for (empty: all).
 struct BenchShape {

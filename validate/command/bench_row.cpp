@@ -9,14 +9,6 @@
 
 namespace assay {
 
-namespace {
-
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
-
 BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
   BenchJson j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
               {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};

@@ -21,10 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The text of a file; nothing where there is none.
 std::optional<std::string> text_of(const fs::path& file) {
   std::ifstream in(file);

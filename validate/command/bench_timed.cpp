@@ -75,12 +75,13 @@ const DramBytes* unfused_of(const std::vector<Timed>& all, const Timed& t) {
 // The least time that a row can take here.
 struct Limit {
   Limit(const Cost& cost, const Ceilings& ceilings, DType t)
-      : matrix_rate(ceilings.matrix_rate(t)),
-        copy_us(1e6 * cost.bytes() / ceilings.copy),
+      : copy_rate(ceilings.copy),
+        matrix_rate(ceilings.matrix_rate(t)),
+        copy_us(1e6 * cost.bytes() / copy_rate),
         matrix_us(matrix_rate > 0 ? 1e6 * cost.flops / matrix_rate : 0) {}
   bool by_memory() const { return copy_us >= matrix_us; }
   double us() const { return std::max(copy_us, matrix_us); }
-  double matrix_rate;  // operations per second; 0: not measured
+  double copy_rate, matrix_rate;  // bytes and operations per second; 0: not measured
   double copy_us, matrix_us;
 };
 
@@ -111,11 +112,10 @@ struct Ratios {
 struct ToldRow {
   const BenchShape& shape;
   const BenchFlags& flags;
-  const Ceilings& ceilings;
   const Cost& cost;
+  const Limit& limit;
   const std::optional<MachineState>& machine;
   bool own;
-  Limit limit{cost, ceilings, shape.c.dtype};
 
   void print(const Timed& t, const Summary& s, const Ratios& ratios, const DramBytes* unfused) const {
     const double seconds = 1e-6 * s.p50;
@@ -141,7 +141,7 @@ struct ToldRow {
               {"flops", cost.flops},
               {"bytes", {{"formula", cost.bytes()}, {"unfused_formula", cost.unfused_bytes}}},
               {"rate_bytes_per_s", cost.bytes() / (1e-6 * s.p50)},
-              {"copy_rate_bytes_per_s", ceilings.copy},
+              {"copy_rate_bytes_per_s", limit.copy_rate},
               {"share_of_copy", limit.copy_us / s.p50},
               {"rate_flops_per_s", cost.flops / (1e-6 * s.p50)},
               {"matrix_rate_flops_per_s", matrix ? Json(limit.matrix_rate) : Json(nullptr)},
@@ -210,20 +210,24 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
     if (t.first.left_out.empty() && (t.kernel->name == "unfused" || t.kernel->name == flags.baseline || is_vendor(*t.kernel)))
       references.push_back(&t);
   const auto intervals = intervals_of(all, references, flags.run.selection.seed);
-  const ToldRow row{shape, flags, ceilings, cost, machine, own};
+  const Limit limit(cost, ceilings, shape.c.dtype);
+  const ToldRow row{shape, flags, cost, limit, machine, own};
   bool sound = true;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Timed& t = all[i];
-    if (t.first.left_out.empty())
-      t.first.left_out = bench_impossible(cost, median_of(t.cold), ceilings.peak_bytes, ceilings.peak_flops_rate(shape.c.dtype)),
-      t.first.failed = !t.first.left_out.empty();
-    sound = sound && !t.first.failed && (!t.first.left_out.empty() || t.margin <= 1);
-    if (!t.first.left_out.empty()) {
-      leave_out(shape, *t.kernel, t.first.left_out, out, own);
+    std::string& why_not = t.first.left_out;
+    if (why_not.empty()) {
+      why_not = bench_impossible(cost, median_of(t.cold), ceilings.peak_bytes, ceilings.peak_flops_rate(shape.c.dtype));
+      t.first.failed = !why_not.empty();
+    }
+    if (!why_not.empty()) {
+      sound = sound && !t.first.failed;
+      leave_out(shape, *t.kernel, why_not, out, own);
       continue;
     }
+    sound = sound && t.margin <= 1;
     const Summary s = summary_of(t.cold);
-    const Ratios ratios(t, s.p50, references, intervals[i], flags.baseline, row.limit.us());
+    const Ratios ratios(t, s.p50, references, intervals[i], flags.baseline, limit.us());
     if (own) row.print(t, s, ratios, unfused_of(all, t));
     out.write(row.record(t, s, ratios));
   }
