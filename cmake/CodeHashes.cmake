@@ -55,7 +55,7 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 #include <map>
 #include <string>
 
-#include \"validate/version.hpp\"
+#include \"validate/base/version.hpp\"
 
 namespace assay {
 std::string_view code_hash(std::string_view op, std::string_view kernel) {

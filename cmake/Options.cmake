@@ -25,12 +25,20 @@ if(ASSAY_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
 endif()
 
-# assay_unity(TARGET FILES|GROUP [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, or those of one
-# UNITY_GROUP, but for those whose names clash with others'.
+# assay_unity(TARGET FILES|FOLDER|GROUP [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, or those
+# of one folder, or those of one UNITY_GROUP, but for those whose names clash with others'.
 function(assay_unity target files)
   cmake_parse_arguments(PARSE_ARGV 2 of "" "" APART)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY})
-  if(files STREQUAL "GROUP")
+  if(files STREQUAL "FOLDER")
+    get_target_property(sources ${target} SOURCES)
+    foreach(source ${sources})
+      get_filename_component(folder "${source}" DIRECTORY)
+      get_filename_component(folder "${folder}" NAME)
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+    endforeach()
+  endif()
+  if(files MATCHES "FOLDER|GROUP")
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   else()
     set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${files})

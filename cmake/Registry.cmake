@@ -106,7 +106,7 @@ function(assay_write_registry file)
   endforeach()
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
 "// Generated from the file names by cmake/Registry.cmake.
-#include \"validate/op_adapter.hpp\"
+#include \"validate/problem/op_adapter.hpp\"
 @includes@
 namespace assay {
 @declarations@

@@ -3,13 +3,13 @@
 enable_testing()
 
 # Unit tests: every ROOM/tests/*_test.cpp.
-file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*_test.cpp)
+file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
 set(tests_apart ${unit_tests})  # Note: those of contracts and goldens, and four others, share names
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(paged|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command_parts assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
@@ -139,23 +139,24 @@ assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_host
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()
-foreach(name command signals hostile probe)
-  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${name}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+foreach(test command/command command/signals worker/hostile command/probe)
+  get_filename_component(name ${test} NAME)
+  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 if(ASSAY_GPU)
-  add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
+  add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu TIMEOUT 600 RUN_SERIAL ON)
 endif()
-add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/compare_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/compare_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it says how soon a page is ready
-add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/problem/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
-add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/bench/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(pytorch_rows PROPERTIES LABELS cpu TIMEOUT 300 SKIP_RETURN_CODE 77)
-add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/records/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(record_scripts PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 

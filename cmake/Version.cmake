@@ -9,7 +9,7 @@ if(NOT commit)
 endif()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 "// Generated at build time.
-#include \"validate/version.hpp\"
+#include \"validate/base/version.hpp\"
 namespace assay {
 std::string_view version() { return \"@VERSION@\"; }
 std::string_view commit() { return \"@commit@\"; }

@@ -8,7 +8,7 @@ set -uo pipefail
 arrows() {
   cd "$1" || exit 2
   find ops reference cuda simt validate -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
-    ! -path '*/tests/*' ! -path 'validate/command/*' | sort | xargs -r awk '
+    ! -path '*/tests/*' ! -path 'validate/command/*' ! -path 'validate/bench/*' ! -path 'validate/report/*' ! -path 'validate/probe/*' ! -path 'validate/backends/*' | sort | xargs -r awk '
     function wrong(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, $0; bad = 1 }
     /^[ \t]*#[ \t]*include/ {
       if (!match($0, /["<][^">]*[">]/)) { wrong("an include by macro"); next }
@@ -60,14 +60,14 @@ plant() {  # plant FILE LINE...: one include a line; "!" before a line marks a v
 }
 plant ops/a.hpp '<cmath>' '"ops/core/x.hpp"' '!"ops/b.hpp"' '!"reference/a.hpp"' '!<Eigen/Core>' '!<fmt/format.h>' '!<cuda_runtime.h>'
 plant ops/core/x.hpp '<array>' '"ops/core/y.hpp"' '!"ops/a.hpp"'
-plant reference/a.cpp '"ops/a.hpp"' '<Eigen/Core>' '"reference/core/load.hpp"' '!"validate/case.hpp"' '!"cuda/core/kernel.cuh"' '!<cuda_fp16.h>'
-plant cuda/core/device.cuh '"device.hpp"' '"ops/core/x.hpp"' '<cuda_fp16.h>' '!"ops/a.hpp"' '!"validate/case.hpp"'
+plant reference/a.cpp '"ops/a.hpp"' '<Eigen/Core>' '"reference/core/load.hpp"' '!"validate/cases/case.hpp"' '!"cuda/core/kernel.cuh"' '!<cuda_fp16.h>'
+plant cuda/core/device.cuh '"device.hpp"' '"ops/core/x.hpp"' '<cuda_fp16.h>' '!"ops/a.hpp"' '!"validate/cases/case.hpp"'
 plant cuda/core/vendor/cub_gpu.cuh '<cub/device/device_reduce.cuh>' '!<fmt/format.h>'
 plant cuda/core/plain.cuh '!<cub/device/device_reduce.cuh>'
 plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"cuda/b/row.cuh"' '!"reference/core/load.hpp"' '!"device.hpp"' '!<fmt/format.h>'
-plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/case.hpp>' '!"../k.cu"'
-plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/case.hpp"'
-plant validate/case.cpp '"validate/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
+plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/cases/case.hpp>' '!"../k.cu"'
+plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/cases/case.hpp"'
+plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
 plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>'
 plant validate/command/run.cpp '"reference/core/load.hpp"'
 plant validate/tests/a_test.cpp '"cuda/core/kernel.cuh"'

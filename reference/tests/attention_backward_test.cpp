@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "catch_shim.hpp"
-#include "validate/image.hpp"
-#include "validate/op.hpp"
-#include "validate/random.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/problem/op.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay {
 namespace {

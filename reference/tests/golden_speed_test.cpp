@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "catch_shim.hpp"
-#include "validate/case.hpp"
-#include "validate/image.hpp"
-#include "validate/sample.hpp"
+#include "validate/cases/case.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/problem/sample.hpp"
 
 namespace assay {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "catch_shim.hpp"
-#include "validate/image.hpp"
-#include "validate/op.hpp"
-#include "validate/suite.hpp"
+#include "validate/cases/suite.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench: times on a GPU beside ceilings and baselines measured in the same process; bytes by formula and as simt counts them,
 // on any machine.
-#include "validate/command/bench.hpp"
+#include "validate/bench/bench.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <set>
 
-#include "validate/command/bench_device.hpp"
-#include "validate/error.hpp"
+#include "validate/base/error.hpp"
+#include "validate/bench/device.hpp"
 
 namespace assay {
 

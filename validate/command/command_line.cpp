@@ -8,9 +8,9 @@
 #include <limits>
 #include <memory>
 
+#include "validate/base/error.hpp"
+#include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/version.hpp"
 
 namespace assay {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "validate/cases/suite.hpp"
 #include "validate/command/console.hpp"
-#include "validate/judge.hpp"
-#include "validate/op.hpp"
-#include "validate/suite.hpp"
+#include "validate/judge/judge.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

@@ -6,10 +6,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/record.hpp"
-#include "validate/regression.hpp"
+#include "validate/records/record.hpp"
+#include "validate/records/regression.hpp"
 
 namespace assay {
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "validate/command/commands.hpp"
-#include "validate/pattern.hpp"
+#include "validate/judge/pattern.hpp"
 
 namespace assay {
 

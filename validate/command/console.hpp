@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "validate/power.hpp"
-#include "validate/record.hpp"
-#include "validate/shrink.hpp"
+#include "validate/judge/power.hpp"
+#include "validate/judge/shrink.hpp"
+#include "validate/records/record.hpp"
 
 namespace assay {
 

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdio>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/compare.hpp"
-#include "validate/composite.hpp"
-#include "validate/error.hpp"
-#include "validate/memory.hpp"
-#include "validate/prepare.hpp"
+#include "validate/judge/compare.hpp"
+#include "validate/judge/memory.hpp"
+#include "validate/judge/prepare.hpp"
+#include "validate/problem/composite.hpp"
 
 namespace assay {
 

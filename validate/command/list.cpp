@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "cuda/core/vendor/library.hpp"
+#include "validate/base/error.hpp"
+#include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/version.hpp"
 
 namespace assay {
 

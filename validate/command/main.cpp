@@ -13,10 +13,10 @@
 #include <new>
 #include <system_error>
 
-#include "validate/command/bench_timer.hpp"
+#include "validate/base/error.hpp"
+#include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/worker.hpp"
+#include "validate/worker/worker.hpp"
 
 namespace assay {
 

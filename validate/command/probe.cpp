@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "validate/backend.hpp"
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/command/probe.hpp"
-#include "validate/error.hpp"
-#include "validate/random.hpp"
-#include "validate/record.hpp"
+#include "validate/probe/probe.hpp"
+#include "validate/records/record.hpp"
+#include "validate/values/random.hpp"
+#include "validate/worker/backend.hpp"
 
 namespace assay {
 

@@ -5,9 +5,9 @@
 
 #include <cstdio>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/console.hpp"
-#include "validate/error.hpp"
 
 namespace assay {
 

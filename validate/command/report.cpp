@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/command/report.hpp"
+#include "validate/report/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/record.hpp"
+#include "validate/records/record.hpp"
 
 namespace assay {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "cuda/core/vendor/library.hpp"
+#include "validate/base/error.hpp"
+#include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/console.hpp"
-#include "validate/error.hpp"
-#include "validate/version.hpp"
 
 namespace assay {
 

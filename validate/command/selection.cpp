@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/error.hpp"
-#include "validate/image.hpp"
-#include "validate/layout.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/values/layout.hpp"
 
 namespace assay {
 

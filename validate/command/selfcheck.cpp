@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/trials.hpp"
-#include "validate/error.hpp"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "validate/judge.hpp"
+#include "validate/judge/judge.hpp"
 
 namespace assay {
 

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <vector>
 
-#include "validate/draws.hpp"
-#include "validate/image.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/rounding.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay {
 

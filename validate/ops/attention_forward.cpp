@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "validate/draws.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/packed_fills.hpp"
 #include "validate/ops/rounding.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "validate/op.hpp"
 #include "validate/ops/relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay::attention_relations {
 

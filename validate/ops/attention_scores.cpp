@@ -4,9 +4,9 @@
 
 #include <bit>
 
-#include "validate/draws.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/rounding.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 // Fills of the ops on matrices without sums.
 #pragma once
 
-#include "validate/draws.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::elementwise_fills {
 

@@ -2,10 +2,10 @@
 // What only the judge needs for embedding: exact probes, the fills of its own edges, the second oracle.
 #include "ops/embedding.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/one_lower.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

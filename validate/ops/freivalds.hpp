@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ops/core/gemm_bound.hpp"
-#include "validate/random.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay::freivalds {
 

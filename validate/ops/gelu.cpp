@@ -2,10 +2,10 @@
 // What only the judge needs for gelu: exact probes, the fills of its own edges, the second oracle.
 #include "ops/gelu.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/elementwise_fills.hpp"
 #include "validate/ops/row_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

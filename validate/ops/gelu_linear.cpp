@@ -2,11 +2,11 @@
 // What only the judge needs for gelu_linear: exact probes, the fills of its own edges, the second oracle.
 #include "ops/gelu_linear.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/activation_oracle.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "validate/draws.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::gemm_fills {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ops/core/tensor.hpp"
-#include "validate/op.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay::gemm_oracle {
 

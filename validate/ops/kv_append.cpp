@@ -2,10 +2,10 @@
 // What only the judge needs for kv_append: exact probes, the fills of its own edges, the second oracle.
 #include "ops/kv_append.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/one_lower.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "validate/op.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

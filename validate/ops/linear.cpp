@@ -2,11 +2,11 @@
 // What only the judge needs for linear: exact probes, the second oracle.
 #include "ops/linear.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

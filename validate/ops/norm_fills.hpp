@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "validate/draws.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::norm_fills {
 

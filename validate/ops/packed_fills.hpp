@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "validate/case.hpp"
-#include "validate/draws.hpp"
+#include "validate/cases/case.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::packed_fills {
 

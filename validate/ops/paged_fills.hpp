@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "validate/draws.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::paged_fills {
 

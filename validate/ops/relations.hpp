@@ -2,7 +2,7 @@
 // What the relations of several kinds of op are made of.
 #pragma once
 
-#include "validate/relation.hpp"
+#include "validate/problem/relation.hpp"
 
 namespace assay::relations {
 

@@ -2,10 +2,10 @@
 // What only the judge needs for residual_layernorm: exact probes, the fills of its own edges, the second oracle.
 #include "ops/residual_layernorm.hpp"
 
-#include "validate/op.hpp"
 #include "validate/ops/norm_fills.hpp"
 #include "validate/ops/norm_oracle.hpp"
 #include "validate/ops/row_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "validate/op.hpp"
 #include "validate/ops/freivalds.hpp"
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 // The scalar arithmetic of the second oracles of ops that are computed step by step.
 #pragma once
 
-#include "validate/op.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

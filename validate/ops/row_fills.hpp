@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "validate/draws.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay::row_fills {
 

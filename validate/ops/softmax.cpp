@@ -6,9 +6,9 @@
 #include <bit>
 #include <limits>
 
-#include "validate/draws.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/ops/row_relations.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay {
 

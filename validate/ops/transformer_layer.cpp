@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only the judge needs for transformer_layer: the fills of a layer whose every step does something, relations.  (Its bounds
-// are those of its steps: validate/composite.hpp.)
+// are those of its steps: validate/problem/composite.hpp.)
 #include "ops/transformer_layer.hpp"
 
 #include <bit>
 
-#include "validate/case.hpp"
-#include "validate/draws.hpp"
-#include "validate/op.hpp"
+#include "validate/cases/case.hpp"
 #include "validate/ops/relations.hpp"
+#include "validate/problem/op.hpp"
+#include "validate/values/draws.hpp"
 
 namespace assay {
 

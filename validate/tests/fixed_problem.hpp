@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "validate/op.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay::test {
 

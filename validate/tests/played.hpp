@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "validate/compare.hpp"
-#include "validate/image.hpp"
-#include "validate/op.hpp"
-#include "validate/worker.hpp"
+#include "validate/judge/compare.hpp"
+#include "validate/problem/image.hpp"
+#include "validate/problem/op.hpp"
+#include "validate/worker/worker.hpp"
 
 namespace assay::test {
 

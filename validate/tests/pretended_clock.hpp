@@ -16,8 +16,8 @@
 #include "ops/layernorm_residual.hpp"
 #include "schema_checker.hpp"
 #include "simt/machine.hpp"
-#include "validate/command/bench.hpp"
-#include "validate/random.hpp"
+#include "validate/bench/bench.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay::test {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/layernorm_residual.hpp"
-#include "validate/op_shape.hpp"
+#include "validate/cases/op_shape.hpp"
 
 namespace assay::test {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "validate/error.hpp"
+#include "validate/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -3,10 +3,10 @@
 // suites are made.
 #include <string>
 
-#include "validate/bench_file.hpp"
-#include "validate/case.hpp"
-#include "validate/datasets.hpp"
-#include "validate/suite.hpp"
+#include "validate/cases/bench_file.hpp"
+#include "validate/cases/case.hpp"
+#include "validate/cases/datasets.hpp"
+#include "validate/cases/suite.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
 #include "validate/tests/test_ops.hpp"
 

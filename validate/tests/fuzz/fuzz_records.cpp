@@ -3,9 +3,9 @@
 #include <sstream>
 #include <string>
 
-#include "validate/record.hpp"
+#include "validate/records/record.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
-#include "validate/worker.hpp"
+#include "validate/worker/worker.hpp"
 
 using namespace assay;
 using namespace assay::fuzz;

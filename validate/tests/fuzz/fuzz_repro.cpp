@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "validate/case.hpp"
+#include "validate/cases/case.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
 #include "validate/tests/test_ops.hpp"
 

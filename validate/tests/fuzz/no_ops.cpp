@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables that the judge is linked with, empty: what is fuzzed asks for no op and no kernel.
-#include "validate/op.hpp"
+#include "validate/problem/op.hpp"
 
 namespace assay {
 

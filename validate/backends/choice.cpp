@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend that a command's flags mean, on this machine.
+#include <fmt/format.h>
+
+#include "validate/base/error.hpp"
+#include "validate/command/commands.hpp"
+#include "validate/worker/backend.hpp"
+
+namespace assay {
+
+std::string chosen_backend(const std::string& flag, std::string& why_not) {
+  why_not.clear();
+  for (const BackendInfo& b : backends()) {
+    if (flag == "auto" && b.name == "cuda" && b.unavailable.empty()) return "cuda";
+    if (flag == b.name) {
+      why_not = b.unavailable;
+      return flag;
+    }
+  }
+  return "simt";
+}
+
+bool backend_ready(const RunFlags& flags, std::string& backend, int& code) {
+  std::string why_not;
+  backend = chosen_backend(flags.backend, why_not);
+  if (flags.require_gpu && flags.backend == "simt") throw BadInput("--require-gpu and --backend simt contradict each other");
+  if (flags.require_gpu && (backend != "cuda" || !why_not.empty()))
+    throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
+  if (why_not.empty()) return true;
+  if (flags.skip_exit < 0) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend, why_not));
+  fmt::print("skipped: backend {} cannot be used: {}\n", backend, why_not);
+  code = flags.skip_exit;
+  return false;
+}
+
+}  // namespace assay

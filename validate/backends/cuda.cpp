@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU as a backend.
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/backends/backends.hpp"
+#include "validate/backends/cuda_clock.hpp"
+#include "validate/backends/cuda_counters.hpp"
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+namespace {
+
+using cuda::check;
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend() {
+    check(cudaSetDevice(0), "cudaSetDevice");
+    check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
+    // Note: non-blocking streams do not wait for the null stream, so work that a kernel leaves there shows.
+    for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  ~CudaBackend() override {
+    for (cudaStream_t s : streams_) cudaStreamDestroy(s);
+  }
+  std::string_view name() const override { return "cuda"; }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    void* base = nullptr;
+    const cudaError_t status = cudaMalloc(&base, bytes + offset + 1);
+    if (status != cudaSuccess)
+      throw std::runtime_error(fmt::format("{} bytes of device memory for '{}': {}", bytes, label, cudaGetErrorName(status)));
+    void* p = static_cast<char*>(base) + offset;
+    bases_[p] = base;
+    return p;
+  }
+  void release(void* p) noexcept override {
+    if (const auto at = bases_.find(p); at != bases_.end()) {
+      cudaFree(at->second);
+      bases_.erase(at);
+    }
+  }
+  bool checks_bounds() const override { return false; }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
+    settled_ = false;
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), "copy within the device");
+    settled_ = false;
+  }
+  void fill(void* device, std::byte garbage, std::size_t bytes) override {
+    if (bytes == 0) return;
+    check(cudaMemset(device, std::to_integer<int>(garbage), bytes), "fill");
+    settled_ = false;
+  }
+  void read(void* host, const void* device, std::size_t bytes) override {
+    if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
+  }
+
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
+    const cudaStream_t stream = streams_[v.order ? 1 : 0];
+    settle();
+    launch_it(args, {.stream = stream, .workspace = workspace});
+    check(cudaGetLastError(), "after the launch");
+    check(cudaStreamSynchronize(stream), "running");
+    check(cudaGetLastError(), "after running");
+  }
+
+  bool run_captured(Launcher launch_it, const void* args, void* workspace, const std::function<void()>& between) override {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal), "begin capture");
+    try {
+      launch_it(args, {.stream = streams_[0], .workspace = workspace});
+    } catch (...) {
+      cudaStreamEndCapture(streams_[0], &graph);
+      cudaGraphDestroy(graph);
+      throw;
+    }
+    check(cudaStreamEndCapture(streams_[0], &graph), "end capture");
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(graph, nullptr, &nodes), "counting graph nodes");
+    between();
+    settle();
+    if (nodes) {
+      check(cudaGraphInstantiate(&executable, graph, 0), "instantiate graph");
+      check(cudaGraphLaunch(executable, streams_[0]), "launch graph");
+      check(cudaStreamSynchronize(streams_[0]), "running the graph");
+      check(cudaGraphExecDestroy(executable), "destroy graph");
+    }
+    check(cudaGraphDestroy(graph), "destroy graph");
+    return true;
+  }
+
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds, double rest_s) override {
+    settle();
+    return cuda::time_us(streams_[0], kernels, seconds, rest_s);
+  }
+  std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
+    settle();
+    return cuda::steady_us(streams_[0], kernels, about_us);
+  }
+  std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
+    return cuda::functions_of([&] {
+      if (watched) check(cudaProfilerStart(), "cudaProfilerStart");
+      run(k.launcher, k.args[0], k.workspace, {});
+      if (watched) check(cudaProfilerStop(), "cudaProfilerStop");
+    });
+  }
+  std::vector<CalledFunction> traced(const TimedLaunch& k) override {
+    return cuda::traced([&] { run(k.launcher, k.args[0], k.workspace, {}); });
+  }
+  std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
+    settle();
+    return cuda::dram_bytes(streams_[0], kernels, about_s);
+  }
+  DramBytes copy_dram_bytes(std::size_t bytes) override { return cuda::copy_dram_bytes(streams_[0], bytes); }
+  double copy_rate() override {
+    return cuda::copy_rate(streams_[0], std::min<std::size_t>(std::size_t{2} << 30, properties_.totalGlobalMem / 8));
+  }
+  double matrix_rate(DType type) override { return cuda::matrix_rate(streams_[0], type); }
+  double peak_bytes_rate() const override {
+    return 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  }
+  double peak_flops_rate(DType type) const override {
+    // Dense products in f16 of one SM and clock, by NVIDIA's white papers; TF32 has half.  What is not known gets the most.
+    const int a = arch();
+    const double of_sm = a < 80 ? 1024 : a == 80 || a == 87 ? 2048 : a < 90 ? 1024 : a == 90 ? 4096 : 8192;
+    return of_sm * (type == f32 ? 0.5 : 1) * properties_.multiProcessorCount * 1e3 * attribute(cudaDevAttrClockRate);
+  }
+  std::size_t memory_in_use() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return total - free;
+  }
+  std::string bus_id() const override {
+    char text[32] = "";
+    check(cudaDeviceGetPCIBusId(text, sizeof text, 0), "cudaDeviceGetPCIBusId");
+    return text;
+  }
+
+  Launcher launcher(const Kernel& k) const override { return k.on_gpu; }
+  int arch() const override { return properties_.major * 10 + properties_.minor; }
+
+ private:
+  // Note: a copy from pageable memory may return before its last bytes have arrived, a fill before it has begun, and our streams
+  // wait for neither.
+  void settle() {
+    if (!settled_) check(cudaDeviceSynchronize(), "before the launch");
+    settled_ = true;
+  }
+  static double attribute(cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, 0), "cudaDeviceGetAttribute");
+    return value;
+  }
+  cudaDeviceProp properties_{};
+  cudaStream_t streams_[2] = {};
+  bool settled_ = false;  // what was written to the device is there
+  std::map<void*, void*> bases_;
+};
+
+}  // namespace
+
+BackendInfo cuda_info() {
+  BackendInfo info{.name = "cuda", .built = true, .unavailable = "", .device = ""};
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) {
+    info.unavailable = status == cudaSuccess || status == cudaErrorNoDevice ? "no GPU in this machine"
+                       : status == cudaErrorInsufficientDriver ? "no NVIDIA driver, or one older than this build needs"
+                                                               : cudaGetErrorString(status);
+    return info;
+  }
+  cudaDeviceProp p;
+  if (cudaGetDeviceProperties(&p, 0) == cudaSuccess) info.device = p.name;
+  return info;
+}
+
+std::unique_ptr<Backend> open_cuda() { return std::make_unique<CudaBackend>(); }
+
+}  // namespace assay

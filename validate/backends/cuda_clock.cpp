@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/backends/cuda_clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#if defined(ASSAY_CUBLASLT)
+#include "cuda/core/vendor/cublaslt.hpp"
+#endif
+
+namespace assay::cuda {
+
+namespace {
+
+// What `launches` puts into a stream, as a graph; nullptr where it is not to be captured.
+template <class F>
+cudaGraphExec_t captured(cudaStream_t stream, const F& launches) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
+  bool whole = true;
+  try {
+    launches();
+  } catch (const std::runtime_error&) {
+    whole = false;
+  }
+  whole = cudaStreamEndCapture(stream, &graph) == cudaSuccess && whole;
+  if (whole) whole = cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
+  if (graph) cudaGraphDestroy(graph);
+  cudaGetLastError();  // a failed capture is no failed kernel
+  return whole ? executable : nullptr;
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess)
+    throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
+}
+
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds,
+                                         double rest_s) {
+  constexpr int kLeast = 30, kMost = 1000, kWarmUp = 5, kBatch = 20;
+  constexpr int kFlushesRested = 8, kMostFlushes = 64;     // of 60 us; a host that has slept is slow to queue
+  const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
+  void* flushed = nullptr;
+  check(cudaMalloc(&flushed, flush_bytes), "memory to flush the L2 cache with");
+  cudaEvent_t begin[kBatch], end[kBatch];
+  for (int i = 0; i < kBatch; ++i) {
+    check(cudaEventCreate(&begin[i]), "cudaEventCreate");
+    check(cudaEventCreate(&end[i]), "cudaEventCreate");
+  }
+  const auto launch = [&](const TimedLaunch& k, int round) {
+    k.launcher(k.args[static_cast<std::size_t>(round) % k.args.size()], {.stream = stream, .workspace = k.workspace});
+  };
+  for (const TimedLaunch& k : kernels)
+    for (int i = 0; i < kWarmUp; ++i) launch(k, i);
+  check(cudaStreamSynchronize(stream), "warming up");
+
+  std::vector<std::vector<double>> us(kernels.size());
+  std::vector<std::size_t> owner;
+  std::vector<int> flushes(kernels.size(), rest_s > 0 ? kFlushesRested : 1);
+  const auto collect = [&] {
+    check(cudaStreamSynchronize(stream), "timing");
+    for (std::size_t i = 0; i < owner.size(); ++i) {
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin[i], end[i]), "cudaEventElapsedTime");
+      us[owner[i]].push_back(1e3 * static_cast<double>(ms));
+    }
+    owner.clear();
+  };
+  // Whether it was queued whole before the device came to it.  The flush keeps the device busy meanwhile, so that no latency of
+  // the host is timed; a device that only waits is 2 us slower at first.
+  const auto queued_ahead = [&](std::size_t k, int round) {
+    const std::size_t at = owner.size();
+    for (int i = 0; i < flushes[k]; ++i)
+      check(cudaMemsetAsync(flushed, round & 0xff, flush_bytes, stream), "flushing the L2 cache");
+    check(cudaEventRecord(begin[at], stream), "cudaEventRecord");
+    launch(kernels[k], round);
+    check(cudaEventRecord(end[at], stream), "cudaEventRecord");
+    const cudaError_t reached = cudaEventQuery(begin[at]);
+    if (reached == cudaErrorNotReady) cudaGetLastError();  // it is no failure
+    else check(reached, "timing");
+    return reached == cudaErrorNotReady;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < kMost; ++round) {
+    if (round >= kLeast && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      while (true) {
+        if (rest_s > 0) collect(), std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
+        if (queued_ahead(k, round) || flushes[k] == kMostFlushes) break;
+        flushes[k] *= 2;
+      }
+      owner.push_back(k);
+      if (owner.size() == kBatch) collect();
+    }
+  }
+  collect();
+  for (int i = 0; i < kBatch; ++i) cudaEventDestroy(begin[i]), cudaEventDestroy(end[i]);
+  check(cudaFree(flushed), "cudaFree");
+  return us;
+}
+
+// Launches one after the other on the same problem, many in a graph where they are short, so that the host's part in a launch is
+// not timed; a launch that cannot be captured is timed as it is.
+std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
+                                   const std::vector<double>& about_us) {
+  constexpr int kBatches = 10, kMost = 20;
+  constexpr double kGraphBelow = 10, kBatch = 200;  // us
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  std::vector<SteadyTimes> all;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    SteadyTimes t;
+    t.launches = std::clamp(static_cast<int>(kBatch / std::max(about_us[k], 0.1)), 1, kMost);
+    const auto launches = [&] {
+      for (int i = 0; i < t.launches; ++i)
+        kernels[k].launcher(kernels[k].args[0], {.stream = stream, .workspace = kernels[k].workspace});
+    };
+    cudaGraphExec_t executable = about_us[k] < kGraphBelow ? captured(stream, launches) : nullptr;
+    t.graph = executable != nullptr;
+    const auto batch = [&] {
+      if (executable) check(cudaGraphLaunch(executable, stream), "launching a graph");
+      else launches();
+    };
+    batch();
+    for (int i = 0; i < kBatches; ++i) {
+      check(cudaEventRecord(begin, stream), "cudaEventRecord");
+      batch();
+      check(cudaEventRecord(end, stream), "cudaEventRecord");
+      check(cudaEventSynchronize(end), "timing in steady state");
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+      t.us.push_back(1e3 * static_cast<double>(ms) / t.launches);
+    }
+    if (executable) check(cudaGraphExecDestroy(executable), "destroying a graph");
+    all.push_back(std::move(t));
+  }
+  cudaEventDestroy(begin), cudaEventDestroy(end);
+  return all;
+}
+
+double copy_rate(cudaStream_t stream, std::size_t bytes) {
+  void *from = nullptr, *to = nullptr;
+  check(cudaMalloc(&from, bytes), "memory to copy from");
+  check(cudaMalloc(&to, bytes), "memory to copy to");
+  // Note: bytes that are neither zero nor constant, for a card may be faster on those.
+  std::vector<std::uint64_t> noise(1 << 20);
+  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = (i + 1) * 0x9e3779b97f4a7c15u ^ (i << 29);
+  for (std::size_t at = 0; at + noise.size() * 8 <= bytes; at += noise.size() * 8)
+    check(cudaMemcpy(static_cast<char*>(from) + at, noise.data(), noise.size() * 8, cudaMemcpyHostToDevice), "filling");
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  std::vector<double> rates;
+  for (int i = 0; i < 14; ++i) {
+    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy within the device");
+    check(cudaEventRecord(end, stream), "cudaEventRecord");
+    check(cudaEventSynchronize(end), "copy within the device");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+    if (i >= 3) rates.push_back(2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(ms)));
+  }
+  cudaEventDestroy(begin), cudaEventDestroy(end);
+  cudaFree(from), cudaFree(to);
+  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+  return rates[rates.size() / 2];
+}
+
+#if defined(ASSAY_CUBLASLT)
+// The best of a few, of 8192 x 8192 x 8192 on numbers from -1 to 1.
+double matrix_rate(cudaStream_t stream, DType type) {
+  constexpr std::int64_t kSide = 8192;
+  constexpr int kTimes = 12;
+  if (!vendor::cublaslt::available()) return 0;
+  const std::size_t bytes = kSide * kSide * static_cast<std::size_t>(size_of(type));
+  // Note: numbers that differ, for a card draws less power and runs faster on constants.  An odd count, so that the rows do.
+  std::vector<std::byte> noise(static_cast<std::size_t>(size_of(type)) * ((1 << 20) + 1));
+  std::uint64_t state = 1;
+  for (std::int64_t i = 0; i <= 1 << 20; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    encode(type, noise.data(), i, 0x1p-31 * static_cast<double>(state >> 32) - 1);
+  }
+  vendor::cublaslt::Matmul m{};
+  for (Tensor* t : {&m.x, &m.w, &m.y}) {
+    *t = {.dtype = type, .rank = 2, .shape = {kSide, kSide}, .stride = {kSide, 1}};
+    check(cudaMalloc(&t->data, bytes), "memory for a matrix product");
+    for (std::size_t at = 0; at < bytes; at += noise.size())
+      check(
+          cudaMemcpy(static_cast<char*>(t->data) + at, noise.data(), std::min(noise.size(), bytes - at), cudaMemcpyHostToDevice),
+          "filling");
+  }
+  double best = 0;
+  if (vendor::cublaslt::supports(m)) {
+    Launch l{.stream = stream};
+    check(cudaMalloc(&l.workspace, vendor::cublaslt::workspace_bytes(m) + 1), "workspace of a matrix product");
+    cudaEvent_t begin, end;
+    check(cudaEventCreate(&begin), "cudaEventCreate");
+    check(cudaEventCreate(&end), "cudaEventCreate");
+    for (int i = 0; i < kTimes; ++i) {
+      check(cudaEventRecord(begin, stream), "cudaEventRecord");
+      vendor::cublaslt::run(m, l);
+      check(cudaEventRecord(end, stream), "cudaEventRecord");
+      check(cudaEventSynchronize(end), "matrix product");
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+      best = std::max(best, 2.0 * kSide * kSide * kSide / (1e-3 * static_cast<double>(ms)));
+    }
+    cudaEventDestroy(begin), cudaEventDestroy(end);
+    cudaFree(l.workspace);
+  }
+  for (const Tensor* t : {&m.x, &m.w, &m.y}) cudaFree(t->data);
+  return best;
+}
+#else
+double matrix_rate(cudaStream_t, DType) { return 0; }
+#endif
+
+}  // namespace assay::cuda

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine as a backend.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "simt/machine.hpp"
+#include "validate/backends/backends.hpp"
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+namespace {
+
+class SimtBackend final : public Backend {
+ public:
+  SimtBackend() { simt::canary(); }
+  std::string_view name() const override { return "simt"; }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    return simt::allocate(bytes, offset, label);
+  }
+  void release(void* p) noexcept override { simt::release(p); }
+  bool checks_bounds() const override { return true; }
+  void write(void* device, const void* host, std::size_t bytes) override {
+    if (bytes) std::memcpy(device, host, bytes);  // Note: an empty image may have no address
+    simt::mark_written(device, bytes);
+  }
+  void read(void* host, const void* device, std::size_t bytes) override {
+    if (bytes) std::memcpy(host, device, bytes);
+  }
+  void fill(void* device, std::byte garbage, std::size_t bytes) override {
+    std::memset(device, static_cast<int>(garbage), bytes);
+    simt::mark_unwritten(device);
+  }
+  std::size_t first_unwritten(const void* device, std::size_t bytes) const override {
+    return simt::first_unwritten(device, bytes);
+  }
+
+  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
+    constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};
+    static constexpr char stream = 0;  // only its address counts
+    simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
+    simt::reset_counts();
+    try {
+      launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace});
+    } catch (const simt::Fault& fault) {
+      const simt::Finding& f = fault.finding();
+      throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
+    }
+  }
+  std::size_t memory_in_use() override { return simt::bytes_in_use(); }
+  Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  int arch() const override { return 90; }
+  Traffic traffic(const void* allocation) const override {
+    const simt::Counts c = simt::counts(allocation);
+    return {.read_bytes = c.read_bytes,
+            .written_bytes = c.written_bytes,
+            .unique_read_bytes = c.unique_read_bytes,
+            .unique_written_bytes = c.unique_written_bytes,
+            .read_sectors = c.read_sectors,
+            .written_sectors = c.written_sectors};
+  }
+  std::vector<SiteTraffic> sites() const override {
+    std::vector<SiteTraffic> all;
+    for (const simt::SiteCounts& s : simt::site_counts())
+      all.push_back({.place = fmt::format("{}:{}", s.file, s.line),
+                     .buffer = s.allocation,
+                     .write = s.write,
+                     .bytes = s.bytes,
+                     .requests = s.requests,
+                     .sectors = s.sectors,
+                     .wavefronts = s.wavefronts});
+    return all;
+  }
+};
+
+}  // namespace
+
+std::string simt_device() { return fmt::format("simt ({} cores)", ::sysconf(_SC_NPROCESSORS_ONLN)); }
+
+std::unique_ptr<Backend> open_simt() { return std::make_unique<SimtBackend>(); }
+
+std::vector<BackendInfo> backends() {
+  return {cuda_info(), {.name = "simt", .built = true, .unavailable = "", .device = simt_device()}};
+}
+
+std::unique_ptr<Backend> open_backend(std::string_view name) {
+  if (name == "simt") return open_simt();
+  if (name == "cuda") return open_cuda();
+  throw std::runtime_error("unknown backend '" + std::string(name) + "'");
+}
+
+#if !defined(ASSAY_GPU)
+BackendInfo cuda_info() {
+  return {.name = "cuda",
+          .built = false,
+          .unavailable = "this build has no CUDA kernels (configured without a toolkit or a GPU)",
+          .device = ""};
+}
+std::unique_ptr<Backend> open_cuda() { throw std::runtime_error(cuda_info().unavailable); }
+#endif
+
+}  // namespace assay

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/bench/device.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+namespace assay {
+
+namespace {
+
+double sum(const DramBytes& d) { return d.read + d.written; }
+
+}  // namespace
+
+DramBytes dram_of_launch(const DramBytes& whole, int launches, const DramBytes& of_flushes, int flushes) {
+  const auto part = [&](double all, double flush) { return std::max(0.0, all / launches - flush / flushes); };
+  return {part(whole.read, of_flushes.read), part(whole.written, of_flushes.written)};
+}
+
+int dram_rounds(double about_s) {
+  constexpr double kSeconds = 0.05;
+  constexpr int kLeast = 2, kMost = 16;
+  return about_s * kMost <= kSeconds ? kMost : std::max(kLeast, static_cast<int>(kSeconds / about_s));
+}
+
+std::string dram_copy_fault(const DramBytes& moved, double bytes) {
+  constexpr double kShare = 0.03;
+  if (std::abs(moved.read - bytes) <= kShare * bytes && std::abs(moved.written - bytes) <= kShare * bytes) return "";
+  return fmt::format("of a copy of {:.1f} MB they counted {:.1f} MB read and {:.1f} MB written", 1e-6 * bytes, 1e-6 * moved.read,
+                     1e-6 * moved.written);
+}
+
+std::string dram_text(const DramBytes& moved, std::string_view kernel, const Cost& cost, const DramBytes* unfused) {
+  const double formula = kernel == "unfused" ? cost.unfused_bytes : cost.bytes();
+  std::string text = fmt::format("DRAM {:.2f} MB ({:.2f} read, {:.2f} written), {:.3f} of the formula", 1e-6 * sum(moved),
+                                 1e-6 * moved.read, 1e-6 * moved.written, sum(moved) / formula);
+  if (unfused && sum(*unfused) > 0 && cost.unfused_bytes > 0)
+    text += fmt::format("; {:.1f} % less than unfused, {:.1f} % by the formula", 100 * (1 - sum(moved) / sum(*unfused)),
+                        100 * (1 - cost.bytes() / cost.unfused_bytes));
+  return text;
+}
+
+std::string resources_text(const LaunchedFunction& f) {
+  return fmt::format("{}: {} registers, {} + {} B shared{}, {} threads x {} blocks, {} on a multiprocessor: occupancy {:.0f} %",
+                     f.name, f.registers, f.static_shared, f.dynamic_shared,
+                     f.local_bytes ? fmt::format(", {} B of stack and spills", f.local_bytes) : "", f.threads, f.blocks,
+                     f.blocks_per_sm, 100 * f.occupancy);
+}
+
+nlohmann::ordered_json json_of(const DramBytes& d) {
+  return {{"read_bytes", std::round(d.read)}, {"written_bytes", std::round(d.written)}};
+}
+
+DramBytes dram_from(const nlohmann::ordered_json& j) { return {j.at("read_bytes"), j.at("written_bytes")}; }
+
+nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const LaunchedFunction& f : functions)
+    all.push_back({{"function", f.name},
+                   {"registers", f.registers},
+                   {"static_shared", f.static_shared},
+                   {"dynamic_shared", f.dynamic_shared},
+                   {"local_bytes", f.local_bytes},
+                   {"threads", f.threads},
+                   {"blocks", f.blocks},
+                   {"blocks_per_sm", f.blocks_per_sm},
+                   {"occupancy", f.occupancy}});
+  return all;
+}
+
+std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j) {
+  std::vector<LaunchedFunction> all;
+  for (const auto& f : j)
+    all.push_back({.name = f.at("function"),
+                   .registers = f.at("registers"),
+                   .static_shared = f.at("static_shared"),
+                   .dynamic_shared = f.at("dynamic_shared"),
+                   .local_bytes = f.at("local_bytes"),
+                   .threads = f.at("threads"),
+                   .blocks = f.at("blocks"),
+                   .blocks_per_sm = f.at("blocks_per_sm"),
+                   .occupancy = f.at("occupancy")});
+  return all;
+}
+
+nlohmann::ordered_json json_of(const std::vector<CalledFunction>& functions) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const CalledFunction& f : functions) all.push_back({{"function", f.name}, {"blocks", f.blocks}});
+  return all;
+}
+
+std::vector<CalledFunction> called_from(const nlohmann::ordered_json& j) {
+  std::vector<CalledFunction> all;
+  for (const auto& f : j) all.push_back({f.at("function"), f.at("blocks")});
+  return all;
+}
+
+std::string short_function_name(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  std::string name = demangled ? demangled.get() : symbol;
+  for (const std::string_view noise : {"(anonymous namespace)::", "assay::on_gpu::"})
+    for (std::size_t at; (at = name.find(noise)) != std::string::npos;) name.erase(at, noise.size());
+  if (name.starts_with("void ")) name.erase(0, 5);
+  int depth = 0;  // of <>: a value of a template has parentheses too
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
+    if (name[i] == '(' && depth == 0) name.resize(i);
+  }
+  return name;
+}
+
+}  // namespace assay

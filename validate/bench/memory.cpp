@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench --memory: what a row's kernels hold of device memory while they run, as the backend gave it.  Nothing is launched and
+// nothing touched, so that a row may have its full size on any machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/bench/bench.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+
+namespace {
+
+// Device memory that tells how much of the backend's it took.
+class Held {
+ public:
+  explicit Held(Backend& backend) : backend_(backend), before_(backend.memory_in_use()) {}
+  ~Held() {
+    for (void* p : memory_) backend_.release(p);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  std::byte* add(std::size_t bytes, std::size_t offset, std::string_view label) {
+    memory_.push_back(backend_.allocate(bytes, offset, label));
+    return static_cast<std::byte*>(memory_.back());
+  }
+  // Note: of a GPU's memory others may give some back meanwhile.
+  std::size_t bytes() const { return std::max(backend_.memory_in_use(), before_) - before_; }
+
+ private:
+  Backend& backend_;
+  std::size_t before_;
+  std::vector<void*> memory_;
+};
+
+struct Row {
+  const Kernel* kernel;
+  std::size_t tensors, workspace;
+};
+
+// "-50.2 %": how much less than the baseline's; empty where that has none.
+std::string less(double mine, double baseline) {
+  return baseline > 0 ? fmt::format("{:.1f} %", 100 * (mine / baseline - 1)) : "";
+}
+
+}  // namespace
+
+void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out) {
+  const std::vector<Placement> placements = place(*shape.op, shape.c);
+  Held tensors(backend);
+  std::vector<std::byte*> pointers;
+  for (std::size_t i = 0; i < placements.size(); ++i)
+    pointers.push_back(placements[i].bytes ? tensors.add(placements[i].bytes, placements[i].offset, shape.op->tensors[i].name)
+                                           : nullptr);
+  const std::unique_ptr<Problem> problem = shape.op->make();
+  attach(*problem, shape.c, placements, pointers);
+  const std::size_t of_tensors = tensors.bytes();
+  std::vector<Row> rows;
+  for (const Kernel* k : bench_candidates(shape, flags)) {
+    if (!backend.launcher(*k) || k->least_arch > backend.arch() || !k->available() || !k->supports(problem->args())) continue;
+    Held workspace(backend);
+    if (const std::size_t bytes = k->workspace_bytes(problem->args())) workspace.add(bytes, 0, "workspace");
+    rows.push_back({k, of_tensors, workspace.bytes()});
+  }
+  const auto baseline = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.kernel->name == flags.baseline; });
+  for (const Row& r : rows) {
+    std::string against;
+    if (baseline != rows.end() && baseline->kernel != r.kernel)
+      against = fmt::format(
+          "  {:>8}  {:>8}", less(static_cast<double>(r.workspace), static_cast<double>(baseline->workspace)),
+          less(static_cast<double>(r.tensors + r.workspace), static_cast<double>(baseline->tensors + baseline->workspace)));
+    fmt::print("  {:<18} {:<12} {:<5} {:<68} {:>13} {:>13} {:>13}{}\n", shape.op->name, r.kernel->name, name(shape.c.dtype),
+               summary_of(shape.c), r.tensors, r.workspace, r.tensors + r.workspace, against);
+    out.write({{"record", "memory"},
+               {"op", shape.op->name},
+               {"kernel", r.kernel->name},
+               {"backend", backend.name()},
+               {"dtype", name(shape.c.dtype)},
+               {"shape", summary_of(shape.c)},
+               {"tensor_bytes", r.tensors},
+               {"workspace_bytes", r.workspace}});
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench --once: every kernel launched once, in an order that is written down, while a profiler may watch.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "validate/bench/bench.hpp"
+#include "validate/bench/device.hpp"
+#include "validate/bench/judge_row.hpp"
+
+namespace assay {
+
+void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out,
+                const std::atomic<bool>& stop) {
+  struct Waiting {
+    const BenchShape* row;
+    std::string why;
+  };
+  std::map<const Kernel*, Waiting> waiting;  // for a row that they can be launched on
+  std::map<const Kernel*, bool> done;
+  LocalTimer timer(backend);
+  for (const BenchShape& row : rows) {
+    TimingOrder order{.op = row.op, .c = row.c, .kernels = {}, .once = true};
+    std::vector<const Kernel*> candidates = bench_candidates(row, flags);
+    std::erase_if(candidates, [&](const Kernel* k) { return done[k]; });
+    for (const Kernel* k : candidates) order.kernels.emplace_back(k->name);
+    if (stop || candidates.empty()) continue;
+    const FilledInputs inputs(*row.op, row.c);
+    const std::vector<KernelTimes> all = timer.time(order, inputs.memory, {});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Kernel& k = *candidates[i];
+      if (!all[i].left_out.empty()) {
+        waiting.insert_or_assign(&k, Waiting{&row, all[i].left_out});
+        continue;
+      }
+      done[&k] = true, waiting.erase(&k);
+      fmt::print("{} launched\n", row_text(row, k));
+      for (const LaunchedFunction& f : all[i].functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
+      BenchJson j = head_of_row("launched", row, k);
+      j["functions"] = json_of(all[i].functions);
+      out.write(j);
+    }
+    std::fflush(stdout);
+  }
+  for (const auto& [k, w] : waiting) {
+    fmt::print("{} left out: {}\n", row_text(*w.row, *k), w.why);
+    BenchJson j = head_of_row("left_out", *w.row, *k);
+    j["reason"] = w.why;
+    out.write(j);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of bench: who takes part in it, what they are given, and how its lines begin.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/bench/bench.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+
+BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
+  BenchJson j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
+              {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
+  if (const auto& p = shape.place)
+    j["suite"] = {{"name", p->suite}, {"table", p->table}, {"label", p->label}, {"reported", p->reported}};
+  return j;
+}
+
+std::string row_text(const BenchShape& shape, const Kernel& k) {
+  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
+                     summary(shape.c, shape.op->shape()));
+}
+
+std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
+  std::vector<const Kernel*> chosen;
+  const auto& asked = flags.run.selection.kernels;
+  for (const Kernel& k : kernels()) {
+    if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
+    if (is_vendor(k) && flags.run.selection.no_vendor) continue;
+    const bool reference = !flags.alone && (k.name == "unfused" || k.name == flags.baseline || is_vendor(k));
+    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
+    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
+  }
+  return chosen;
+}
+
+}  // namespace assay

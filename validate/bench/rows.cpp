@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// From bench's flags to rows: of the ops' files, of a suite, or as they were typed.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "validate/base/error.hpp"
+#include "validate/bench/bench.hpp"
+#include "validate/cases/bench_file.hpp"
+#include "validate/judge/memory.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The text of a file; nothing where there is none.
+std::optional<std::string> text_of(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) return std::nullopt;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& folder) {
+  std::vector<std::string> there;
+  std::error_code error;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, error))
+    if (file.path().extension() == ".json") there.push_back(file.path().stem());
+  std::sort(there.begin(), there.end());
+  if (!has(there, name)) {
+    std::string why = unknown("bench suite", name, Names(there.begin(), there.end()));
+    if (why.ends_with('?')) why += fmt::format(" There are {}.", fmt::join(there, ", "));
+    throw BadInput(why);
+  }
+  const fs::path file = folder / (name + ".json");
+  return parse_bench_suite(text_of(file).value_or(""), file.string());
+}
+
+std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
+  std::vector<const Op*> chosen;
+  for (const std::string& name : flags.run.selection.ops) chosen.push_back(&op_named(name));
+  if (chosen.empty())
+    for (const Op& op : ops()) chosen.push_back(&op);
+  for (const std::string& kernel : flags.run.selection.kernels) {
+    Names names;
+    for (const Op* op : chosen)
+      for (const Kernel& k : kernels())
+        if (k.op == op->name && !k.broken) names.push_back(k.name);
+    if (std::find(names.begin(), names.end(), kernel) == names.end()) throw BadInput(unknown("kernel", kernel, names));
+  }
+  return chosen;
+}
+
+class RowList {
+ public:
+  RowList(const BenchFlags& flags, bool on_gpu) : flags_(flags), on_gpu_(on_gpu), shapes_(op_shapes()) {}
+
+  // Those of the op's own file, or of the shapes that were typed.
+  void add(const Op& op) {
+    const std::optional<BenchFile>& file = file_of(op);
+    std::vector<BenchEntry> entries;
+    for (const std::string& shape : flags_.shapes) entries.push_back({shape, {}, {}});
+    if (entries.empty() && file) entries = file->entries;
+    if (entries.empty() && !file && !flags_.run.selection.ops.empty())  // else nobody named it and nobody times it
+      throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, path_of(op).string()));
+    for (const BenchEntry& entry : entries) add(op, entry, std::nullopt);
+  }
+
+  void add(const Op& op, const BenchEntry& entry, const std::optional<RowOfSuite>& place) {
+    std::vector<std::string> dtypes = flags_.run.selection.dtypes;
+    if (dtypes.empty()) dtypes = entry.dtypes;
+    if (dtypes.empty())
+      for (DType t : kActivationDTypes) dtypes.emplace_back(name(t));
+    for (const std::string& dtype : dtypes) {
+      if (!entry.dtypes.empty() && !has(entry.dtypes, dtype)) continue;
+      BenchShape row{.op = &op, .c = {}, .kernels = entry.kernels, .ladder = {}, .place = place};
+      if (const auto& file = file_of(op)) row.ladder = file->ladder;
+      const std::string line = fmt::format("{} {} {} seed={}", op.name, dtype, entry.shape, flags_.run.selection.seed);
+      row.c = parse_repro(line, shapes_).what;
+      for (std::size_t i = 0; i < op.tensors.size(); ++i)
+        if (lies_over(op, row.c, i))
+          throw BadInput(fmt::format("{}: bench launches again and again, so '{}' cannot lie over '{}'", entry.shape,
+                                     op.tensors[i].name, op.tensors[i].options.over));
+      const std::string why_not = on_gpu_ ? too_large(op, row.c, available_memory()) : "";
+      if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
+      all.push_back(std::move(row));
+    }
+  }
+
+  std::vector<BenchShape> all;
+
+ private:
+  fs::path path_of(const Op& op) const {
+    return datasets_folder(flags_.run.selection) / "bench" / (std::string(op.name) + ".json");
+  }
+  const std::optional<BenchFile>& file_of(const Op& op) {
+    const auto [at, fresh] = files_.try_emplace(&op);
+    if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) at->second = parse_bench(*text, path_of(op).string());
+    return at->second;
+  }
+
+  const BenchFlags& flags_;
+  bool on_gpu_;
+  std::vector<OpShape> shapes_;
+  std::map<const Op*, std::optional<BenchFile>> files_;
+};
+
+void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchFlags& flags) {
+  const std::vector<std::string>& asked = flags.run.selection.kernels;
+  for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.run.selection) / "bench/suites"))
+    for (const SuiteRow& row : table.rows) {
+      const Op& op = op_named(row.op);
+      if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end()) continue;
+      if (!asked.empty() && std::none_of(asked.begin(), asked.end(), [&](const auto& k) { return find_kernel(op.name, k); }))
+        continue;
+      rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
+    }
+  if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it is of that op, dtype and kernel", flags.suite));
+}
+
+}  // namespace
+
+std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu) {
+  if (!flags.suite.empty() && !flags.shapes.empty()) throw BadInput("--suite and --shape: one of them says what is timed");
+  const std::vector<const Op*> chosen = chosen_ops(flags);
+  RowList rows(flags, on_gpu);
+  if (!flags.suite.empty()) add_suite(rows, chosen, flags);
+  else
+    for (const Op* op : chosen) rows.add(*op);
+  return std::move(rows.all);
+}
+
+}  // namespace assay

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/bench/timer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "validate/problem/image.hpp"
+#include "validate/records/stats.hpp"
+#include "validate/worker/worker.hpp"
+
+namespace assay {
+
+namespace {
+
+// A problem in device memory, several times over.
+class DeviceProblem {
+ public:
+  // At as many places; 0: so many that taking turns leaves none of them in a cache.
+  DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs, std::size_t places = 0)
+      : backend_(backend), op_(op), case_(c), packing_(pack(op, c)), inputs_(inputs) {
+    for (const Placement& p : packing_.placements) bytes_ += p.bytes;
+    // At least three times the largest L2 cache between two uses of one.
+    if (places == 0) places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
+    for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
+  }
+  ~DeviceProblem() {
+    for (void* p : memory_) backend_.release(p);
+    if (workspace_) backend_.release(workspace_);
+  }
+  DeviceProblem(const DeviceProblem&) = delete;
+  DeviceProblem& operator=(const DeviceProblem&) = delete;
+
+  std::size_t bytes() const { return bytes_; }
+  std::size_t workspace_bytes(const Kernel& k) const { return k.workspace_bytes(problems_[0]->args()); }
+  // Why the kernel cannot run here; empty: it can.
+  std::string why_not(const Kernel& k) const {
+    if (!backend_.launcher(k)) return "not built for this backend";
+    if (k.least_arch > backend_.arch()) return fmt::format("needs sm_{}", k.least_arch);
+    if (const Legality ok = k.available(); !ok) return ok.why;
+    return k.supports(problems_[0]->args()).why;
+  }
+  // Room for the largest of them.
+  void reserve_workspace(const Kernel& k) {
+    const std::size_t bytes = workspace_bytes(k);
+    if (bytes <= workspace_room_) return;
+    if (workspace_) backend_.release(workspace_);
+    workspace_ = nullptr;
+    workspace_ = backend_.allocate(bytes, 0, "workspace");
+    workspace_room_ = bytes;
+  }
+  TimedLaunch launch(const Kernel& k) const {
+    TimedLaunch t{.launcher = backend_.launcher(k), .args = {}, .workspace = workspace_};
+    for (const auto& p : problems_) t.args.push_back(p->args());
+    return t;
+  }
+  void run_once(const Kernel& k, const Problem& p) const { backend_.run(backend_.launcher(k), p.args(), workspace_, {}); }
+
+  // Seconds of a launch on the host's clock: the least of four, or of as many as half a second allows.  The first loads code
+  // and lets a library choose its algorithm.
+  double estimate(const Kernel& k) const {
+    double least = 0, sum = 0;
+    for (int times = 0; times < 4 && sum < 0.5; ++times) {
+      const auto start = std::chrono::steady_clock::now();
+      run_once(k, *problems_[0]);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      least = times ? std::min(least, seconds) : seconds;
+      sum += seconds;
+    }
+    return least;
+  }
+
+  // Once more, at a place that no launch has seen, into garbage; the outputs' images as they are after it.
+  void outputs_at_a_fresh_place(const Kernel& k, const std::vector<std::vector<std::byte>*>& images) {
+    if (!fresh_) fresh_ = add_place(false);
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      if (op_.tensors[i].role != Role::output) continue;
+      images[i]->resize(packing_.placements[i].bytes);
+      void* const there = memory_[*fresh_ * op_.tensors.size() + i];
+      if (is_given(op_.tensors[i])) backend_.write(there, inputs_ + packing_.given[i], images[i]->size());
+      else backend_.fill(there, kGarbage[0], images[i]->size());
+    }
+    run_once(k, *problems_[*fresh_]);
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
+      if (op_.tensors[i].role == Role::output)
+        backend_.read(images[i]->data(), memory_[*fresh_ * op_.tensors.size() + i], images[i]->size());
+  }
+
+ private:
+  // `copied`: from the first place, which no launch has touched yet; else from the host.
+  std::size_t add_place(bool copied) {
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      const Placement& p = packing_.placements[i];
+      memory_.push_back(backend_.allocate(p.bytes, p.offset, op_.tensors[i].name));
+      pointers.push_back(static_cast<std::byte*>(memory_.back()));
+      if (!is_given(op_.tensors[i])) continue;
+      if (copied) backend_.copy(memory_.back(), memory_[i], p.bytes);
+      else backend_.write(memory_.back(), inputs_ + packing_.given[i], p.bytes);
+    }
+    problems_.push_back(op_.make());
+    attach(*problems_.back(), case_, packing_.placements, pointers);
+    return problems_.size() - 1;
+  }
+
+  Backend& backend_;
+  const Op& op_;
+  const Case& case_;
+  Packing packing_;
+  const std::byte* inputs_;
+  std::size_t bytes_ = 0;
+  std::vector<void*> memory_;
+  std::vector<std::unique_ptr<Problem>> problems_;
+  std::optional<std::size_t> fresh_;
+  void* workspace_ = nullptr;
+  std::size_t workspace_room_ = 0;
+};
+
+// What can run here, estimated; the rest is marked as left out.
+struct Candidate {
+  const Kernel* kernel = nullptr;
+  KernelTimes* times = nullptr;
+  double estimate_s = 0;
+};
+
+std::vector<Candidate> candidates_of(DeviceProblem& device, const TimingOrder& order, std::vector<KernelTimes>& all) {
+  std::vector<Candidate> chosen;
+  for (std::size_t i = 0; i < order.kernels.size(); ++i) {
+    KernelTimes& t = all[i];
+    t.kernel = order.kernels[i];
+    const Kernel* k = find_kernel(order.op->name, t.kernel);
+    t.left_out = !k ? "this build has no such kernel" : device.why_not(*k);
+    if (t.left_out.empty()) chosen.push_back({k, &t});
+  }
+  for (const Candidate& c : chosen) device.reserve_workspace(*c.kernel);
+  std::erase_if(chosen, [&](Candidate& c) {
+    try {
+      c.estimate_s = device.estimate(*c.kernel);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    }
+    return c.times->failed;
+  });
+  return chosen;
+}
+
+void leave_out_slow(std::vector<Candidate>& chosen) {
+  constexpr double kTooSlow = 50, kQuick = 0.02;  // times the fastest; seconds that cost nobody anything
+  double fastest = chosen.empty() ? 0 : chosen[0].estimate_s;
+  for (const Candidate& c : chosen) fastest = std::min(fastest, c.estimate_s);
+  std::erase_if(chosen, [&](const Candidate& c) {
+    if (c.estimate_s <= std::max(kQuick, kTooSlow * fastest)) return false;
+    c.times->slow = true;
+    c.times->left_out = fmt::format("{:.1f} ms, {:.0f} times the fastest", 1e3 * c.estimate_s, c.estimate_s / fastest);
+    return true;
+  });
+}
+
+// Hands out what each kernel computes once more, at a place that no launch has seen.
+void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, const Op& op, const JudgeOutputs& judge) {
+  std::vector<std::vector<std::byte>> room(op.tensors.size());
+  for (const Candidate& c : chosen) {
+    std::vector<std::vector<std::byte>*> images;
+    for (auto& r : room) images.push_back(&r);
+    try {
+      if (const std::string why = device.why_not(*c.kernel); !why.empty()) throw std::runtime_error(why);
+      device.reserve_workspace(*c.kernel);
+      device.outputs_at_a_fresh_place(*c.kernel, images);
+      std::vector<std::byte*> out;
+      for (std::size_t i = 0; i < room.size(); ++i) out.push_back(op.tensors[i].role == Role::output ? room[i].data() : nullptr);
+      judge(c.times->kernel, out);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED after the timing: {}", e.what()), c.times->failed = true;
+    }
+  }
+}
+
+// What a profiler takes again and again, once a counter, has to be short.
+constexpr double kLongestOnce = 0.03;  // seconds
+
+void launch_once(Backend& backend, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
+  for (const Candidate& c : chosen) {
+    if (c.estimate_s > kLongestOnce) {
+      c.times->left_out = fmt::format("{:.1f} ms a launch, more than {:.0f}", 1e3 * c.estimate_s, 1e3 * kLongestOnce);
+      continue;
+    }
+    try {
+      c.times->functions = backend.launched(device.launch(*c.kernel), true);
+    } catch (const std::runtime_error& e) {
+      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    }
+  }
+}
+
+void trace(Backend& backend, const std::vector<std::string>& traced, const std::vector<Candidate>& chosen,
+           const std::vector<TimedLaunch>& launches) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (std::find(traced.begin(), traced.end(), chosen[i].times->kernel) == traced.end()) continue;
+    try {
+      chosen[i].times->library_functions = backend.traced(launches[i]);
+    } catch (const std::runtime_error& e) {
+      chosen[i].times->no_trace = e.what();
+    }
+  }
+}
+
+void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
+  std::vector<double> about;
+  for (const Candidate& c : chosen) about.push_back(c.estimate_s);
+  try {
+    const std::vector<DramBytes> bytes = backend.dram_bytes(launches, about);
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->dram = bytes[i];
+  } catch (const std::runtime_error& e) {
+    for (const Candidate& c : chosen) c.times->left_out = e.what();
+  }
+}
+
+}  // namespace
+
+void join_traces(const KernelTimes& before, KernelTimes& k) {
+  if (!before.no_trace.empty()) k.no_trace = before.no_trace;
+  else if (k.no_trace.empty() && !before.library_functions.empty() && k.library_functions != before.library_functions)
+    k.no_trace = "its processes launched different functions";
+  if (!k.no_trace.empty()) k.library_functions.clear();
+}
+
+std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
+  std::vector<KernelTimes> all(order.kernels.size());
+  const Case& timed = order.longer ? *order.longer : order.c;
+  DeviceProblem device(backend_, *order.op, timed, (order.longer ? *order.longer_inputs : inputs).data());
+  std::vector<Candidate> chosen = candidates_of(device, order, all);
+  if (order.leave_out_slow) leave_out_slow(chosen);
+  if (chosen.empty()) return all;
+  if (order.once) {
+    launch_once(backend_, device, chosen);
+    return all;
+  }
+  std::vector<TimedLaunch> launches;
+  for (const Candidate& c : chosen) launches.push_back(device.launch(*c.kernel));
+  if (order.dram) {
+    count_dram(backend_, chosen, launches);
+    return all;
+  }
+  const std::size_t in_use = backend_.memory_in_use();
+  std::vector<std::vector<double>> cold = backend_.time_us(launches, order.seconds, order.rest_s);
+  std::vector<double> about;
+  for (const auto& us : cold) about.push_back(quantile(us, 0.5));
+  std::vector<SteadyTimes> steady = backend_.steady_us(launches, about);
+  const std::size_t more = std::max(in_use, backend_.memory_in_use()) - in_use;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    KernelTimes& t = *chosen[i].times;
+    t.cold_us = std::move(cold[i]), t.steady = std::move(steady[i]);
+    t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
+  }
+  if (order.functions)
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = backend_.launched(launches[i], false);
+  trace(backend_, order.traced, chosen, launches);
+  if (!order.judge) return all;
+  if (order.longer) {
+    DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);
+    judge_all(row, chosen, *order.op, judge);
+  } else {
+    judge_all(device, chosen, *order.op, judge);
+  }
+  return all;
+}
+
+}  // namespace assay

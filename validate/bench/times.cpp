@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of one shape, on a GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/bench/judge_row.hpp"
+#include "validate/bench/timed.hpp"
+
+namespace assay {
+
+namespace {
+
+// The bytes of device memory of what was timed, by the process that counts; it says once what goes against it.
+void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& inputs, std::vector<Timed>& all) {
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}, .dram = true};
+  std::vector<Timed*> counted;
+  for (Timed& t : all)
+    if (t.first.left_out.empty()) counted.push_back(&t), order.kernels.emplace_back(t.kernel->name);
+  if (counted.empty()) return;
+  const std::vector<KernelTimes> times = counter.time(order, inputs, {});
+  static std::string said;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    counted[i]->first.dram = times[i].dram;
+    if (times[i].dram || times[i].left_out == said) continue;
+    said = times[i].left_out;
+    fmt::print("{} DRAM bytes were not counted: {}\n", row_text(shape, *counted[i]->kernel), said);
+  }
+}
+
+// What this side times in place of the row, with --plant.
+struct Planted {
+  Case c;
+  std::unique_ptr<FilledInputs> inputs;
+  std::string why_not;
+};
+
+Planted planted_for(const BenchShape& shape, const BenchFlags& flags) {
+  if (!(flags.plant > 0)) return {};
+  for (const Case& longer : bench_longer(*shape.op, shape.c, flags.plant)) {
+    auto inputs = std::make_unique<FilledInputs>(*shape.op, longer);
+    const std::unique_ptr<Problem> problem = shape.op->make();
+    attach(*problem, longer, inputs->packing.placements, inputs->images);
+    if (problem->legal()) return {longer, std::move(inputs), ""};
+  }
+  return {{}, nullptr, fmt::format("too few rows to plant {} %: one more would be more than half of that too much", flags.plant)};
+}
+
+// What is too slow for one side is left out for both, else a kernel at the edge of that would be a row that was lost.
+void leave_out_for_both(std::vector<Timed> (&all)[2]) {
+  for (std::size_t i = 0; i < all[0].size(); ++i)
+    for (int side = 0; side < 2; ++side)
+      if (const Timed& slow = all[side][i]; slow.first.slow && all[1 - side][i].first.left_out.empty())
+        all[1 - side][i].first.left_out = slow.first.left_out;
+}
+
+}  // namespace
+
+bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
+                 const BenchOut& out) {
+  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and those of --ab, in one process of a build
+  const Planted planted = planted_for(shape, flags);
+  if (!planted.why_not.empty()) {
+    for (const Kernel* k : bench_candidates(shape, flags)) leave_out(shape, *k, planted.why_not, out, true);
+    return true;
+  }
+  const RowJudge row(*shape.op, shape.c);
+  std::vector<Timed> all[2];
+  for (const Kernel* k : bench_candidates(shape, flags))
+    for (auto& side : all)
+      side.push_back({.kernel = k, .cold = {}, .steady = {}, .first = {}}), side.back().first.kernel = k->name;
+  if (timers.monitor) timers.monitor->start();
+  const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
+  for (std::size_t turn = 0; turn < turns; ++turn)
+    for (int i = 0; i < 2; ++i) {
+      // The two builds take turns in going first.
+      const std::size_t which = (turn + static_cast<std::size_t>(i)) % 2;
+      if (turn >= timers.sides[which].size()) continue;
+      std::vector<Timed>& side = all[which];
+      TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}};
+      for (const Timed& t : side)
+        if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
+      if (order.kernels.empty()) continue;
+      order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
+      order.rest_s = flags.rest_s;
+      order.leave_out_slow = order.functions = turn == 0;
+      if (flags.library_functions)
+        for (const Timed& t : side)
+          if (is_vendor(*t.kernel)) order.traced.emplace_back(t.kernel->name);
+      order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
+      if (planted.inputs && which == 0) order.longer = planted.c, order.longer_inputs = &planted.inputs->memory;
+      const auto at = [&](const std::string& name) {
+        return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
+      };
+      auto times = timers.sides[which][turn]->time(order, row.inputs(), [&](const std::string& name, const auto& images) {
+        const auto t = at(name);
+        if (t == side.end()) return;
+        t->margin = std::max(t->margin, row.margin(*t->kernel, images)), ++t->judged;
+      });
+      for (KernelTimes& k : times) {
+        const auto t = at(k.kernel);
+        if (t == side.end()) continue;
+        if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
+        k.cold_us.clear(), k.steady.us.clear();
+        if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
+        join_traces(t->first, k);
+        t->first = k;
+      }
+      if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);
+    }
+  const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
+  if (timers.counter) count_dram(*timers.counter, shape, row.inputs(), all[0]);
+  bool sound = write_timed(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
+  if (!timers.sides[1].empty())
+    sound = write_timed(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
+  return sound;
+}
+
+}  // namespace assay

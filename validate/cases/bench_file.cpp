@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/cases/bench_file.hpp"
+
+#include <fmt/format.h>
+
+#include "validate/base/error.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Texts = std::vector<std::string>;
+
+BenchEntry entry_of(const Json& j) {
+  return {j.at("shape").get<std::string>(), j.value("dtypes", Texts{}), j.value("kernels", Texts{})};
+}
+
+Json reported_in(const Json& row) {
+  Json reported = row.value("reported", Json::object());
+  if (!reported.is_object()) throw BadInput("'reported' is no object");
+  for (const Json& value : reported)
+    if (!value.is_number() && !value.is_string()) throw BadInput("'reported' holds numbers and texts, not " + value.dump());
+  return reported;
+}
+
+// What `read` makes of the text; what is wrong with it is said of the file.
+template <class Read>
+auto parsed(const std::string& text, const std::string& file, const Read& read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception& e) {
+    throw BadInput(fmt::format("{}: {}", file, e.what()));
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}: {}", file, e.what()));
+  }
+}
+
+}  // namespace
+
+BenchFile parse_bench(const std::string& text, const std::string& file) {
+  return parsed(text, file, [](const Json& root) {
+    BenchFile f;
+    for (const Json& j : root.at("shapes"))
+      f.entries.push_back(j.is_string() ? BenchEntry{j.get<std::string>(), {}, {}} : entry_of(j));
+    f.ladder = root.value("ladder", Texts{});
+    return f;
+  });
+}
+
+std::vector<SuiteTable> parse_bench_suite(const std::string& text, const std::string& file) {
+  return parsed(text, file, [](const Json& root) {
+    std::vector<SuiteTable> tables;
+    for (const Json& table : root.at("tables")) {
+      SuiteTable& t = tables.emplace_back();
+      t.title = table.at("title");
+      for (const Json& row : table.at("rows"))
+        t.rows.push_back({row.at("label").get<std::string>(), row.at("op").get<std::string>(), entry_of(row), reported_in(row)});
+    }
+    return tables;
+  });
+}
+
+}  // namespace assay

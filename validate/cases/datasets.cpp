@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/cases/datasets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "validate/base/error.hpp"
+#include "validate/cases/case.hpp"
+#include "validate/values/layout.hpp"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+// A value of a file, with its place, so that whatever is wrong with it can be said.
+struct Node {
+  const Json& json;
+  Place place;
+
+  [[noreturn]] void fail(std::string_view why) const {
+    throw BadInput(fmt::format("{}: {}: {}", place.file, place.pointer.empty() ? "/" : place.pointer, why));
+  }
+  Node at(std::string_view key) const {
+    const auto it = json.find(key);
+    if (it == json.end()) fail(fmt::format("'{}' is missing.", key));
+    return {*it, {place.file, fmt::format("{}/{}", place.pointer, key)}};
+  }
+  bool has(std::string_view key) const { return json.contains(key); }
+  template <class Visit>
+  void each_key(Visit visit) const {
+    if (!json.is_object()) fail("expected an object.");
+    for (const auto& [key, value] : json.items()) visit(key, at(key));
+  }
+  // An object with these keys and no others.
+  const Node& object(const Names& allowed) const {
+    each_key([&](const std::string& key, const Node&) {
+      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(unknown("key", key, allowed));
+    });
+    return *this;
+  }
+  std::vector<Node> list() const {
+    if (!json.is_array()) fail("expected a list.");
+    if (json.empty()) fail("the list is empty.");
+    std::vector<Node> out;
+    for (std::size_t i = 0; i < json.size(); ++i) out.push_back({json[i], {place.file, fmt::format("{}/{}", place.pointer, i)}});
+    return out;
+  }
+  std::int64_t integer(std::int64_t least) const {
+    if (!json.is_number_integer()) fail("expected a whole number.");
+    if (json.is_number_unsigned() ? json.get<std::uint64_t>() > static_cast<std::uint64_t>(kMostExtent)
+                                  : json.get<std::int64_t>() > kMostExtent)
+      fail(fmt::format("{} is more than 2^40.", json.dump()));
+    if (json.get<std::int64_t>() < least) fail(fmt::format("{} is less than {}.", json.dump(), least));
+    return json.get<std::int64_t>();
+  }
+  double number() const {
+    if (!json.is_number()) fail("expected a number.");
+    return json.get<double>();
+  }
+  double positive() const {
+    if (number() <= 0) fail("expected a number above zero.");
+    return number();
+  }
+  std::string text() const {
+    if (!json.is_string()) fail("expected a text.");
+    return json.get<std::string>();
+  }
+  bool flag() const {
+    if (!json.is_boolean()) fail("expected true or false.");
+    return json.get<bool>();
+  }
+  std::string one_of(std::string_view kind, const Names& known) const {
+    std::string word = text();
+    if (std::find(known.begin(), known.end(), word) == known.end()) fail(unknown(kind, word, known));
+    return word;
+  }
+  std::vector<std::int64_t> integers(std::int64_t least) const {
+    std::vector<std::int64_t> out;
+    for (const Node& n : list()) out.push_back(n.integer(least));
+    return out;
+  }
+  // Numbers, in their shortest form, and words.
+  std::vector<std::string> values() const {
+    std::vector<std::string> out;
+    for (const Node& n : list()) out.push_back(n.json.is_string() ? n.text() : (n.number(), n.json.dump()));
+    return out;
+  }
+  std::vector<std::string> texts(std::string_view kind, const Names& known) const {
+    std::vector<std::string> out;
+    for (const Node& n : list()) out.push_back(known.empty() ? n.text() : n.one_of(kind, known));
+    return out;
+  }
+};
+
+// Note: the JSON library would keep the last of two equal keys and say nothing.
+Json parse(const std::string& text, const std::string& file) {
+  std::vector<std::set<std::string>> open;
+  const auto twice = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+      throw BadInput(fmt::format("{}: key '{}' is given twice.", file, value.get<std::string>()));
+    return true;
+  };
+  try {
+    return Json::parse(text, twice);
+  } catch (const Json::parse_error& e) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
+    const auto line = 1 + std::count(text.begin(), end, '\n');
+    throw BadInput(fmt::format("{}: line {}: not valid JSON (byte {}).", file, line, e.byte));
+  } catch (const Json::exception&) {
+    throw BadInput(fmt::format("{}: a number is out of range.", file));
+  }
+}
+
+std::string read(const fs::path& path) {
+  // Note: a folder opens like a file and reads like an empty one.
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || !fs::is_regular_file(path)) throw BadInput(fmt::format("{}: cannot be read.", path.string()));
+  return text.str();
+}
+
+std::vector<fs::path> files(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json") out.push_back(entry.path());
+  if (error) throw BadInput(fmt::format("{}: not a folder of datasets.", folder.string()));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Model model(const Node& n, std::string stem) {
+  n.object({"name", "source", "note", "hidden", "ffn", "layers", "heads", "kv_heads", "head_dim", "rotary_dim", "norm", "rope",
+            "activation", "tokens", "smoke"});
+  Model m{.stem = std::move(stem), .name = n.at("name").text(), .source = n.at("source").text()};
+  if (n.has("note")) m.note = n.at("note").text();
+  m.hidden = n.at("hidden").integer(1);
+  m.ffn = n.at("ffn").integer(1);
+  m.layers = n.at("layers").integer(1);
+  m.heads = n.at("heads").integer(1);
+  m.kv_heads = n.at("kv_heads").integer(1);
+  if (m.heads % m.kv_heads) n.at("kv_heads").fail(fmt::format("{} does not divide {} heads.", m.kv_heads, m.heads));
+  m.head_dim = n.at("head_dim").integer(1);
+  const Node norm = n.at("norm").object({"kind", "epsilon"});
+  m.norm_kind = norm.at("kind").one_of("norm", {"layernorm", "rmsnorm", "rmsnorm_1p"});
+  m.norm_epsilon = norm.at("epsilon").positive();
+  if (n.has("rope")) {
+    const Node rope = n.at("rope").object({"theta", "scaling"});
+    m.rope_theta = rope.at("theta").positive();
+    if (rope.has("scaling"))
+      rope.at("scaling")
+          .object({"factor", "low_freq_factor", "high_freq_factor", "original_tokens"})
+          .each_key([&](const std::string& key, const Node& value) { m.rope_scaling[key] = value.positive(); });
+    m.rotary_dim = n.has("rotary_dim") ? n.at("rotary_dim").integer(2) : m.head_dim;
+    if (m.rotary_dim > m.head_dim) n.at("rotary_dim").fail("more than head_dim.");
+  }
+  m.activation = n.at("activation").one_of("activation", {"gelu_tanh", "gelu_erf", "swiglu", "geglu_tanh"});
+  m.tokens = n.at("tokens").integers(1);
+  if (n.has("smoke")) m.smoke = n.at("smoke").flag();
+  return m;
+}
+
+std::array<std::int64_t, 2> range(const Node& n) {
+  const std::vector<std::int64_t> ends = n.integers(0);
+  if (ends.size() != 2 || ends[0] > ends[1]) n.fail("expected [first, last].");
+  return {ends[0], ends[1]};
+}
+
+// The fills of an op's own file are checked when the op is known.
+const Names kAnyFill{};
+Names common_fill_names() { return fill_names(OpShape{}); }
+bool is_axis(std::string_view key) {
+  const Names names = axis_names();
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+Group group(const Node& n) {
+  Group g{.place = n.place,
+          .suites = n.at("suites").texts("suite", {"smoke", "edges", "sanitize", "watch", "long", "fixed", "errors"})};
+  n.each_key([&](const std::string& key, const Node& value) {
+    if (key == "suites") return;
+    if (key == "shows") value.text();
+    else if (key == "fill") g.fills = value.texts("fill", kAnyFill);
+    else if (key == "layout") g.layouts = value.texts("layout", layout_names());
+    else if (key == "dtype")
+      for (const std::string& t : value.texts("dtype", dtype_names())) g.dtypes.push_back(*parse_dtype(t));
+    else if (key == "blocks_along") g.blocks_along = value.one_of("axis", axis_names());
+    else if (is_axis(key)) g.axes[key] = value.integers(0);
+    else g.attributes[key] = value.values();
+  });
+  return g;
+}
+
+Ranges ranges(const Node& n, const Names& fills) {
+  Ranges r{.place = n.place};
+  r.most_elements = n.at("most_elements").integer(1);
+  n.each_key([&](const std::string& key, const Node& value) {
+    if (key == "most_elements") return;
+    if (key == "fill") r.fills = value.texts("fill", fills);
+    else if (key == "layout") r.layouts = value.texts("layout", layout_names());
+    else if (is_axis(key)) r.axes[key] = range(value);
+    else r.attributes[key] = value.values();
+  });
+  return r;
+}
+
+ModelUse model_use(const Node& n) {
+  ModelUse use{.place = n.place};
+  n.each_key([&](const std::string& key, const Node& value) {
+    if (key == "fill") use.fill = value.text();
+    else if (value.json.is_number()) use.constants[key] = is_axis(key) ? static_cast<double>(value.integer(0)) : value.number();
+    else if (is_axis(key) || std::count(figure_names().begin(), figure_names().end(), value.text()))
+      use.figures[key] = value.one_of("figure of a model", figure_names());
+    else use.words[key] = value.text();
+  });
+  return use;
+}
+
+Edges edges(const Node& n, std::string op) {
+  n.object({"models", "groups", "random"});
+  Edges e{.op = std::move(op), .place = n.place};
+  if (n.has("models")) e.models = model_use(n.at("models"));
+  if (n.has("groups"))
+    for (const Node& g : n.at("groups").list()) e.groups.push_back(group(g));
+  if (n.has("random")) e.random = ranges(n.at("random"), kAnyFill);
+  return e;
+}
+
+Common common(const Node& n) {
+  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
+  const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
+  Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
+  n.at("axes").object(suites);
+  n.at("fill").object(suites);
+  n.at("layout").object(suites);
+  for (const std::string_view suite : suites) {
+    const Node values = n.at("axes").at(suite).object(axis_names());
+    for (const std::string_view axis : axis_names()) c.axes[std::string(suite)][std::string(axis)] = values.at(axis).integers(0);
+    c.fills[std::string(suite)] = n.at("fill").at(suite).texts("fill", common_fill_names());
+    c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
+  }
+  c.models = model_use(n.at("models"));
+  c.random = ranges(n.at("random"), common_fill_names());
+  for (const std::string_view axis : axis_names())
+    if (!c.random.axes.contains(std::string(axis))) n.at("random").fail(fmt::format("'{}' is missing.", axis));
+  return c;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& suite_names() {
+  static const std::vector<std::string_view> names{"smoke",    "edges", "models", "random", "full",
+                                                   "sanitize", "watch", "long",   "fixed",  "errors"};
+  return names;
+}
+
+Model parse_model(const std::string& text, const std::string& stem, const std::string& file) {
+  const Json json = parse(text, file);
+  return model(Node{json, {file, ""}}, stem);
+}
+Common parse_common(const std::string& text, const std::string& file) {
+  const Json json = parse(text, file);
+  return common(Node{json, {file, ""}});
+}
+Edges parse_edges(const std::string& text, const std::string& op, const std::string& file) {
+  const Json json = parse(text, file);
+  return edges(Node{json, {file, ""}}, op);
+}
+
+Datasets load_datasets(const fs::path& folder) {
+  Datasets d;
+  for (const fs::path& path : files(folder / "models"))
+    d.models.push_back(parse_model(read(path), path.stem().string(), path.string()));
+  bool has_common = false;
+  for (const fs::path& path : files(folder / "edges")) {
+    const std::string stem = path.stem().string();
+    if (stem == "common") d.common = parse_common(read(path), path.string()), has_common = true;
+    else d.edges[stem] = parse_edges(read(path), stem, path.string());
+  }
+  if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / "edges" / "common.json").string()));
+  return d;
+}
+
+}  // namespace assay

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a dataset file says, held against the op that it is about.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/base/error.hpp"
+#include "validate/cases/datasets.hpp"
+
+namespace assay {
+namespace {
+
+struct Figure {
+  std::string_view name;
+  double (*of)(const Model&);
+};
+constexpr Figure kFigures[] = {
+    {"hidden", [](const Model& m) { return static_cast<double>(m.hidden); }},
+    {"ffn", [](const Model& m) { return static_cast<double>(m.ffn); }},
+    {"heads", [](const Model& m) { return static_cast<double>(m.heads); }},
+    {"kv_heads", [](const Model& m) { return static_cast<double>(m.kv_heads); }},
+    {"head_dim", [](const Model& m) { return static_cast<double>(m.head_dim); }},
+    {"rotary_dim", [](const Model& m) { return static_cast<double>(m.rotary_dim); }},
+    {"norm_epsilon", [](const Model& m) { return m.norm_epsilon; }},
+    {"rope_theta", [](const Model& m) { return m.rope_theta; }},
+};
+
+struct Checker {
+  const OpShape& op;
+
+  [[noreturn]] static void fail(const Place& at, std::string_view why) {
+    throw BadInput(fmt::format("{}: {}: {}", at.file, at.pointer.empty() ? "/" : at.pointer, why));
+  }
+  const AxisUse* axis(std::string_view key) const {
+    for (const AxisUse& use : op.axes)
+      if (name(use.axis) == key) return &use;
+    return nullptr;
+  }
+  // Every text a value of the attribute.
+  void values(const Place& at, std::string_view key, const std::vector<std::string>& texts) const {
+    known(at, key);
+    for (const std::string& text : texts) try {
+        if (const Attribute* a = find_attribute(op, key)) value_of(*a, text);
+      } catch (const BadInput& e) {
+        fail(at, e.what());
+      }
+  }
+  void known(const Place& at, std::string_view key) const {
+    if (axis(key) || find_attribute(op, key)) return;
+    Names names = axis_names(op);
+    for (const auto& a : op.attributes) names.push_back(a.name);
+    names.insert(names.end(), {"fill", "layout"});
+    fail(at, unknown(fmt::format("key of {}", op.name), key, names));
+  }
+  void fills(const Place& at, const std::vector<std::string>& words) const {
+    for (const std::string& word : words)
+      if (!find_fill(op, word)) fail(at, unknown("fill", word, fill_names(op)));
+  }
+  void least(const Place& at, std::string_view key, std::int64_t extent) const {
+    if (extent < axis(key)->least) fail(at, fmt::format("{}={}: {} needs at least {}.", key, extent, op.name, axis(key)->least));
+  }
+  template <class Map>
+  void all_axes(const Place& at, const Map& given) const {
+    for (const std::string_view axis : axis_names(op))
+      if (!given.contains(std::string(axis))) fail(at, fmt::format("axis '{}' of {} is missing.", axis, op.name));
+  }
+
+  void group(const Group& g) const {
+    for (const auto& [key, texts] : g.attributes) values(g.place, key, texts);
+    for (const auto& [key, extents] : g.axes) {
+      known(g.place, key);
+      for (const std::int64_t v : extents) least(g.place, key, v);
+    }
+    all_axes(g.place, g.axes);
+    fills(g.place, g.fills);
+    double product = 1;
+    for (const auto& [key, extents] : g.axes) product *= static_cast<double>(extents.size());
+    for (const auto& [key, texts] : g.attributes) product *= static_cast<double>(texts.size());
+    product *= static_cast<double>(g.fills.size() * g.layouts.size());
+    if (product > 1e5) fail(g.place, fmt::format("{} cases are more than 100000.", product));
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& figure_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out{"tokens"};
+    for (const Figure& f : kFigures) out.push_back(f.name);
+    return out;
+  }();
+  return names;
+}
+
+double figure(const Model& m, std::string_view name) {
+  for (const Figure& f : kFigures)
+    if (f.name == name) return f.of(m);
+  throw BadInput(unknown("figure of a model", name, figure_names()));
+}
+
+void check(const Edges& e, const OpShape& op) {
+  const Checker c{op};
+  for (const Group& g : e.groups) c.group(g);
+  if (e.random) {
+    for (const auto& [key, texts] : e.random->attributes) c.values(e.random->place, key, texts);
+    for (const auto& [key, ends] : e.random->axes) {
+      c.known(e.random->place, key);
+      c.least(e.random->place, key, ends[0]);
+    }
+    c.all_axes(e.random->place, e.random->axes);
+    c.fills(e.random->place, e.random->fills);
+  }
+  if (e.models) {
+    for (const auto& [key, name] : e.models->figures) c.known(e.models->place, key);
+    for (const auto& [key, value] : e.models->constants) c.known(e.models->place, key);
+    for (const auto& [key, word] : e.models->words) c.values(e.models->place, key, {word});
+    c.fills(e.models->place, {e.models->fill});
+    for (const std::string_view axis : axis_names(op))
+      if (!e.models->figures.contains(std::string(axis)) && !e.models->constants.contains(std::string(axis)))
+        Checker::fail(e.models->place, fmt::format("axis '{}' of {} is missing.", axis, op.name));
+  }
+}
+
+void check(const Datasets& d, std::span<const OpShape> ops) {
+  for (const auto& [key, e] : d.edges) {
+    const std::string& stem = key;  // Note: a lambda may not take a structured binding everywhere
+    const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == stem; });
+    if (op == ops.end()) {
+      Names names;
+      for (const OpShape& o : ops) names.push_back(o.name);
+      Checker::fail(e.place, unknown("op", stem, names));
+    }
+    check(e, *op);
+  }
+}
+
+}  // namespace assay

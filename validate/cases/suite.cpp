@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/cases/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "validate/base/error.hpp"
+#include "validate/values/layout.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay {
+namespace {
+
+Case new_case(const OpShape& op, std::string source) {
+  Case c;
+  c.op = op.name;
+  c.source = std::move(source);
+  return c;
+}
+void set(Case& c, const Attribute& a, double v) {
+  if (v != a.standard) c.attributes[std::string(a.name)] = v;
+}
+bool any_group(const Edges* e, std::string_view suite) {
+  const auto has = [&](const Group& g) { return std::find(g.suites.begin(), g.suites.end(), suite) != g.suites.end(); };
+  return e && std::any_of(e->groups.begin(), e->groups.end(), has);
+}
+
+// Every combination, the axes outermost in the op's order, the dtype innermost: cases of one shape stand together.
+template <class Adjust>
+void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust) {
+  std::vector<Case> all{new_case(op, "edges/" + std::string(op.name))};
+  const auto multiply = [&](const auto& values, auto set) {
+    std::vector<Case> next;
+    for (const Case& c : all)
+      for (const auto& v : values) set(next.emplace_back(c), v);
+    all = std::move(next);
+  };
+  for (const AxisUse& use : op.axes)
+    multiply(g.axes.at(std::string(name(use.axis))), [&](Case& c, std::int64_t v) { c.dims[use.axis] = v; });
+  for (const Attribute& a : op.attributes)
+    if (const auto it = g.attributes.find(std::string(a.name)); it != g.attributes.end())
+      multiply(it->second, [&](Case& c, const std::string& text) { set(c, a, value_of(a, text)); });
+  multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
+  multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
+  multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
+  for (Case& c : all) {
+    if (const AxisUse* use = find_axis(op, g.blocks_along)) c.blocks_along = use->axis;
+    adjust(c);
+    list.add(std::move(c));
+  }
+}
+
+// Without a file of its own: the usual shape; from there each axis alone through its values, then each fill and layout.
+void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
+  const auto& values = common.axes.at(suite);
+  Case usual = new_case(op, "edges/common");
+  for (const AxisUse& use : op.axes) usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
+  const auto add = [&](const Case& c) {
+    if (elements(c, op) > common.most_elements) return;
+    for (const DType t : list.dtypes()) {
+      Case typed = c;
+      typed.dtype = t;
+      list.add(std::move(typed));
+    }
+  };
+  add(usual);
+  for (const AxisUse& use : op.axes)
+    for (const std::int64_t v : values.at(std::string(name(use.axis)))) {
+      Case c = usual;
+      c.dims[use.axis] = v;
+      add(c);
+    }
+  for (const std::string& fill : common.fills.at(suite)) {
+    Case c = usual;
+    c.fill = fill;
+    add(c);
+  }
+  for (const std::string& layout : common.layouts.at(suite)) {
+    Case c = usual;
+    c.layout = layout;
+    add(c);
+  }
+}
+
+// A model's shape with so many tokens.
+Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
+  Case c = new_case(op, "models/" + m.stem);
+  c.fill = use.fill;
+  const auto give = [&](const std::string& key, double v) {
+    if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = static_cast<std::int64_t>(v);
+    if (const Attribute* a = find_attribute(op, key)) set(c, *a, v);
+  };
+  for (const auto& [key, v] : use.constants) give(key, v);
+  for (const auto& [key, word] : use.words)
+    if (const Attribute* a = find_attribute(op, key)) set(c, *a, value_of(*a, word));
+  for (const auto& [key, what] : use.figures) {
+    if (what != "tokens") {
+      give(key, figure(m, what));
+      continue;
+    }
+    give(key, static_cast<double>(taken));
+    if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
+  }
+  return c;
+}
+
+void add_model(CaseList& list, Case c) {
+  for (const DType t : list.dtypes()) {
+    c.dtype = t;
+    list.add(c);
+  }
+}
+
+// Cuts an axis down, to no less than `to`, until the case has no more than `most` elements.
+void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t most) {
+  const std::int64_t from = c.dims[axis];
+  if (from <= to || elements(c, op) <= most) return;
+  c.dims[axis] = std::max(to, std::min(from, most / std::max<std::int64_t>(1, elements(c, op) / from)));
+  const auto earlier = std::find_if(c.reduced.begin(), c.reduced.end(), [&](const Case::Reduction& r) { return r.axis == axis; });
+  if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
+  else c.reduced.push_back({axis, from, c.dims[axis]});
+}
+// To one group of heads.
+void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
+  const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
+  if (!heads || elements(c, op) <= most) return;
+  c.dims[Axis::kv_heads] = 1, c.dims[Axis::heads] = heads / kv_heads;
+  c.reduced.push_back({Axis::heads, heads, heads / kv_heads});
+  if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
+}
+
+// Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
+// were, then its tokens or rows.  What a sum runs over stays as long as it is, but of a block.
+void fit(Case& c, const OpShape& op, std::int64_t most) {
+  // Of a block, which is seven products and attention, what sums run over too.
+  const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
+  if (block) most /= 16;
+  cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);
+  cut_heads(c, op, most);
+  cut(c, op, Axis::tokens, 17, most);
+  cut(c, op, Axis::rows, 17, most / 4);  // an element of a row costs the judge more than the simulator
+  if (block) cut(c, op, Axis::seq_q, 5, most), cut(c, op, Axis::hidden, 96, most);
+}
+// The same of a case whose figures hang on every extent that a sum runs over: fewer heads, then fewer rows and queries.
+void fit_rows(Case& c, const OpShape& op, std::int64_t most) {
+  cut_heads(c, op, most);
+  cut(c, op, Axis::rows, 17, most), cut(c, op, Axis::tokens, 2, most), cut(c, op, Axis::seq_q, 64, most);
+}
+
+void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
+  for (const Model& m : d.models)
+    for (const std::int64_t tokens : m.tokens) {
+      const std::int64_t taken = options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens;
+      Case c = model_case(m, use, op, tokens, taken);
+      if (options.reduce) fit(c, op, options.reduce_elements_to);
+      add_model(list, std::move(c));
+    }
+}
+void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
+  for (const Model& m : d.models) {
+    if (!m.smoke) continue;
+    Case c = model_case(m, use, op, *std::max_element(m.tokens.begin(), m.tokens.end()), d.common.smoke_tokens);
+    // Note: two wide axes multiply; such an op sees its models in the models suite only.
+    if (elements(c, op) <= d.common.most_elements) add_model(list, std::move(c));
+  }
+}
+
+}  // namespace
+
+struct CaseList::State {
+  const OpShape& op;
+  std::uint64_t seed;
+  std::vector<DType> dtypes;
+  std::vector<Case> list;
+  std::unordered_set<std::string> texts;
+};
+
+CaseList::CaseList(const OpShape& op, const SuiteOptions& options) : state_(new State{op, options.seed, options.dtypes, {}, {}}) {
+  if (state_->dtypes.empty()) state_->dtypes.assign(kActivationDTypes.begin(), kActivationDTypes.end());
+}
+CaseList::~CaseList() = default;
+const std::vector<DType>& CaseList::dtypes() const { return state_->dtypes; }
+std::vector<Case> CaseList::take() { return std::move(state_->list); }
+
+bool CaseList::add(Case c) {
+  const OpShape& op = state_->op;
+  if (std::find(dtypes().begin(), dtypes().end(), c.dtype) == dtypes().end()) return false;
+  for (const AxisUse& use : op.axes)
+    if (c.dims[use.axis] < use.least) return false;
+  if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
+  const Fill* fill = find_fill(op, c.fill);
+  const Layout* layout = find_layout(c.layout);
+  if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
+  if (layout && !applies(*layout, c.dtype)) return false;
+  try {
+    check(c, op);
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}: {}", c.source, e.what()));
+  }
+  c.seed = 0;
+  std::string text = repro(c, op);
+  // Note: 32 bits are enough to tell cases apart and short enough to be read aloud.
+  c.seed = random::key(state_->seed, random::hash(text), random::Purpose::seed) >> 32;
+  if (!state_->texts.insert(std::move(text)).second) return false;
+  state_->list.push_back(std::move(c));
+  return true;
+}
+
+std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view suite, const SuiteOptions& options) {
+  const auto& known = suite_names();
+  if (std::find(known.begin(), known.end(), suite) == known.end()) throw BadInput(unknown("suite", suite, known));
+  if (options.count < 0) throw BadInput(fmt::format("count={}: a count cannot be negative.", options.count));
+  if (options.reduce_rows_to < 1) throw BadInput(fmt::format("reduce_rows_to={}: needs at least 1.", options.reduce_rows_to));
+
+  const auto it = d.edges.find(std::string(op.name));
+  const Edges* own = it == d.edges.end() ? nullptr : &it->second;
+  if (own) check(*own, op);
+  const ModelUse& use = own && own->models ? *own->models : d.common.models;
+  CaseList list(op, options);
+
+  const auto edges = [&](const std::string& which) {
+    if (!any_group(own, which)) return which == "long" || which == "errors" ? void() : add_common(list, d.common, op, which);
+    for (const Group& g : own->groups)
+      if (std::find(g.suites.begin(), g.suites.end(), which) != g.suites.end())
+        add_group(list, g, op, [&](Case& c) {
+          if (options.reduce && which == "errors") fit_rows(c, op, 4 * options.reduce_elements_to);
+        });
+  };
+  if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
+  if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
+  if (suite == "long" || suite == "errors") edges(std::string(suite));
+  if (suite == "edges" || suite == "full") edges("edges");
+  if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
+  if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
+  return list.take();
+}
+
+}  // namespace assay

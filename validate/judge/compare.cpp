@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "validate/problem/bounds.hpp"
+#include "validate/problem/solved_elements.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// err/T of one element; infinite when its class is not the golden's.  A class is finite, +inf, -inf or NaN, and the
+// golden's is that of the golden rounded to the dtype; within T of the overflow threshold either class is right.
+double ratio(double got, double golden, double bound, bool exact, DType dtype) {
+  if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
+  const double rounded = round_to(dtype, golden);
+  if (std::isinf(golden)) return got == golden ? 0 : kInfinity;
+  if (exact) return got == rounded ? 0 : kInfinity;
+  if (std::isinf(got)) {
+    if (got == rounded) return 0;
+    const bool near_threshold = overflow_threshold(dtype) - std::fabs(golden) <= bound;
+    return near_threshold && std::signbit(got) == std::signbit(golden) ? 1 : kInfinity;
+  }
+  const double error = std::fabs(got - golden);
+  if (error == 0) return 0;
+  const double r = error / bound;
+  // Note: a finite got where the golden rounds to infinity is held to the bound too, else any value near or far would do.
+  if (std::isinf(rounded) && !(r <= 1)) return kInfinity;
+  return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN got or a NaN bound, is infinitely wrong
+}
+
+void merge(Comparison& into, const Comparison& c) {
+  into.compared += c.compared;
+  into.wrong += c.wrong;
+  into.error = std::max(into.error, c.error);
+  into.powerless = into.powerless && c.powerless;
+  into.zeros = into.zeros && c.zeros;
+  if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
+    into.margin = c.margin;
+    into.worst = c.worst;
+    into.got = c.got, into.golden = c.golden, into.bound = c.bound;
+  }
+}
+
+}  // namespace
+
+Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact) {
+  const std::int64_t n = got.size();
+  const std::span<const double> golden = problem.golden(output);
+  Comparison all;
+
+  constexpr std::int64_t kChunk = 4096;
+  const SolvedElements solved(problem, output, n);
+  std::optional<Bounds> bounds;  // an exact answer needs none
+  if (!exact) bounds.emplace(problem, numerics, output);
+#pragma omp parallel
+  {
+    Comparison mine;
+#pragma omp for schedule(static)
+    for (std::int64_t chunk = 0; chunk < (solved.count() + kChunk - 1) / kChunk; ++chunk) {
+      for (std::int64_t k = chunk * kChunk; k < std::min(solved.count(), (chunk + 1) * kChunk); ++k) {
+        const std::int64_t i = solved[k];
+        const double value = got.at(i), right = golden[static_cast<std::size_t>(i)], bound = exact ? 0 : (*bounds)[i];
+        const double r = ratio(value, right, bound, exact, got.dtype);
+        ++mine.compared;
+        if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
+        if (mine.powerless && !(ratio(0, right, bound, exact, got.dtype) <= 1)) mine.powerless = false;
+        if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
+        if (mine.worst < 0 || r > mine.margin) {
+          mine.margin = r, mine.worst = i;
+          mine.got = value, mine.golden = right, mine.bound = bound;
+        }
+        if (!(r <= 1)) ++mine.wrong;
+      }
+    }
+#pragma omp critical
+    merge(all, mine);
+  }
+  return all;
+}
+
+void each_judged(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
+                 const std::function<void(const Element&)>& visit) {
+  const std::span<const double> golden = problem.golden(output);
+  const SolvedElements solved(problem, output, got.size());
+  const Bounds bounds(problem, numerics, output);
+  for (std::int64_t k = 0; k < solved.count(); ++k) {
+    Element e{.i = solved[k], .got = got.at(solved[k]), .golden = golden[static_cast<std::size_t>(solved[k])]};
+    e.bound = bounds[e.i];
+    e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
+    visit(e);
+  }
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  const std::int64_t n = a.size();
+  const int bytes = size_of(a.dtype);
+  if (a.contiguous() && std::memcmp(a.data, b.data, static_cast<std::size_t>(n * bytes)) == 0) return true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const char* pa = static_cast<const char*>(a.data) + a.offset(i) * bytes;
+    const char* pb = static_cast<const char*>(b.data) + b.offset(i) * bytes;
+    if (std::memcmp(pa, pb, static_cast<std::size_t>(bytes)) != 0 && !(std::isnan(a.at(i)) && std::isnan(b.at(i)))) return false;
+  }
+  return true;
+}
+
+std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
+  const std::int64_t n = t.size();
+  const auto bytes = static_cast<std::size_t>(size_of(t.dtype));
+  const bool contiguous = t.contiguous();
+  // What the bits of a NaN exceed, but for the sign; 0: it takes decoding.
+  const std::uint64_t infinite = t.dtype == f16 ? 0x7c00 : t.dtype == bf16 ? 0x7f80 : t.dtype == f32 ? 0x7f800000 : 0;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+  std::uint64_t h = random::mix(seed + static_cast<std::uint64_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint64_t word = 0;
+    const std::int64_t at = contiguous ? i : t.offset(i);
+    std::memcpy(&word, static_cast<const std::byte*>(t.data) + static_cast<std::size_t>(at) * bytes, bytes);
+    const bool nan = infinite ? (word & ~sign) > infinite : is_float(t.dtype) && std::isnan(decode(t.dtype, t.data, at));
+    h = random::mix(((nan ? ~std::uint64_t{0} : word) ^ h) + random::kGamma);
+  }
+  return h;
+}
+
+bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {
+  if (t.contiguous() || t.size() == 0) return true;
+  const std::int64_t row = t.shape[t.rank - 1], rows = t.size() / row, element = size_of(t.dtype);
+  const auto* image = static_cast<const std::byte*>(t.data);
+  std::int64_t end_of_previous = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t begin = t.offset(r * row) * element;
+    for (std::int64_t b = end_of_previous; b < begin; ++b)
+      if (image[b] != garbage) return false;
+    end_of_previous = begin + row * element;
+  }
+  return end_of_previous <= static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/crew.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+namespace assay {
+
+Crew::Crew(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (ended_ < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
+  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+}
+
+Crew::~Crew() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    jobs_.clear();
+  }
+  posted_.notify_all();
+  for (std::thread& t : threads_) t.join();
+  ::close(ended_);
+}
+
+void Crew::push(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  posted_.notify_one();
+}
+
+void Crew::work() {
+  const int cores = omp_get_num_procs();
+  std::unique_lock lock(mutex_);
+  while (true) {
+    posted_.wait(lock, [&] { return closing_ || !jobs_.empty(); });
+    if (closing_) return;
+    std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    ++working_;
+    omp_set_num_threads(std::max(1, cores / working_));
+    lock.unlock();
+    job();
+    job = nullptr;  // with what it owns, before anyone is told
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(ended_, &one, sizeof one);
+    lock.lock();
+    --working_;
+  }
+}
+
+void Crew::forget_ended() const {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto read = ::read(ended_, &count, sizeof count);
+}
+
+}  // namespace assay

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/judge.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "validate/judge/crew.hpp"
+#include "validate/judge/memory.hpp"
+#include "validate/judge/prepare.hpp"
+#include "validate/judge/settle.hpp"
+#include "validate/worker/process.hpp"
+
+namespace assay {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A kernel, the prepared tasks that wait for it, and its worker: no kernel suffers from another.
+struct Lane {
+  const Kernel* kernel;
+  std::size_t last_task = 0;  // that has this kernel
+  std::deque<std::shared_ptr<Prepared>> tasks{};
+  std::unique_ptr<WorkerProcess> worker{};
+  std::shared_ptr<Prepared> running{};
+  SharedMemory outputs{};
+  Clock::time_point sent{};
+};
+
+template <class T>
+bool ready(const std::future<T>& f) {
+  return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+// The calling thread talks to the workers and hands over the records; a crew makes the goldens and judges the outputs.
+class Run {
+ public:
+  Run(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record)
+      : tasks_(tasks), options_(options), on_record_(on_record) {
+    for (const Task& t : tasks)
+      for (const Kernel* k : t.kernels) {
+        auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; });
+        if (lane == lanes_.end()) lane = lanes_.insert(lane, Lane{.kernel = k});
+        lane->last_task = static_cast<std::size_t>(&t - tasks.data());
+        ++records_total_;
+      }
+    records_.resize(records_total_);
+    jobs_ = options.jobs > 0 ? options.jobs : cores();
+  }
+
+  Tally go() {
+    while (!finished()) {
+      if (options_.stop && *options_.stop) {
+        tally_.interrupted = true;
+        break;
+      }
+      collect();
+      prepare_ahead();
+      dispatch();
+      wait(200);
+      if (failed_fast()) break;
+    }
+    for (Lane& lane : lanes_) lane.worker.reset();
+    tally_.seconds = seconds_since(start_);
+    tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
+    return tally_;
+  }
+
+ private:
+  // A job whose time is counted.
+  template <class Job>
+  auto timed(std::atomic<std::int64_t>& ns, Job job) {
+    return crew_.post([&ns, job = std::move(job)] {
+      const Clock::time_point start = Clock::now();
+      auto made = job();
+      ns += std::chrono::nanoseconds(Clock::now() - start).count();
+      return made;
+    });
+  }
+
+  // A task that is being made, or waits for power to look at it.
+  struct Making {
+    const Task* task;
+    double bytes;
+    std::future<std::shared_ptr<Prepared>> prepared;
+    std::shared_ptr<Prepared> made{};
+  };
+  struct Judging {
+    std::size_t number;
+    std::future<Record> record;
+  };
+
+  static constexpr int kMostThreads = 8;  // of the crew
+  static constexpr const char* kEnough = "judged enough";
+
+  bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
+  bool finished() const { return emitted_ == records_total_; }
+  bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
+
+  static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+  // Whether one more task may be prepared, by their number and by their memory.
+  bool room_for(const Task& task) {
+    std::erase_if(live_, [](const auto& p) { return p.expired(); });
+    double bytes = memory_of(*task.op, task.c);
+    for (const auto& p : live_)
+      if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
+    std::size_t alive = live_.size();
+    for (const Making& m : making_)
+      if (!m.made) bytes += m.bytes, ++alive;
+    const std::size_t most = 3 + static_cast<std::size_t>(crew_.size());
+    return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
+  }
+
+  void prepare_ahead() {
+    while (next_task_ < tasks_.size()) {
+      const Task& task = tasks_[next_task_];
+      const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
+                                  : options_.wanted && !options_.wanted(task) ? "not wanted any more"
+                                  : enough(task)                              ? kEnough
+                                                                              : too_large(*task.op, task.c, memory_);
+      if (why_not.empty() && !room_for(task)) return;
+      ++next_task_;
+      const std::size_t first = next_record_;
+      next_record_ += task.kernels.size();
+      if (why_not.empty())
+        making_.push_back(
+            {&task, memory_of(*task.op, task.c), timed(goldens_ns_, [&task, first] { return prepare(task, first); })});
+      else
+        for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], options_, why_not));
+    }
+  }
+
+  // Takes over what the crew has finished, as it comes; only power looks at the tasks in their order.
+  void collect() {
+    for (Making& m : making_) {
+      if (m.made || !ready(m.prepared)) continue;
+      m.made = m.prepared.get();
+      m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
+      live_.push_back(m.made);
+      for (const Kernel* k : m.task->kernels) lane_of(*k).tasks.push_back(m.made);
+    }
+    for (; !making_.empty() && making_.front().made; making_.pop_front()) {
+      const Clock::time_point start = Clock::now();
+      if (options_.power) options_.power->look(*making_.front().made);
+      tally_.work.power += seconds_since(start);
+    }
+    for (std::size_t i = 0; i < judging_.size();) {
+      if (!ready(judging_[i].record)) {
+        ++i;
+        continue;
+      }
+      emit(judging_[i].number, judging_[i].record.get());
+      judging_.erase(judging_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  void dispatch() {
+    for (Lane& lane : lanes_) {
+      while (!lane.tasks.empty() && enough(*lane.kernel)) {
+        const Prepared& p = *lane.tasks.front();
+        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, options_, kEnough));
+        lane.tasks.pop_front();
+      }
+      // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
+      if (!lane.running && lane.tasks.empty() && made() > lane.last_task) lane.worker.reset();
+      if (lane.running || lane.tasks.empty() || running() >= jobs_) continue;
+      lane.running = lane.tasks.front();
+      lane.tasks.pop_front();
+      lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
+      if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
+      lane.sent = Clock::now();
+      lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
+                         .kernel = std::string(lane.kernel->name),
+                         .c = lane.running->task->c,
+                         .sectors = options_.sectors,
+                         .relations = lane.running->relations,
+                         .watch = options_.watch},
+                        lane.running->inputs, lane.outputs);
+    }
+    std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+  }
+
+  // How many tasks are in their lanes, or never will be.
+  std::size_t made() const {
+    for (const Making& m : making_)
+      if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
+    return next_task_;
+  }
+
+  bool enough(const Kernel& k) const { return options_.enough && options_.enough(k); }
+  bool enough(const Task& task) const {
+    return options_.enough &&
+           std::all_of(task.kernels.begin(), task.kernels.end(), [&](const Kernel* k) { return options_.enough(*k); });
+  }
+
+  static std::size_t record_number(const Prepared& p, const Kernel& k) {
+    const auto& all = p.task->kernels;
+    return p.first_record + static_cast<std::size_t>(std::find(all.begin(), all.end(), &k) - all.begin());
+  }
+
+  int running() const {
+    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.running != nullptr; }));
+  }
+
+  // Takes in what the workers have to say; returns as well when the crew has finished something.
+  void wait(int milliseconds) {
+    if (finished()) return;
+    std::vector<pollfd> polled;
+    std::vector<Lane*> who;
+    for (Lane& lane : lanes_)
+      if (lane.running) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
+    polled.push_back({crew_.ended(), POLLIN, 0});
+    ::poll(polled.data(), polled.size(), milliseconds);
+    if (polled.back().revents) crew_.forget_ended();
+    for (std::size_t i = 0; i < who.size(); ++i) {
+      Lane& lane = *who[i];
+      if (polled[i].revents) {
+        std::optional<Reply> reply = lane.worker->receive();
+        if (reply && reply->id != static_cast<std::int64_t>(lane.running->first_record))
+          take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
+        else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
+        else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
+      } else if (seconds_since(lane.sent) > options_.timeout_s) {
+        take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
+      }
+    }
+  }
+
+  // A worker that did not end well is not trusted again.
+  void take(Lane& lane, Verdict verdict, Reply reply) {
+    tally_.work.workers += seconds_since(lane.sent);
+    if (reply.tainted) lane.worker.reset();
+    const std::size_t number = record_number(*lane.running, *lane.kernel);
+    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
+    judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
+    lane.running = nullptr;
+    lane.outputs = {};
+  }
+
+  void emit(std::size_t number, Record r) {
+    records_[number] = std::make_unique<Record>(std::move(r));
+    for (; emitted_ < records_total_ && records_[emitted_] && !failed_fast(); ++emitted_) {
+      tally_.add(*records_[emitted_]);
+      tally_.seconds = seconds_since(start_);
+      on_record_(*records_[emitted_]);
+      records_[emitted_].reset();
+    }
+  }
+
+  Lane& lane_of(const Kernel& k) {
+    return *std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == &k; });
+  }
+
+  std::span<const Task> tasks_;
+  const JudgeOptions& options_;
+  const std::function<void(const Record&)>& on_record_;
+  int jobs_ = 1;
+  std::size_t memory_ = available_memory();
+  std::vector<Lane> lanes_;
+  std::vector<std::weak_ptr<Prepared>> live_;
+  std::deque<Making> making_;
+  std::vector<Judging> judging_;
+  std::vector<std::unique_ptr<Record>> records_;
+  std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
+  Tally tally_;
+  std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
+  Clock::time_point start_ = Clock::now();
+  Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before what they use
+};
+
+}  // namespace
+
+Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record) {
+  return Run(tasks, options, on_record).go();
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case needs of this machine's memory, told before anything is allocated: an allocation that fails late ends a run,
+// and one that the system grants and cannot keep ends the process.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "validate/cases/case.hpp"
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+// Bytes that a process may still take: the least of what the machine has free and what its control group leaves it.
+std::size_t available_memory();
+
+// Bytes of a case with one worker on it: in the judge the inputs, both runs' outputs and the golden in f64; in the worker
+// every tensor, its image and its maps of touched bytes.  An estimate: right within a factor of two, never far too small.
+double memory_of(const Op&, const Case&);
+
+// Why a case does not fit, as a sentence; empty: it fits.
+std::string too_large(const Op&, const Case&, std::size_t available);
+
+}  // namespace assay

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "validate/judge/compare.hpp"
+
+namespace assay {
+namespace {
+
+struct AxisWords {
+  std::string_view one, many;
+};
+constexpr std::array<AxisWords, kAxes.size()> kWords{{{"batch", "batches"},
+                                                      {"query", "queries"},
+                                                      {"key", "keys"},
+                                                      {"head", "heads"},
+                                                      {"kv_head", "kv_heads"},
+                                                      {"dim", "dims"},
+                                                      {"token", "tokens"},
+                                                      {"channel", "channels"},
+                                                      {"ffn channel", "ffn channels"},
+                                                      {"out feature", "out features"},
+                                                      {"row", "rows"},
+                                                      {"col", "cols"}}};
+AxisWords words(Axis a) { return kWords[static_cast<std::size_t>(a)]; }
+
+// 262144 as 262,144.
+std::string grouped(std::int64_t n) {
+  std::string text = std::to_string(n);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+std::string ordinal(std::int64_t n) {
+  const std::int64_t tens = n % 100, ones = n % 10;
+  const bool teen = tens >= 11 && tens <= 13;
+  return fmt::format("{}{}", n, teen ? "th" : ones == 1 ? "st" : ones == 2 ? "nd" : ones == 3 ? "rd" : "th");
+}
+
+enum class Seen : char { unjudged, right, wrong };
+
+// The indices of one axis at which something is wrong.
+struct AxisSet {
+  Axis axis;
+  std::int64_t tile;
+  std::vector<Seen> seen;
+
+  std::int64_t extent() const { return static_cast<std::int64_t>(seen.size()); }
+  bool wrong(std::int64_t i) const { return seen[static_cast<std::size_t>(i)] == Seen::wrong; }
+  std::int64_t count(Seen what) const { return std::count(seen.begin(), seen.end(), what); }
+  bool all() const { return count(Seen::right) == 0; }
+  std::int64_t first() const { return std::find(seen.begin(), seen.end(), Seen::wrong) - seen.begin(); }
+  std::int64_t last() const { return seen.rend() - std::find(seen.rbegin(), seen.rend(), Seen::wrong) - 1; }
+  bool interval() const {
+    return std::find(seen.begin() + first(), seen.begin() + last() + 1, Seen::right) == seen.begin() + last() + 1;
+  }
+  bool to_the_end() const { return interval() && std::find(seen.begin() + last(), seen.end(), Seen::right) == seen.end(); }
+  std::int64_t tiles() const { return tile > 0 ? (extent() + tile - 1) / tile : 0; }
+  // Whether the wrong ones are the tiles [from, to], whole.
+  bool whole_tiles(std::int64_t& from, std::int64_t& to) const {
+    if (tile < 2 || tiles() < 2 || all() || !interval() || first() % tile) return false;
+    from = first() / tile, to = last() / tile;
+    return to_the_end() || (last() + 1) % tile == 0;
+  }
+  // The least period with which right and wrong repeat, at least three times; 0: none.  `pattern` is one period of it.
+  std::int64_t period(std::vector<Seen>& pattern) const {
+    constexpr std::int64_t kMost = 512;
+    for (std::int64_t m = 2; m <= std::min(kMost, extent() / 3); ++m) {
+      pattern.assign(static_cast<std::size_t>(m), Seen::unjudged);
+      bool holds = true;
+      for (std::int64_t i = 0; i < extent() && holds; ++i) {
+        Seen& at = pattern[static_cast<std::size_t>(i % m)];
+        const Seen here = seen[static_cast<std::size_t>(i)];
+        if (at == Seen::unjudged) at = here;
+        else holds = here == Seen::unjudged || here == at;
+      }
+      if (holds) return m;
+    }
+    return 0;
+  }
+};
+
+// "queries ≥ 128", "heads 3 and 7", "cols 32..63 of every 64"; with the tiles that they are.
+std::string set_text(const AxisSet& s) {
+  const auto [one, many] = words(s.axis);
+  const std::int64_t n = s.count(Seen::wrong), first = s.first(), last = s.last();
+  std::int64_t from = 0, to = 0;
+  std::string tiles;
+  if (s.whole_tiles(from, to)) tiles = from == to ? fmt::format(" (tile {})", from) : fmt::format(" (tiles {}..{})", from, to);
+  if (first == last)
+    return fmt::format("{}{} {}{}", last + 1 == s.extent() && s.extent() > 2 ? "the last " : "", one, first, tiles);
+  if (s.to_the_end()) return fmt::format("{} ≥ {}{}", many, first, tiles);
+  if (s.interval())
+    return first == 0 ? fmt::format("{} < {}{}", many, last + 1, tiles) : fmt::format("{} {}..{}{}", many, first, last, tiles);
+  std::vector<Seen> repeated;
+  if (const std::int64_t m = s.period(repeated)) {
+    const AxisSet one_period{s.axis, 0, repeated};
+    if (one_period.first() == one_period.last()) return fmt::format("every {} {} from {}", ordinal(m), one, one_period.first());
+    if (one_period.interval()) return fmt::format("{} {}..{} of every {}", many, one_period.first(), one_period.last(), m);
+    return fmt::format("{} of every {} {}", one_period.count(Seen::wrong), m, many);
+  }
+  constexpr std::int64_t kListed = 4;
+  if (n > kListed) return fmt::format("{} of {} {} ({}..{})", grouped(n), grouped(s.extent()), many, first, last);
+  std::string text(many);
+  std::int64_t k = 0;
+  for (std::int64_t i = first; i <= last; ++i)
+    if (s.wrong(i)) text += fmt::format("{} {}", k == 0 ? "" : k + 1 == n ? " and" : ",", i), ++k;
+  return text;
+}
+
+// What the values of the wrong elements have in common.
+struct Values {
+  bool unwritten = true, nan = true, zero = true;
+  std::int64_t finite = 0;  // among those far from zero: the factor and the offset
+  double least_factor = INFINITY, most_factor = -INFINITY, least_offset = INFINITY, most_offset = -INFINITY;
+
+  void add(const Element& e, const Tensor& got) {
+    const auto* bytes = static_cast<const unsigned char*>(got.data) + got.offset(e.i) * size_of(got.dtype);
+    unwritten = unwritten && std::all_of(bytes, bytes + size_of(got.dtype), [](unsigned char b) { return b == 0xff; });
+    nan = nan && std::isnan(e.got) && !std::isnan(e.golden);
+    zero = zero && e.got == 0 && e.golden != 0;
+    if (!std::isfinite(e.got) || !std::isfinite(e.golden) || !(std::fabs(e.golden) > 16 * e.bound)) return;
+    ++finite;
+    least_factor = std::min(least_factor, e.got / e.golden), most_factor = std::max(most_factor, e.got / e.golden);
+    least_offset = std::min(least_offset, e.got - e.golden), most_offset = std::max(most_offset, e.got - e.golden);
+  }
+  static bool alike(double least, double most) { return most - least <= 0.02 * std::max(std::fabs(least), std::fabs(most)); }
+  std::string text(std::int64_t wrong) const {
+    if (unwritten) return std::string(kNeverWritten);
+    if (nan) return "NaN where a number belongs";
+    if (zero) return "elements that stay zero";
+    if (finite < 3 || finite < wrong / 2) return {};
+    if (alike(least_factor, most_factor)) return fmt::format("everything times {:.3g}", (least_factor + most_factor) / 2);
+    if (alike(least_offset, most_offset)) return fmt::format("everything {:+.3g}", (least_offset + most_offset) / 2);
+    return {};
+  }
+};
+
+// What the places of the wrong elements have in common.
+std::string place_reading(const std::vector<AxisSet>& sets) {
+  for (const AxisSet& s : sets) {
+    const std::string_view one = words(s.axis).one;
+    std::int64_t from = 0, to = 0;
+    if (s.all()) continue;
+    if (s.whole_tiles(from, to)) {
+      const bool ragged = s.extent() % s.tile != 0;
+      if (from == to && to + 1 == s.tiles()) return fmt::format("the {}last {} tile", ragged ? "ragged " : "", one);
+      if (to + 1 == s.tiles()) return fmt::format("a step between {} tiles, missing or wrong from tile {} on", one, from);
+      return from == to ? fmt::format("one {} tile", one) : fmt::format("some {} tiles", one);
+    }
+    if (s.tile > 1 && s.tiles() > 1 && s.to_the_end() && s.first() / s.tile + 1 == s.tiles())
+      return fmt::format("the tail of the last {} tile", one);
+    std::vector<Seen> repeated;
+    if (!s.interval() && s.period(repeated)) return fmt::format("a lane, or a part of a vector: {}s repeat", one);
+    if (s.first() == s.last() && s.last() + 1 == s.extent())
+      return fmt::format("a loop over {} that ends one early", words(s.axis).many);
+  }
+  return {};
+}
+
+// Where one of two axes follows the other: "key = query + 3"; empty: it does not.
+struct Diagonal {
+  bool holds = true, any = false;
+  std::int64_t offset = 0;
+  void add(std::int64_t row, std::int64_t column) {
+    if (!any) offset = column - row, any = true;
+    holds = holds && column - row == offset;
+  }
+};
+
+std::string share_text(double share) {
+  return share < 0.01 ? "a few" : fmt::format("{:.0f} %", std::clamp(100 * share, 1.0, 99.0));
+}
+
+}  // namespace
+
+Frame frame_of(const TensorSpec& output, const Kernel& kernel, DType of_case) {
+  Frame frame{.axes = output.axes, .tiles = std::vector<std::int64_t>(output.axes.size())};
+  for (std::size_t a = 0; a < frame.axes.size(); ++a)
+    for (const Tile& tile : kernel.tiles)
+      if (tile.bytes_or_extent && tile.axis == frame.axes[a]) frame.tiles[a] = tile.extent(of_case);
+  return frame;
+}
+
+std::string index_text(std::span<const Axis> axes, std::span<const std::int64_t> index) {
+  std::string text;
+  for (std::size_t a = 0; a < std::min(axes.size(), index.size()); ++a)
+    text += fmt::format("{}{} {}", a ? ", " : "", words(axes[a]).one, index[a]);
+  return text;
+}
+
+std::string tile_text(const Frame& frame, const Dims& dims, std::span<const std::int64_t> index) {
+  std::string text;
+  for (std::size_t a = 0; a < std::min(frame.axes.size(), index.size()); ++a) {
+    const std::int64_t tile = frame.tiles[a], extent = dims[frame.axes[a]];
+    if (tile <= 1 || extent <= tile) continue;
+    const auto [one, many] = words(frame.axes[a]);
+    const std::int64_t t = index[a] / tile, last = std::min(extent, (t + 1) * tile) - 1;
+    const std::string_view which = index[a] == t * tile ? "first of " : index[a] == last ? "last of " : "in ";
+    text += fmt::format("{}{}{} tile {} ({} {}..{})", text.empty() ? "" : ", ", which, one, t, many, t * tile, last);
+  }
+  return text;
+}
+
+Pattern pattern(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact, const Frame& frame) {
+  const std::size_t rank = frame.axes.size();
+  std::vector<AxisSet> sets;
+  for (std::size_t a = 0; a < rank; ++a)
+    sets.push_back({frame.axes[a], frame.tiles[a], std::vector<Seen>(static_cast<std::size_t>(got.shape[a]), Seen::unjudged)});
+  std::vector<std::size_t> index(rank);
+  const auto decode_index = [&](std::int64_t i) {
+    for (std::size_t a = rank; a-- > 0; i /= got.shape[a]) index[a] = static_cast<std::size_t>(i % got.shape[a]);
+  };
+  std::int64_t wrong = 0, judged = 0;
+  Values values;
+  Diagonal diagonal;
+  each_judged(problem, numerics, output, got, exact, [&](const Element& e) {
+    ++judged;
+    decode_index(e.i);
+    for (std::size_t a = 0; a < rank; ++a) {
+      Seen& at = sets[a].seen[index[a]];
+      if (e.wrong || at == Seen::unjudged) at = e.wrong ? Seen::wrong : Seen::right;
+    }
+    if (!e.wrong) return;
+    ++wrong;
+    values.add(e, got);
+    if (rank >= 2) diagonal.add(static_cast<std::int64_t>(index[rank - 2]), static_cast<std::int64_t>(index[rank - 1]));
+  });
+
+  // How many judged elements have a wrong index on every axis: where all of them are wrong, the axes say everything.
+  std::int64_t within = 0;
+  if (judged == got.size()) {
+    within = 1;
+    for (const AxisSet& s : sets) within *= s.count(Seen::wrong);
+  } else {
+    each_judged(problem, numerics, output, got, exact, [&](const Element& e) {
+      decode_index(e.i);
+      bool in = true;
+      for (std::size_t a = 0; a < rank; ++a) in = in && sets[a].seen[index[a]] == Seen::wrong;
+      within += in;
+    });
+  }
+  std::string where;
+  for (const AxisSet& s : sets)
+    if (!s.all() || (wrong == 1 && s.extent() > 1)) where += (where.empty() ? "" : ", ") + set_text(s);
+
+  Pattern p{fmt::format("{} of {} wrong: ", grouped(wrong), grouped(judged)), values.text(wrong)};
+  const bool whole = within == wrong;
+  if (rank >= 2 && diagonal.holds && wrong > 1 && !whole) {
+    const std::string_view row = words(frame.axes[rank - 2]).one, column = words(frame.axes[rank - 1]).one;
+    p.text += fmt::format("those with {} = {}{}", column, row, diagonal.offset ? fmt::format(" {:+}", diagonal.offset) : "");
+    if (p.reads_like.empty()) p.reads_like = "a mask whose diagonal is one off";
+    return p;
+  }
+  if (whole && where.empty()) p.text += "every element";
+  else if (whole) p.text += wrong == 1 ? where : "every element of " + where + "; none elsewhere";
+  else {
+    const std::string share = share_text(static_cast<double>(wrong) / static_cast<double>(within));
+    p.text += share + (where.empty() ? " of all, scattered" : " of those in " + where + "; none elsewhere");
+  }
+  if (const std::string place = place_reading(sets); !place.empty()) p.reads_like += (p.reads_like.empty() ? "" : "; ") + place;
+  return p;
+}
+
+}  // namespace assay

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "validate/problem/solved_elements.hpp"
+
+namespace assay {
+
+namespace {
+
+struct Tolerance {
+  double relative, absolute;
+};
+// torch.testing.assert_close, the defaults of each dtype (PyTorch documentation, torch.testing).
+constexpr Tolerance assert_close_defaults(DType t) {
+  return t == f16 ? Tolerance{1e-3, 1e-5} : t == bf16 ? Tolerance{1.6e-2, 1e-5} : Tolerance{1.3e-6, 1e-5};
+}
+// torch.allclose(rtol=1e-2, atol=1e-2), as very many tests of kernels have it.
+constexpr Tolerance kLoose{1e-2, 1e-2};
+
+// torch.isclose with equal_nan=False: equal infinities are close, NaN is close to nothing.
+bool close(double got, double expected, Tolerance t) {
+  if (got == expected) return true;
+  return std::isfinite(expected) && std::fabs(got - expected) <= t.absolute + t.relative * std::fabs(expected);
+}
+
+bool infinite_or_largest(double v) { return std::isinf(v) || std::fabs(v) == double{std::numeric_limits<float>::max()}; }
+
+// max() of torch and numpy: a NaN wins.
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+}  // namespace
+
+PolicyFigures policy_figures(const Problem& problem, int output, const Tensor& got) {
+  PolicyFigures f;
+  const std::span<const double> golden = problem.golden(output);
+  const Tolerance defaults = assert_close_defaults(got.dtype);
+  const SolvedElements solved(problem, output, got.size());
+  for (std::int64_t k = 0; k < solved.count(); ++k) {
+    const std::int64_t i = solved[k];
+    const double value = got.at(i), expected = round_to(got.dtype, golden[static_cast<std::size_t>(i)]);
+    ++f.compared;
+    f.not_close += !close(value, expected, kLoose);
+    f.not_assert_close += !close(value, expected, defaults);
+    if (std::isnan(value) || std::isnan(expected)) f.class_differs = true;
+    if (infinite_or_largest(value) != infinite_or_largest(expected) ||
+        (infinite_or_largest(value) && std::signbit(value) != std::signbit(expected)))
+      f.class_differs = true;
+    const double error = value - expected;
+    f.error_squares += error * error;
+    f.got_squares += value * value;
+    f.golden_squares += expected * expected;
+    f.product += value * expected;
+    f.max_error = larger(std::fabs(error), f.max_error);
+  }
+  return f;
+}
+
+bool passes(Policy policy, std::span<const PolicyFigures> outputs, std::span<const PolicyFigures> baseline) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PolicyFigures& f = outputs[i];
+    if (f.compared == 0) continue;
+    bool ok = true;
+    switch (policy) {
+      case Policy::allclose: ok = f.not_close == 0; break;
+      case Policy::assert_close: ok = f.not_assert_close == 0; break;
+      // llama.cpp, tests/test-backend-ops.cpp: NaN and unequal infinities fail; then err > 5e-4 fails, which a NaN (equal
+      // infinities make one) does not, and the energy is that of the output under test.
+      case Policy::nmse: ok = !f.class_differs && !(f.error_squares / f.got_squares > 5e-4); break;
+      // TileLang's Profiler.assert_allclose: 1 % of the elements may be anything, NaN too (max_mismatched_ratio = 0.01).
+      case Policy::matched_99: ok = f.not_close <= f.compared / 100; break;
+      // FlashAttention, tests/test_flash_attn.py: (out - ref).abs().max() <= 2 * (baseline - ref).abs().max().
+      case Policy::twice_baseline: ok = i < baseline.size() && f.max_error <= 2 * baseline[i].max_error; break;
+      // cosine_similarity(out.flatten(), ref.flatten()) > 0.99, as quantised kernels' tests have it.
+      case Policy::cosine: ok = f.product / std::sqrt(f.got_squares * f.golden_squares) > 0.99; break;
+    }
+    if (!ok) return false;
+  }
+  return true;
+}
+
+}  // namespace assay

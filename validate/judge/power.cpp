@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/power.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "ops/core/dense.hpp"
+#include "validate/judge/aggregate.hpp"
+#include "validate/judge/compare.hpp"
+#include "validate/judge/prepare.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr double kOracleFlops = 1e7;  // operations of an oracle, each some 20 ns
+constexpr double kFaultFlops = 1e9;   // of a golden
+
+using Answer = std::vector<double>;
+
+// The faults of one case, each made once.
+class Faults {
+ public:
+  explicit Faults(const Prepared& p) : p_(p), op_(*p.task->op), problem_(*p.problem) {
+    while (op_.tensors[output_].role != Role::output) ++output_;
+  }
+  DType dtype() const { return p_.packing.placements[output_].tensor.dtype; }
+  bool small(double most) const { return problem_.rows().all() && problem_.cost().flops <= most; }
+
+  // An answer with the fault; null: it cannot be made, or does not show.
+  const Answer* with(const std::string& fault, const Numerics& numerics) {
+    for (const auto& [name, of, answer] : made_)
+      if (name == fault && same_roundings(of, numerics)) return answer ? &*answer : nullptr;
+    std::optional<Answer> answer = make(fault, numerics);
+    return std::get<2>(made_.emplace_back(fault, numerics, std::move(answer))) ? &*std::get<2>(made_.back()) : nullptr;
+  }
+  bool rejected(const Answer& answer, const Numerics& numerics) const {
+    Tensor y = p_.packing.placements[output_].tensor;
+    close_up(y);
+    std::vector<std::byte> memory(answer.size() * static_cast<std::size_t>(size_of(y.dtype)));
+    y.data = memory.data();
+    for (std::size_t i = 0; i < answer.size(); ++i) y.set(static_cast<std::int64_t>(i), answer[i]);
+    return compare(problem_, numerics, 0, y, p_.exact).wrong > 0;
+  }
+
+ private:
+  Answer rounded(Answer y) const {
+    for (double& v : y) v = round_to(dtype(), v);
+    return y;
+  }
+  Answer golden() const {
+    const auto g = problem_.golden(0);
+    return rounded({g.begin(), g.end()});
+  }
+  Answer oracle(const Numerics& numerics, Roundings roundings) const {
+    Answer y(problem_.golden(0).size());
+    op_.hooks.oracle(problem_.args(), numerics, roundings, y);
+    return rounded(std::move(y));
+  }
+  static std::optional<Answer> unless_same(Answer answer, const Answer& sound) {
+    const bool shows = !std::equal(answer.begin(), answer.end(), sound.begin(), sound.end(),
+                                   [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+    return shows ? std::optional(std::move(answer)) : std::nullopt;
+  }
+
+  std::optional<Answer> make(const std::string& fault, const Numerics& numerics) {
+    const auto sound = [&] { return oracle(numerics, Roundings::declared); };
+    if (fault == "accumulator") return unless_same(oracle(numerics, Roundings::one_lower), sound());
+    if (fault == "intermediate") {
+      Numerics stores = numerics;
+      stores.stores_intermediate = true;
+      return unless_same(oracle(stores, Roundings::declared), sound());
+    }
+    if (fault == "output") {
+      FloatFormat lower = info(dtype()).format;
+      lower.precision = dtype() == f32 ? 11 : dtype() == f16 ? 8 : 4;
+      Answer y = golden();
+      for (double& v : y) v = round_to(lower, v);
+      return unless_same(std::move(y), golden());
+    }
+    for (const Summed& sum : op_.hooks.summed)
+      if (fault == "dropped_" + std::string(name(sum.axis))) return unless_same(without_last(sum), golden());
+    return std::nullopt;
+  }
+
+  // The golden of the problem whose axis is one shorter, in place of that of the elements that it has.
+  Answer without_last(const Summed& sum) const {
+    const std::unique_ptr<Problem> shorter = op_.make();
+    std::vector<std::byte*> images;
+    std::vector<Placement> placements = p_.packing.placements;
+    for (std::size_t t = 0; t < placements.size(); ++t) {
+      images.push_back(is_given(op_.tensors[t]) ? p_.inputs.data() + p_.packing.given[t] : nullptr);
+      for (int a = 0; a < placements[t].tensor.rank; ++a)
+        if (op_.tensors[t].axes[static_cast<std::size_t>(a)] == sum.axis) --placements[t].tensor.shape[a];
+    }
+    attach(*shorter, p_.task->c, placements, images);
+    if (sum.as_before) sum.as_before(p_.task->c, *shorter);
+    shorter->solve();
+    Answer y = golden();
+    const Tensor whole = p_.packing.placements[output_].tensor, part = placements[output_].tensor;
+    const auto g = shorter->golden(0);
+    for (std::int64_t i = 0; i < part.size(); ++i) {
+      std::int64_t rest = i, at = 0, step = 1;
+      for (int a = part.rank - 1; a >= 0; --a) at += rest % part.shape[a] * step, rest /= part.shape[a], step *= whole.shape[a];
+      y[static_cast<std::size_t>(at)] = round_to(dtype(), g[static_cast<std::size_t>(i)]);
+    }
+    return y;
+  }
+
+  const Prepared& p_;
+  const Op& op_;
+  const Problem& problem_;
+  std::size_t output_ = 0;
+  std::vector<std::tuple<std::string, Numerics, std::optional<Answer>>> made_;
+};
+
+}  // namespace
+
+void Power::look(const Prepared& p) {
+  const Op& op = *p.task->op;
+  const Case& c = p.task->c;
+  if (elements(c, op.shape()) == 0) return;
+  Faults faults(p);
+  for (const Kernel* k : p.task->kernels) {
+    if (!k->dtypes.has(c.dtype)) continue;
+    const auto look_for = [&](const std::string& fault, double most_flops) {
+      const auto at = lines_.find({std::string(k->op), std::string(k->name), c.dtype, fault});
+      if ((at != lines_.end() && !at->second.rejected_by.empty()) || !faults.small(most_flops)) return;
+      const Answer* answer = faults.with(fault, k->numerics);
+      if (!answer) return;
+      PowerLine& line = lines_[{std::string(k->op), std::string(k->name), c.dtype, fault}];
+      line.op = k->op, line.kernel = k->name, line.dtype = c.dtype, line.fault = fault;
+      ++line.tried;
+      if (faults.rejected(*answer, k->numerics)) line.rejected_by = repro(c, op.shape(), k->name);
+    };
+    look_for("output", kFaultFlops);
+    const Numerics& n = k->numerics;
+    if (op.hooks.oracle) look_for("accumulator", kOracleFlops);
+    const bool as_declared =
+        n.stores_intermediate || n.rounds_weights || (n.narrow_probabilities && op.hooks.intermediates_alike);
+    if (op.hooks.oracle && c.dtype != f32 && !as_declared) look_for("intermediate", kOracleFlops);
+    for (const Summed& sum : op.hooks.summed)
+      if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
+        look_for("dropped_" + std::string(name(sum.axis)), kFaultFlops);
+  }
+}
+
+std::vector<PowerLine> Power::lines() const {
+  std::vector<PowerLine> all;
+  for (const auto& [key, line] : lines_) all.push_back(line);
+  return all;
+}
+
+std::string to_json(const PowerLine& l) {
+  nlohmann::ordered_json j{{"record", "power"},
+                           {"op", l.op},
+                           {"kernel", l.kernel},
+                           {"dtype", name(l.dtype)},
+                           {"fault", l.fault},
+                           {"tried", l.tried},
+                           {"verdict", l.powerless() ? "suspect" : "passed"}};
+  if (!l.rejected_by.empty()) j["rejected_by"] = l.rejected_by;
+  return j.dump();
+}
+
+}  // namespace assay

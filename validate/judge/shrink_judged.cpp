@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shrinking by the judge: each trial in a worker process, as in any run.
+#include <chrono>
+#include <memory>
+
+#include "validate/judge/shrink.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+
+Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds) {
+  constexpr double kLongestTrial = 2;  // seconds; a hang costs that much each time
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const Op* op = find_op(failed.c.op);
+  const Kernel* kernel = op ? find_kernel(failed.c.op, failed.kernel) : nullptr;
+  if (!kernel || !can_shrink(failed)) return {.of = failed.repro};
+  const OpShape shape = op->shape();
+  // A contract looks at shapes, and at the values of integers: places, lengths, positions.
+  const auto legal = [&](const Case& c) {
+    const std::unique_ptr<Problem> problem = op->make();
+    const std::vector<Placement> placements = place(*op, c);
+    std::vector<std::vector<std::byte>> integers(placements.size());
+    std::vector<std::byte*> images(placements.size(), nullptr);
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      if (!is_given(op->tensors[i]) || is_float(placements[i].tensor.dtype)) continue;
+      integers[i].resize(placements[i].bytes);
+      images[i] = integers[i].data();
+      fill_image(*op, c, static_cast<int>(i), placements[i], images[i], {});
+    }
+    attach(*problem, c, placements, images);
+    return static_cast<bool>(problem->legal());
+  };
+  const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {
+    const double left = seconds - spent();
+    if (left <= 0 || (options.stop && *options.stop)) return;
+    std::vector<Task> tasks;
+    for (const Case& c : cases) tasks.push_back({op, c, {kernel}});
+    JudgeOptions of = options;
+    of.budget_s = left, of.timeout_s = std::min(options.timeout_s, kLongestTrial), of.jobs = 1;
+    of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
+    of.relations = Relations::all, of.power = nullptr;
+    of.wanted = [&](const Task& t) { return wanted(static_cast<std::size_t>(&t - tasks.data())) && legal(t.c); };
+    std::size_t number = 0;
+    judge(tasks, of, [&](const Record& r) { judged(number++, r); });
+  };
+  Shrunk found = shrink(failed, shape, *kernel, trials);
+  found.seconds = spent();
+  return found;
+}
+
+}  // namespace assay

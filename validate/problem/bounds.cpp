@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/problem/bounds.hpp"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <vector>
+
+namespace assay {
+
+namespace {
+
+constexpr std::size_t kMostKept = std::size_t{1} << 18;  // elements, 2 MB
+
+}  // namespace
+
+class KeptBounds {
+ public:
+  std::span<const double> of(const Problem& problem, const Numerics& numerics, int output) {
+    const std::size_t n = problem.golden(output).size();
+    if (!problem.rows().all() || n > kMostKept) return {};
+    std::unique_lock lock(mutex_);
+    auto at =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.output == output && k.numerics == numerics; });
+    if (at == kept_.end()) at = kept_.emplace(kept_.end(), numerics, output);
+    lock.unlock();
+    std::call_once(at->made, [&] {
+      at->bounds.resize(n);
+#pragma omp parallel for schedule(static)
+      for (std::size_t i = 0; i < n; ++i) at->bounds[i] = problem.bound(numerics, output, static_cast<std::int64_t>(i));
+    });
+    return at->bounds;
+  }
+
+ private:
+  struct Kept {
+    Numerics numerics;
+    int output;
+    std::once_flag made{};
+    std::vector<double> bounds{};
+  };
+  std::mutex mutex_;
+  std::list<Kept> kept_;  // stay where they are, whatever is added
+};
+
+Problem::Problem() { forget_bounds(); }
+void Problem::forget_bounds() { bounds_ = std::make_shared<KeptBounds>(); }
+
+Bounds::Bounds(const Problem& problem, const Numerics& numerics, int output)
+    : problem_(problem), numerics_(numerics), output_(output), kept_(problem.kept_bounds().of(problem, numerics, output)) {}
+
+}  // namespace assay

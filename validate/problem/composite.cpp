@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/problem/composite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "ops/core/dense.hpp"
+
+namespace assay {
+
+namespace {
+
+class Composite final : public Problem {
+ public:
+  Composite(std::unique_ptr<Problem> whole, std::vector<TensorSpec> specs, StagesOf stages)
+      : whole_(std::move(whole)), specs_(std::move(specs)), stages_(stages) {
+    for (std::size_t i = 0; i < specs_.size(); ++i)
+      if (specs_[i].role == Role::output) outputs_.push_back(i);
+  }
+  std::span<Tensor* const> tensors() override { return whole_->tensors(); }
+  void set_attribute(std::string_view name, double value) override { whole_->set_attribute(name, value); }
+  const void* args() const override { return whole_->args(); }
+  Legality legal() const override { return whole_->legal(); }
+  Cost cost() const override { return whole_->cost(); }
+
+  void solve(std::vector<std::int64_t> sample) override {
+    const Tensor& first = tensor(outputs_.front());
+    rows_ = {.total = 1, .sample = std::move(sample)};
+    for (int a = 0; a + 1 < first.rank; ++a) rows_.total *= first.shape[a];
+    solved_.assign(outputs_.size(), {});
+    memory_.clear(), forget_bounds();
+    stored_.assign(specs_.size(), nullptr);
+    const bool given = first.data != nullptr;
+    whole_solved_ = false;
+    if (!given && !rows_.all()) return;
+    if (!given) whole_->solve(), whole_solved_ = true;
+    for (const Stage& stage : stages_(args())) solve(stage, given);
+  }
+  const Rows& rows() const override { return rows_; }
+  std::int64_t row_of(int output, std::int64_t i) const override { return i / row_length(output); }
+  std::int64_t row_length(int output) const override {
+    return rows_.total == 0 ? 0 : tensor(outputs_.at(static_cast<std::size_t>(output))).size() / rows_.total;
+  }
+  std::span<const double> golden(int output) const override {
+    const Solved& s = solved_.at(static_cast<std::size_t>(output));
+    return s.problem ? s.problem->golden(s.output) : std::span<const double>{};
+  }
+  double bound(const Numerics& n, int output, std::int64_t i) const override {
+    const Solved& s = solved_.at(static_cast<std::size_t>(output));
+    return s.problem->bound(n.of_output ? n.of_output(args(), output) : n, s.output, i);
+  }
+  std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
+
+ private:
+  // Which output of which stage's problem one of ours is; none: it is absent.
+  struct Solved {
+    std::shared_ptr<Problem> problem{};
+    int output = 0;
+  };
+
+  const Tensor& tensor(std::size_t i) const { return *whole_->tensors()[i]; }
+  std::size_t index_of(std::string_view name) const {
+    for (std::size_t i = 0; i < specs_.size(); ++i)
+      if (specs_[i].name == name) return i;
+    throw std::logic_error(fmt::format("a stage names a tensor '{}' that is not there", name));
+  }
+  std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes) + 1).data(); }
+
+  // Where the elements of our tensor lie without gaps.
+  void* elements(std::size_t i) {
+    const Tensor& t = tensor(i);
+    if (stored_[i]) return stored_[i];
+    if (!t.data) throw std::logic_error(fmt::format("a stage reads '{}' before another has made it", specs_[i].name));
+    if (t.contiguous()) return t.data;
+    const std::int64_t element = size_of(t.dtype);
+    stored_[i] = room(t.bytes());
+    for (std::int64_t e = 0; e < t.size(); ++e)
+      std::memcpy(stored_[i] + e * element, t.as<std::byte>() + t.offset(e) * element, static_cast<std::size_t>(element));
+    return stored_[i];
+  }
+
+  void solve(const Stage& stage, bool given) {
+    const Op* const op = find_op(stage.op);
+    if (!op) throw std::logic_error(fmt::format("a stage is of op '{}', which is not there", stage.op));
+    const std::shared_ptr<Problem> problem = op->make();
+    struct Made {
+      int output;
+      std::size_t is;
+    };
+    std::vector<Made> made;
+    int output = 0;
+    for (std::size_t k = 0; k < op->tensors.size(); ++k) {
+      const TensorSpec& spec = op->tensors[k];
+      const int number = spec.role == Role::output ? output++ : -1;
+      const auto part = std::find_if(stage.parts.begin(), stage.parts.end(), [&](const auto& p) { return p.name == spec.name; });
+      const bool named = part != stage.parts.end();
+      if (!named && number < 0 && spec.options.when.empty())
+        throw std::logic_error(fmt::format("nothing is said of {} of stage {}", spec.name, op->name));
+      if (!named && number < 0) continue;
+      Tensor t{.dtype = spec.options.dtype.value_or(tensor(outputs_.front()).dtype), .rank = static_cast<int>(spec.axes.size())};
+      for (int a = 0; a < t.rank; ++a) t.shape[a] = stage.dims[spec.axes[static_cast<std::size_t>(a)]];
+      close_up(t);
+      if (named) {
+        const std::size_t is = index_of(part->is);
+        if (tensor(is).rank == 0) continue;
+        if (tensor(is).size() != t.size())
+          throw std::logic_error(
+              fmt::format("{} of {} has {} elements, '{}' {}", spec.name, op->name, t.size(), part->is, tensor(is).size()));
+        if (number < 0) t.data = elements(is);
+        else made.push_back({number, is});
+      }
+      *problem->tensors()[k] = t;
+    }
+    for (const auto& [name, value] : stage.attributes) problem->set_attribute(name, value);
+    if (const Legality ok = problem->legal(); !ok) throw std::logic_error(fmt::format("stage {}: {}", op->name, ok.why));
+    problem->set_errors(errors());
+    problem->solve(rows_of(*problem, *op));
+    for (const auto& [number, is] : made) {
+      const auto ours = std::find(outputs_.begin(), outputs_.end(), is);
+      if (ours == outputs_.end()) throw std::logic_error(fmt::format("a stage makes '{}', which is an input", specs_[is].name));
+      solved_[static_cast<std::size_t>(ours - outputs_.begin())] = {problem, number};
+      if (given) continue;
+      const Tensor& t = tensor(is);
+      const std::span<const double> golden = problem->golden(number);
+      stored_[is] = room(t.bytes());
+      for (std::size_t e = 0; e < golden.size(); ++e) encode(t.dtype, stored_[is], static_cast<std::int64_t>(e), golden[e]);
+    }
+  }
+
+  // Our sampled rows as rows of a stage, of which several make one of ours: heads of a token.
+  std::vector<std::int64_t> rows_of(Problem& problem, const Op& op) const {
+    if (rows_.all()) return {};
+    std::size_t first = 0;
+    while (op.tensors[first].role != Role::output) ++first;
+    const Tensor& t = *problem.tensors()[first];
+    const std::int64_t each = t.size() / t.shape[t.rank - 1] / rows_.total;
+    std::vector<std::int64_t> all;
+    for (const std::int64_t row : rows_.sample)
+      for (std::int64_t k = 0; k < each; ++k) all.push_back(row * each + k);
+    return all;
+  }
+
+  std::unique_ptr<Problem> whole_;
+  std::vector<TensorSpec> specs_;
+  StagesOf stages_;
+  std::vector<std::size_t> outputs_;  // of the tensors
+  Rows rows_;
+  bool whole_solved_ = false;
+  std::vector<Solved> solved_;                  // of every output
+  std::vector<std::vector<std::byte>> memory_;  // of what is stored here
+  std::vector<std::byte*> stored_;              // of every tensor; null: where it was attached
+};
+
+}  // namespace
+
+std::unique_ptr<Problem> make_composite(std::unique_ptr<Problem> whole, std::vector<TensorSpec> tensors, StagesOf stages) {
+  return std::make_unique<Composite>(std::move(whole), std::move(tensors), stages);
+}
+
+const Problem& judged_by(const Op& op, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images,
+                         const Problem& solved, std::unique_ptr<Problem>& own) {
+  if (!op.composite) return solved;
+  own = op.make();
+  attach(*own, c, placements, images);
+  own->set_errors(solved.errors());
+  own->solve(solved.rows().sample);
+  return *own;
+}
+
+double end_to_end_error(const Problem& solved, const Tensor& got) {
+  const std::span<const double> golden = solved.end_to_end();
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    const double d = got.at(static_cast<std::int64_t>(i)) - golden[i];
+    if (std::isfinite(d)) error += d * d, size += golden[i] * golden[i];
+  }
+  return size > 0 ? std::sqrt(error / size) : 0;
+}
+
+}  // namespace assay

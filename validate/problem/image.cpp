@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/problem/image.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "validate/base/error.hpp"
+#include "validate/values/layout.hpp"
+
+namespace assay {
+
+namespace {
+
+// The elements from one row to the next.
+std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element_bytes) {
+  if (!l.padded) return cols;
+  if (!l.row_multiple) return cols + 3;
+  return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
+}
+
+// Writes value(i) as element i of a tensor; the elements of a row lie side by side.
+template <class Value>
+void write_elements(const Tensor& t, std::byte* image, Value value) {
+  constexpr std::int64_t kRun = 1 << 16;  // a long row is more than one thread's work
+  const std::int64_t inner = t.shape[t.rank - 1], rows = t.size() / inner, runs = (inner + kRun - 1) / kRun;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < rows * runs; ++k) {
+    const std::int64_t row = k / runs, first = k % runs * kRun, at = t.offset(row * inner);
+    for (std::int64_t i = first; i < std::min(inner, first + kRun); ++i) encode(t.dtype, image, at + i, value(row * inner + i));
+  }
+}
+
+// The word of a choice that the case makes, by its number: the first where it does not say.
+double word_of(std::string_view choice, const Case& c) {
+  const auto at = c.attributes.find(std::string(choice));
+  return at == c.attributes.end() ? 0 : at->second;
+}
+// Whether the case's choices ask for this tensor.
+bool present(const TensorSpec& spec, const Case& c) {
+  if (spec.options.when.empty()) return true;
+  const double word = word_of(spec.options.when, c);
+  return spec.options.words == 0 ? word != 0 : spec.options.words >> static_cast<unsigned>(word) & 1;
+}
+
+// What makes the values of a tensor of integers.
+auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
+  if (fill.integer) return fill.integer;
+  if (op.hooks.integer) return op.hooks.integer;
+  if (!spec.options.index_of) throw std::logic_error(fmt::format("{}: nothing says what integers '{}' has", op.name, spec.name));
+  return any_place;
+}
+
+}  // namespace
+
+std::vector<Placement> place(const Op& op, const Case& c) {
+  const Layout* layout = find_layout(c.layout);
+  if (!layout) throw BadInput(unknown("layout", c.layout, layout_names()));
+  std::vector<Placement> placements;
+  for (const TensorSpec& spec : op.tensors) {
+    Placement& p = placements.emplace_back();
+    if (!present(spec, c)) continue;
+    p.tensor.dtype = spec.options.dtype.value_or(c.dtype);
+    const std::int64_t element = size_of(p.tensor.dtype);
+    p.offset = static_cast<std::size_t>(layout->offset_bytes % element ? 0 : layout->offset_bytes);
+    p.tensor.rank = static_cast<int>(spec.axes.size());
+    for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
+    if (spec.options.one_more) ++p.tensor.shape[p.tensor.rank - 1];
+    std::int64_t stride = 1;
+    for (int i = p.tensor.rank - 1; i >= 0; --i) {
+      p.tensor.stride[i] = stride;
+      const bool innermost = i == p.tensor.rank - 1 && p.tensor.rank > 1;
+      stride *= innermost ? row_stride(*layout, p.tensor.shape[i], element) : p.tensor.shape[i];
+    }
+    std::int64_t last = 0;
+    for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
+    p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * element);
+  }
+  return placements;
+}
+
+std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index) {
+  const TensorOptions& options = op.tensors[index].options;
+  if (options.over.empty() || word_of(options.over_when, c) == 0) return std::nullopt;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (op.tensors[i].name == options.over) return i;
+  throw std::logic_error(fmt::format("{}: no tensor '{}' for an output to lie over", op.name, options.over));
+}
+
+void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
+  const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
+  if (p.bytes == 0) return;  // Note: an empty image may have no address
+  if (!is_given(spec)) {
+    std::memset(image, std::to_integer<int>(garbage), p.bytes);
+    return;
+  }
+  const Fill& fill = find_fill(op, c.fill);
+  const FillSite site{.dims = c.dims,
+                      .dtype = p.tensor.dtype,
+                      .tensor = spec.name,
+                      .tensor_index = index,
+                      .role = spec.role == Role::output ? Role::input : spec.role,
+                      .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
+                      .seed = c.seed,
+                      .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
+                      .attributes = &c.attributes};
+  if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
+  if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
+    const std::vector<double> values = op.hooks.derive(op, c, spec.name);
+    write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  } else if (is_float(p.tensor.dtype)) {
+    const std::vector<bool> unread = op.hooks.unread ? op.hooks.unread(site, fill) : std::vector<bool>{};
+    write_elements(p.tensor, image, [&](std::int64_t i) {
+      const bool nobody = !unread.empty() && unread[static_cast<std::size_t>(i / site.shape.back())];
+      return nobody ? std::numeric_limits<double>::quiet_NaN() : fill.value(site, i);
+    });
+  } else {
+    const auto integer = integers_of(op, spec, fill);
+    write_elements(p.tensor, image, [&](std::int64_t i) { return static_cast<double>(integer(site, i)); });
+  }
+}
+
+bool all_finite(const Tensor& t, const std::byte* image) {
+  if (t.rank == 0 || t.size() == 0) return true;
+  const std::int64_t inner = t.shape[t.rank - 1], step = t.stride[t.rank - 1];
+  for (std::int64_t row = 0; row < t.size() / inner; ++row)
+    for (std::int64_t c = 0, at = t.offset(row * inner); c < inner; ++c, at += step)
+      if (!std::isfinite(decode(t.dtype, image, at))) return false;
+  return true;
+}
+
+void attach(Problem& problem, const Case& c, std::span<const Placement> placements, std::span<std::byte* const> images) {
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    Tensor& t = *problem.tensors()[i];
+    t = placements[i].tensor;
+    t.data = t.rank ? images[i] : nullptr;
+  }
+  for (const auto& [name, value] : c.attributes) problem.set_attribute(name, value);
+}
+
+const Fill& find_fill(const Op& op, std::string_view name) {
+  for (const Fill& f : op.hooks.fills)
+    if (f.name == name) return f;
+  for (const Fill& f : common_fills())
+    if (f.name == name) return f;
+  throw BadInput(unknown("fill", name, fill_names(op.shape())));
+}
+
+std::int64_t tile_along(const Kernel& k, Axis axis, DType dtype) {
+  for (const Tile& t : k.tiles)
+    if (t.axis == axis && t.bytes_or_extent) return std::max<std::int64_t>(1, t.extent(dtype));
+  return 1;
+}
+
+bool multi_tile_ragged(const Kernel& k, const Case& c) {
+  for (const Tile& t : k.tiles) {
+    const std::int64_t extent = t.bytes_or_extent ? t.extent(c.dtype) : 0;
+    if (extent > 0 && c.dims[t.axis] > extent && c.dims[t.axis] % extent != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace assay

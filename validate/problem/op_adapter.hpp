@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Erases the types of a contract and of its kernels.  Included by the generated tables only.
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+
+#include "validate/problem/composite.hpp"
+#include "validate/problem/lazy_array.hpp"
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+namespace detail {
+
+// Contracts name their tensors, attributes and arrays once, in bind(); each use of the names is a visitor.
+struct IgnoreAll {
+  void input(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
+  void weight(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
+  void output(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
+  void attribute(std::string_view, double&, double) {}
+  template <class T>
+  void choice(std::string_view, T&, Words) {}
+};
+
+struct DescribeArgs {
+  Op& op;
+  void input(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::input, a, o}); }
+  void weight(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::weight, a, o}); }
+  void output(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::output, a, o}); }
+  void attribute(std::string_view n, double&, double standard) { op.attributes.push_back({n, standard}); }
+  template <class T>
+  void choice(std::string_view n, T&, Words words) {
+    op.attributes.push_back({n, 0, words});
+  }
+};
+
+struct CollectTensors : IgnoreAll {
+  std::vector<Tensor*>& all;
+  explicit CollectTensors(std::vector<Tensor*>& into) : all(into) {}
+  void input(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
+  void weight(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
+  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
+};
+
+struct SetAttribute : IgnoreAll {
+  std::string_view name;
+  double value;
+  SetAttribute(std::string_view attribute_name, double to) : name(attribute_name), value(to) {}
+  void attribute(std::string_view n, double& target, double) {
+    if (n == name) target = value;
+  }
+  template <class T>
+  void choice(std::string_view n, T& target, Words) {
+    if (n == name) target = static_cast<T>(static_cast<int>(value));
+  }
+};
+
+// The extent of every axis, read off the tensors that were bound.
+struct ReadDims : IgnoreAll {
+  Dims dims;
+  std::int64_t rows = -1, last = 1;  // of the first output
+  void read(const Tensor& t, AxisList axes, const TensorOptions& options) {
+    int i = 0;
+    for (Axis a : axes)
+      if (t.rank && !options.one_more) dims[a] = t.shape[i++];
+  }
+  void input(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
+  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
+  void output(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) {
+    read(t, a, o);
+    if (rows >= 0) return;
+    rows = 1, last = t.rank ? t.shape[t.rank - 1] : 1;
+    for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
+  }
+};
+
+struct AllocateArrays {
+  const Dims& dims;
+  bool whole;  // every row will be answered
+  std::vector<LazyArray>& storage;
+  void array(std::string_view, Array& a, AxisList axes) {
+    std::size_t n = 1;
+    for (Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
+    storage.emplace_back(n, whole);
+    a = storage.back().values();
+  }
+};
+
+}  // namespace detail
+
+// Made of other ops, by whose bounds it is judged.
+template <class Op>
+concept Staged = requires(const typename Op::Args a) {
+  { Op::stages(a) } -> std::same_as<std::vector<Stage>>;
+};
+
+template <class Op>
+concept Bounded = requires(const typename Op::Args a, const typename Op::Golden g, Numerics n) {
+  { Op::bound(a, g, n, Errors::independent, 0, std::int64_t{0}) } -> std::same_as<double>;
+};
+
+template <class Op>
+concept Contract = (Staged<Op> || Bounded<Op>)&&requires(typename Op::Args a, const typename Op::Args ca) {
+  { Op::legal(ca) } -> std::same_as<Legality>;
+  { Op::cost(ca) } -> std::same_as<Cost>;
+  Op::bind(a, detail::IgnoreAll{});
+  std::span<const AxisUse>(Op::axes);
+};
+
+template <Contract C>
+class TypedProblem final : public Problem {
+ public:
+  TypedProblem() { C::bind(args_, detail::CollectTensors(tensors_)); }
+  std::span<Tensor* const> tensors() override { return tensors_; }
+  void set_attribute(std::string_view name, double value) override { C::bind(args_, detail::SetAttribute(name, value)); }
+  const void* args() const override { return &args_; }
+  Legality legal() const override { return C::legal(args_); }
+  Cost cost() const override { return C::cost(args_); }
+  void solve(std::vector<std::int64_t> sample) override {
+    detail::ReadDims read;
+    C::bind(args_, read);
+    rows_ = {.total = read.rows, .sample = std::move(sample)};
+    last_ = read.last;
+    storage_.clear(), forget_bounds();
+    C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
+    golden_of(args_, golden_, rows_);
+  }
+  const Rows& rows() const override { return rows_; }
+  std::int64_t row_of(int output, std::int64_t i) const override {
+    if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
+    else return i / last_;
+  }
+  std::int64_t row_length(int /*output*/) const override {
+    if constexpr (requires { C::row_of(args_, 0, 0); }) return 0;
+    else return last_;
+  }
+  std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
+  double bound(const Numerics& n, int output, std::int64_t i) const override {
+    if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors_, output, i);
+    else throw std::logic_error("an op with stages has no bound of its own");
+  }
+
+  // The reference's golden, by overload: one with another signature does not link.
+  static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
+
+ private:
+  typename C::Args args_;
+  typename C::Golden golden_;
+  std::vector<Tensor*> tensors_;
+  std::vector<LazyArray> storage_;
+  Rows rows_;
+  std::int64_t last_ = 1;
+};
+
+template <Contract C>
+Op make_op(std::string_view name, std::string_view about, Hooks hooks) {
+  Op op{.name = name, .about = about, .axes = C::axes, .hooks = std::move(hooks)};
+  typename C::Args args;
+  C::bind(args, detail::DescribeArgs{op});
+  op.make = []() -> std::unique_ptr<Problem> {
+    auto problem = std::make_unique<TypedProblem<C>>();
+    if constexpr (Staged<C>) {
+      Op described;
+      typename C::Args each;
+      C::bind(each, detail::DescribeArgs{described});
+      return make_composite(std::move(problem), std::move(described.tensors),
+                            [](const void* a) { return C::stages(*static_cast<const typename C::Args*>(a)); });
+    } else {
+      return problem;
+    }
+  };
+  op.composite = Staged<C>;
+  return op;
+}
+
+template <Contract C, void (*Run)(const typename C::Args&, const Launch&)>
+void erased_run(const void* args, const Launch& l) {
+  Run(*static_cast<const typename C::Args*>(args), l);
+}
+
+// The traits' function pointers take typed arguments; these wrappers, one per kernel, take them erased.
+template <Contract C, const KernelTraits<C>& Traits>
+Kernel make_kernel(std::string_view op, std::string_view name, std::string_view about, bool broken) {
+  return {.op = op,
+          .name = name,
+          .about = about,
+          .broken = broken,
+          .dtypes = Traits.dtypes,
+          .least_arch = Traits.least_arch,
+          .deterministic = Traits.deterministic,
+          .finite_inputs = Traits.finite_inputs,
+          .position_matters = Traits.position_matters,
+          .tiles = Traits.tiles,
+          .numerics = Traits.numerics,
+          .available = [] { return Traits.available ? Traits.available() : Legality::yes(); },
+          .supports =
+              [](const void* a) {
+                return Traits.supports ? Traits.supports(*static_cast<const typename C::Args*>(a)) : Legality::yes();
+              },
+          .workspace_bytes = [](const void* a) -> std::size_t {
+            return Traits.workspace_bytes ? Traits.workspace_bytes(*static_cast<const typename C::Args*>(a)) : 0;
+          }};
+}
+
+}  // namespace assay

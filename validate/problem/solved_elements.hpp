@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+// The elements of an output that the golden answers, in order.
+class SolvedElements {
+ public:
+  SolvedElements(const Problem& problem, int output, std::int64_t n) : n_(n), all_(problem.rows().all()) {
+    if (all_) return;
+    // Note: asking every element of a long case for its row takes longer than answering the few that are wanted.
+    if (const std::int64_t length = problem.row_length(output); length > 0) {
+      for (const std::int64_t row : problem.rows().sample)
+        for (std::int64_t i = row * length; i < std::min((row + 1) * length, n); ++i) some_.push_back(i);
+      return;
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+      if (problem.rows().has(problem.row_of(output, i))) some_.push_back(i);
+  }
+  std::int64_t count() const { return all_ ? n_ : static_cast<std::int64_t>(some_.size()); }
+  std::int64_t operator[](std::int64_t k) const { return all_ ? k : some_[static_cast<std::size_t>(k)]; }
+
+ private:
+  std::int64_t n_;
+  bool all_;
+  std::vector<std::int64_t> some_;
+};
+
+}  // namespace assay

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of records, read back: what `compare` and `report` are made from.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "validate/records/stats.hpp"
+#include "validate/worker/backend.hpp"
+
+namespace assay {
+
+// The machine while a row was timed, as far as it told.
+struct MachineState {
+  double sm_mhz_min = 0, sm_mhz_max = 0, memory_mhz = 0, power_w_max = 0, temperature_c_max = 0;
+  std::vector<std::string> throttle;  // reasons that slow a kernel down
+};
+
+// Where a document's table has the row: its words and numbers as it gave them.
+struct SuitePlace {
+  std::string name, table, label;
+  std::vector<std::pair<std::string, std::string>> reported;
+};
+
+// One function that the kernel's launcher launches.  Below 0: not recorded.
+struct FunctionResources {
+  std::string function;
+  double registers = -1, static_shared = -1, dynamic_shared = -1, local_bytes = -1, threads = -1, blocks = -1;
+  double blocks_per_sm = -1, occupancy = -1;
+};
+
+// A `bench` record: one kernel on one shape.
+struct TimedRow {
+  std::string op, kernel, dtype, shape;
+  Summary time_us;   // of all launches
+  Clusters samples;  // kept ones, by process; empty in a file of before they were kept
+  std::optional<double> steady_us, score;
+  std::string limit;  // copy, matrix
+  double flops = 0, bytes = 0, unfused_bytes = 0, share_of_limit = 0;
+  double copy_rate = 0, matrix_rate = 0;  // of the same run; 0: not measured
+  std::map<std::string, double> speedups;
+  std::map<std::string, Interval> intervals;  // of them
+  double margin = 0;                          // infinite: wrong
+  double peak_bytes = 0;                      // 0: not recorded
+  double planted = 0;                         // percent; not 0: its times are no times of this shape
+  std::string code;                           // hash of the kernel's device code; empty: unknown
+  std::optional<MachineState> machine;
+  std::optional<SuitePlace> suite;
+  std::optional<int> step;  // its place in the op's ladder, the first 0
+  std::optional<DramBytes> dram;
+  std::vector<FunctionResources> resources;
+
+  bool right() const { return margin <= 1; }
+  std::string key() const { return op + "/" + kernel + " " + dtype + " " + shape; }
+  std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+};
+
+// A `case` record.
+struct JudgedCase {
+  std::string op, kernel, dtype, verdict, reason, pattern, repro;
+  std::optional<double> margin, max_abs_error;
+  std::optional<bool> deterministic;
+
+  bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
+  std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+};
+
+// A `traffic` record: bytes as simt counts them, summed over the tensors.
+struct CountedTraffic {
+  std::string op, kernel, dtype, repro;
+  double formula = 0, unfused_formula = 0, unique = 0, requested = 0;
+  double sectors = 0;  // as bytes; 0: not counted
+};
+
+// A `profile` record: a function under the vendor's profiler.  Below 0: not recorded; shares are of 1.
+struct ProfileRow {
+  std::string op, kernel, dtype, shape, function;
+  double time_us = -1, registers = -1, occupancy_theoretical = -1, occupancy_achieved = -1;
+  double memory_share = -1, compute_share = -1, dram_share = -1, dram_read_bytes = -1, dram_written_bytes = -1;
+  std::vector<std::pair<std::string, double>> stalls;  // the largest first
+};
+
+// A `timing` record: what another program takes for one of our rows; never judged.
+struct Timing {
+  std::string op, kernel, dtype, shape;
+  std::string what, source;  // the expression; the program and its version
+  Summary time_us;
+  Clusters samples;
+  std::string left_out;  // why there is no time; empty: there is one
+};
+
+struct LeftOut {
+  std::string op, kernel, dtype, shape, reason;
+  std::optional<SuitePlace> suite;
+};
+
+struct RecordFile {
+  std::string path;
+  std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
+  std::map<std::string, std::string> libraries;
+  std::string accepted;  // the reason that a baseline was accepted with
+  std::vector<TimedRow> rows;
+  std::vector<JudgedCase> cases;
+  std::vector<CountedTraffic> traffic;
+  std::vector<LeftOut> left_out;
+  std::vector<Timing> timings;
+  std::vector<ProfileRow> profiles;
+  std::vector<std::string> lines;  // as they are in the file
+};
+
+// Throws BadInput, naming the line, where the file cannot be read or is none of ours.
+RecordFile read_records(const std::string& path);
+
+}  // namespace assay

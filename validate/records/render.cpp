@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as JUnit XML and as Markdown.
+#include <fmt/format.h>
+
+#include "validate/records/record.hpp"
+
+namespace assay {
+
+namespace {
+
+// The bytes of the UTF-8 sequence that a text begins with; 0: it does not begin with one.
+std::size_t utf8_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (n > text.size()) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return n;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text);
+    switch (const char c = text[0]; c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default:
+        if (n == 0) out += "\xef\xbf\xbd";                          // U+FFFD in place of a byte that is no UTF-8
+        else if (static_cast<unsigned char>(c) < 0x20) out += ' ';  // XML 1.0 has no control characters
+        else out += text.substr(0, n);
+    }
+    text.remove_prefix(n ? n : 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_junit(const RunHead& h, const std::vector<Record>& records, const Tally& t) {
+  std::map<std::string, std::vector<const Record*>> suites;
+  for (const Record& r : records) suites[r.c.op + "." + r.kernel].push_back(&r);
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay {}\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
+      escaped(h.backend), t.total, t.bad(), t.seconds);
+  for (const auto& [suite, of] : suites) {
+    std::int64_t bad = 0, skipped = 0;
+    for (const Record* r : of) {
+      bad += is_bad(r->verdict);
+      skipped += r->verdict == Verdict::skipped || r->verdict == Verdict::unsupported;
+    }
+    xml += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" timestamp=\"{}\">\n", escaped(suite),
+                       of.size(), bad, skipped, escaped(h.date));
+    for (const Record* r : of) {
+      xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro),
+                         r->seconds);
+      if (is_bad(r->verdict))
+        xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
+                           escaped(r->reason), escaped("validate replay '" + r->repro + "'  " + r->pattern));
+      else if (r->verdict != Verdict::passed)
+        xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
+      else xml += "/>\n";
+    }
+    xml += "  </testsuite>\n";
+  }
+  return xml + "</testsuites>\n";
+}
+
+std::string to_markdown(const RunHead& h, const std::vector<Record>& records, const Tally& t) {
+  struct Row {
+    std::int64_t cases = 0, bad = 0;
+    double margin = 0;
+  };
+  std::map<std::string, Row> rows;
+  std::vector<const Record*> worst;
+  for (const Record& r : records) {
+    if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) continue;
+    Row& row = rows[fmt::format("| {} | {} | {} |", r.c.op, r.kernel, name(r.c.dtype))];
+    ++row.cases;
+    row.bad += is_bad(r.verdict);
+    if (r.margin) row.margin = std::max(row.margin, *r.margin);
+    if (is_bad(r.verdict) && worst.size() < 3) worst.push_back(&r);
+  }
+  std::string text = fmt::format("### Assay on {}: {}\n\n", h.device, t.sentence());
+  for (const Record* r : worst) text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
+  text += "\n| op | kernel | dtype | cases | bad | worst err/bound |\n|---|---|---|---|---|---|\n";
+  for (const auto& [key, row] : rows) text += fmt::format("{} {} | {} | {:.2f} |\n", key, row.cases, row.bad, row.margin);
+  return text;
+}
+
+}  // namespace assay

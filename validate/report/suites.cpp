@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documents' tables restated, line by line, and the ladders of kernels: what each idea gave.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "validate/report/report.hpp"
+
+namespace assay {
+
+namespace {
+
+// Of numbers in what a document reported, by the ends of their names.
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kUnits{
+    {{"_us", " µs"}, {"_ms", " ms"}, {"_mb", " MB"}, {"_percent", " %"}, {"_tflops", " TFLOP/s"}}};
+constexpr double kResolution = 1.02;  // of a ratio that has no interval
+
+bool same_problem(const auto& a, const auto& b) { return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape; }
+
+bool same_place(const SuitePlace& a, const SuitePlace& b) { return a.name == b.name && a.table == b.table && a.label == b.label; }
+
+// Which of kContenders a kernel is; those of elsewhere that are neither eager nor compiled call a library.
+std::size_t contender_of(const std::string& kernel, bool elsewhere) {
+  if (kernel == "unfused") return 2;
+  const std::string_view name = std::string_view(kernel).substr(elsewhere ? kernel.find('_') + 1 : 9);
+  return name.starts_with("eager") ? 0 : name.starts_with("compile") ? 1 : 3;
+}
+
+// The largest number of what is said of a speedup: 1.5 of "1.2-1.5x".  Percentages are no ratios.
+double claim_of(const SuitePlace& place) {
+  double most = 0;
+  for (const auto& [key, said] : place.reported) {
+    if (key.find("speedup") == std::string::npos || said.find('%') != std::string::npos) continue;
+    for (const char* at = said.c_str(); *at;) {
+      char* end = nullptr;
+      if (*at < '0' || *at > '9') {
+        ++at;
+        continue;
+      }
+      most = std::max(most, std::strtod(at, &end));
+      at = end;
+    }
+  }
+  return most;
+}
+
+// The latest time of each kernel, on the same device; why there is none, where nobody took one.
+std::map<std::string, const Timing*> taken_elsewhere(const Report& report, const SuiteLine& line) {
+  std::map<std::string, const Timing*> latest;
+  for (const RecordFile& f : report.files)
+    for (const Timing& e : f.timings)
+      if (f.device == line.file->device && same_problem(e, line)) {
+        const Timing*& known = latest[e.kernel];
+        if (!known || e.left_out.empty() || !known->left_out.empty()) known = &e;
+      }
+  return latest;
+}
+
+void add_contender(SuiteLine& line, Contender c) {
+  if (c.us > 0 && line.ours) {
+    c.ratio = c.us / line.ours->time_us.p50;
+    if (const auto at = line.ours->intervals.find(c.kernel); !c.elsewhere && at != line.ours->intervals.end())
+      c.interval = at->second;
+    c.beyond = line.most > 0 && (c.interval ? c.interval->low : c.ratio / kResolution) > line.most;
+  }
+  line.contenders[contender_of(c.kernel, c.elsewhere)].push_back(std::move(c));
+}
+
+void fill_line(const Report& report, SuiteLine& line) {
+  for (const TimedRow* r : line.rows) {
+    if (!r->right()) continue;
+    if (r->kernel == "unfused") line.unfused = r;
+    if (is_own(r->kernel) && (!line.ours || r->time_us.p50 < line.ours->time_us.p50)) line.ours = r;
+  }
+  if (const TimedRow* any = line.any()) line.limit_us = any->share_of_limit * any->time_us.p50, line.most = fusion_at_most(*any);
+  line.claimed = claim_of(*line.place);
+  line.claimed_beyond = line.most > 0 && line.claimed > kResolution * line.most;
+  for (const TimedRow* r : line.rows)
+    if (!is_own(r->kernel))
+      add_contender(line, {.kernel = r->kernel,
+                           .us = r->right() ? r->time_us.p50 : 0,
+                           .interval = {},
+                           .why = r->right() ? "" : fmt::format("wrong: err/bound {:.3g}", r->margin)});
+    else if (!line.ours) line.why = fmt::format("{} was wrong: err/bound {:.3g}", r->kernel, r->margin);
+  for (const LeftOut& out : line.file->left_out) {
+    if (!same_problem(out, line) || (out.suite && !same_place(*out.suite, *line.place))) continue;
+    if (!is_own(out.kernel)) add_contender(line, {.kernel = out.kernel, .interval = {}, .why = out.reason});
+    else if (!line.ours && line.why.empty()) line.why = fmt::format("{}: {}", out.kernel, out.reason);
+  }
+  for (const auto& [kernel, e] : taken_elsewhere(report, line))
+    add_contender(line, {.kernel = kernel, .us = e->time_us.p50, .interval = {}, .elsewhere = true, .why = e->left_out});
+  for (auto& all : line.contenders)
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Contender& a, const Contender& b) { return a.us > 0 && (!(b.us > 0) || a.us < b.us); });
+}
+
+template <class T>
+T& found_or_added(std::vector<T>& all, auto is_it) {
+  const auto at = std::find_if(all.begin(), all.end(), is_it);
+  return at != all.end() ? *at : all.emplace_back();
+}
+
+// The line of a record, bare where an older file had it.
+SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
+  RestatedTable& table = found_or_added(
+      report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
+  table.suite = r.suite->name, table.title = r.suite->table;
+  SuiteLine& line =
+      found_or_added(table.lines, [&](const SuiteLine& l) { return l.place->label == r.suite->label && same_problem(l, r); });
+  if (line.file != &f) {
+    line = {
+        .place = &*r.suite, .file = &f, .op = r.op, .dtype = r.dtype, .shape = r.shape, .why = {}, .rows = {}, .contenders = {}};
+  }
+  return line;
+}
+
+}  // namespace
+
+double fusion_at_most(const TimedRow& r) {
+  if (!(r.copy_rate > 0 && r.bytes > 0)) return 0;
+  // At the ceilings the pipeline takes the fused kernel's time, and that of the bytes between its steps at most.
+  const double limit = std::max(r.bytes / r.copy_rate, r.matrix_rate > 0 ? r.flops / r.matrix_rate : 0);
+  return 1 + std::max(0.0, r.unfused_bytes - r.bytes) / r.copy_rate / limit;
+}
+
+std::string words(const SuitePlace& place) {
+  std::string text;
+  for (const auto& [key, said] : place.reported) {
+    std::string name = key, unit;
+    for (const auto& [end, sign] : kUnits)
+      if (name.ends_with(end) && said.find_first_not_of("0123456789.") == std::string::npos) {
+        name.resize(name.size() - end.size());
+        unit = sign;
+      }
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, said, unit);
+  }
+  return text;
+}
+
+void add_suites(Report& report) {
+  std::map<std::tuple<std::string, std::string, std::string>, Ablation> ladders;
+  for (const RecordFile& f : report.files) {
+    std::map<std::tuple<std::string, std::string, std::string>, Ablation> here;
+    for (const TimedRow& r : f.rows) {
+      if (r.suite)
+        found_or_added(line_of(report, f, r).rows, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
+      if (!r.step) continue;
+      Ablation& a = here[{r.op, r.dtype, r.shape}];
+      a.file = &f;
+      found_or_added(a.steps, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
+    }
+    for (const LeftOut& out : f.left_out)
+      if (out.suite) line_of(report, f, out);
+    for (auto& [key, a] : here)
+      if (a.steps.size() > 1) ladders[key] = std::move(a);
+  }
+  for (RestatedTable& table : report.suites)
+    for (SuiteLine& line : table.lines) fill_line(report, line);
+  for (auto& [key, a] : ladders) {
+    std::stable_sort(a.steps.begin(), a.steps.end(), [](const TimedRow* x, const TimedRow* y) { return *x->step < *y->step; });
+    report.ablations.push_back(std::move(a));
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench's rows, on a machine that computes as simt does and whose clock is pretended.
+#include <cmath>
+
+#include "pretended_clock.hpp"
+#include "validate/bench/device.hpp"
+#include "validate/bench/judge_row.hpp"
+
+namespace assay {
+
+using namespace test;
+
+TEST_CASE("bench: a row's rates, shares and ratios") {
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows o =
+      timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {{f16, 1e9}}});
+  CHECK(o.sound);
+  REQUIRE(o.records.size() == 4);  // block_row, naive, unfused, warp_row: 10, 20, 30, 40 us
+  const Json& naive = o.of("naive");
+  CHECK(naive.at("time_us").at("median") == 20);
+  const double bytes = naive.at("bytes").at("formula"), flops = naive.at("flops");
+  CHECK(naive.at("rate_bytes_per_s").get<double>() == Approx(bytes / 20e-6));
+  CHECK(naive.at("share_of_copy").get<double>() == Approx(bytes / 1e9 / 20e-6));
+  CHECK(naive.at("share_of_matrix").get<double>() == Approx(flops / 1e9 / 20e-6));
+  CHECK(naive.at("limit") == (bytes > flops ? "copy" : "matrix"));
+  CHECK(naive.at("share_of_limit").get<double>() == Approx(std::max(bytes, flops) / 1e9 / 20e-6));
+  CHECK(naive.at("speedup").get<double>() == Approx(1.5));
+  CHECK(o.of("unfused").at("speedups").at("unfused") == 1);
+  CHECK(o.of("block_row").at("speedups").size() == 1);
+  CHECK(naive.at("margin_after_timing") <= 1);
+  // Two processes: the samples of each, what it computes after them judged in both.
+  flags.processes = 2;
+  const Json two =
+      timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}}).of("naive");
+  CHECK(two.at("samples_us") == Json::array({{19.0, 20.0, 21.0}, {19.0, 20.0, 21.0}}));
+  CHECK(two.at("time_us").at("samples") == 6);
+  CHECK(two.at("time_us").at("mean") == 20);
+  CHECK_FALSE(two.at("time_us").contains("p99"));
+  CHECK(two.at("steady_us").at("median") == 10);
+  CHECK(two.at("processes_judged") == 2);
+  CHECK(two.at("speedup_intervals").at("unfused").at(0) <= 1.5);
+  CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
+  CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
+  CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
+  // What a launch rests before it is timed is said to the clock and in the record.
+  CHECK(machine.rested_s == 0);
+  CHECK_FALSE(two.contains("rest_s"));
+  flags.rest_s = 0.01;
+  const BenchRows rested = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}});
+  CHECK(machine.rested_s == 0.01);
+  CHECK(rested.of("naive").at("rest_s") == 0.01);
+}
+
+TEST_CASE("bench: bytes by the counters and the functions launched go with a row; counters that fail leave it as it is") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.processes = 2, flags.dram = true;
+  const std::string line = "layernorm_residual f16 rows=9 cols=72 seed=1";
+  const BenchRows o = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
+  CHECK(o.sound);
+  REQUIRE(o.records.size() == 4);
+  CHECK(o.of("block_row").at("dram") == Json({{"read_bytes", 1000}, {"written_bytes", 10}}));
+  CHECK(o.of("unfused").at("dram").at("read_bytes") == 3000);
+  const Json& function = o.of("naive").at("resources").at(0);
+  CHECK(function.at("function") == "rows_room::run");
+  CHECK(function.at("registers") == 40);
+  CHECK(function.at("dynamic_shared") == 64);
+  CHECK(function.at("occupancy") == 0.5);
+  CHECK(machine.launched_alone.size() == 4);  // in the first process alone, and in none that a profiler watches
+  CHECK(machine.launched_watched.empty());
+  CHECK(machine.timed.size() == 8);  // the process that counts takes no times
+  machine.why_no_dram = "the driver says no";
+  const BenchRows without = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
+  CHECK(without.sound);
+  REQUIRE(without.records.size() == 4);
+  CHECK_FALSE(without.of("naive").contains("dram"));
+  CHECK(without.of("naive").at("time_us").at("median") == 20);
+  flags.dram = false, machine.why_no_dram.clear();
+  CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
+}
+
+TEST_CASE("bench: what a library launches is traced after the timing, of those asked for, and known where processes agree") {
+  PretendedClock machine;
+  LocalTimer timer(machine);
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=9 cols=72 seed=1");
+  const RowJudge row(*shape.op, shape.c);
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive", "block_row"}};
+  order.traced = {"block_row"};
+  const std::vector<KernelTimes> times = timer.time(order, row.inputs(), {});
+  CHECK(times.at(0).library_functions.empty());
+  CHECK((times.at(1).library_functions == std::vector<CalledFunction>{{"split", 8}, {"library_gemm", 132}}));
+  CHECK(called_from(json_of(times[1].library_functions)) == times[1].library_functions);
+  machine.why_no_trace = "no CUPTI here";
+  const std::vector<KernelTimes> without = timer.time(order, row.inputs(), {});
+  CHECK((without.at(1).no_trace == "no CUPTI here" && without[1].left_out.empty() && !without[1].cold_us.empty()));
+  CHECK(without[0].no_trace.empty());
+
+  KernelTimes first = times[1], same = times[1], other = times[1], none = times[0], failed = without[1];
+  join_traces(none, first);
+  CHECK(first.library_functions == times[1].library_functions);
+  join_traces(first, same);
+  CHECK((same.no_trace.empty() && same.library_functions == first.library_functions));
+  other.library_functions[1].blocks = 131;
+  join_traces(first, other);
+  CHECK((other.no_trace == "its processes launched different functions" && other.library_functions.empty()));
+  join_traces(other, same);
+  CHECK((same.no_trace == other.no_trace && same.library_functions.empty()));
+  join_traces(first, failed);
+  CHECK(failed.no_trace == "no CUPTI here");
+}
+
+TEST_CASE("bench: --once launches each kernel on the first row that it is quick on") {
+  PretendedClock machine;
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  std::vector<OpShape> shapes;
+  for (const Op& op : ops()) shapes.push_back(op.shape());
+  std::vector<BenchShape> rows;
+  for (const char* line : {"layernorm_residual f16 rows=9 cols=72 seed=1", "layernorm_residual f32 rows=3 cols=72 seed=1"}) {
+    const Case c = parse_repro(line, shapes).what;
+    rows.push_back({find_op(c.op), c, {}});
+  }
+  rows[0].kernels = {"naive", "block_row"};  // this row is not for warp_row
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("assay_once_" + std::to_string(::getpid()));
+  {
+    BenchOut out;
+    out.json = std::make_unique<JsonLines>(file.string());
+    BenchFlags flags;
+    flags.run.selection.no_vendor = true;
+    bench_once(machine, rows, flags, out, false);
+  }
+  std::ifstream in(file);
+  std::vector<Json> records;
+  for (std::string text; std::getline(in, text);) records.push_back(Json::parse(text));
+  std::filesystem::remove(file);
+  REQUIRE(records.size() == 4);
+  for (const Json& j : records) CHECK(test::violation(test::schema(), j, "") == "");
+  const auto says = [&](std::size_t i, const char* record, const char* kernel, const char* dtype) {
+    CHECK(records[i].at("record") == record);
+    CHECK(records[i].at("kernel") == kernel);
+    CHECK(records[i].at("dtype") == dtype);
+  };
+  says(0, "launched", "block_row", "f16");
+  says(1, "launched", "unfused", "f16");
+  says(2, "launched", "warp_row", "f32");
+  says(3, "left_out", "naive", "f32");  // too slow on both
+  CHECK(records[0].at("functions").size() == 1);
+  CHECK(machine.launched_watched.size() == 3);
+  CHECK(machine.timed.empty());
+}
+
+TEST_CASE("bench: the score, and rates that cannot be") {
+  CHECK(bench_score(20, 20, 10) == 0.5);
+  CHECK(bench_score(10, 20, 10) == 1);
+  CHECK(bench_score(9, 20, 10) == 1);
+  CHECK(std::isnan(bench_score(9, 10, 10)));
+  const Cost cost{.flops = 1e9, .bytes_read = 1e6, .bytes_written = 1e9, .unfused_bytes = 0};
+  CHECK(bench_impossible(cost, 1, 1.1e12, 1.1e15) == "");
+  CHECK(bench_impossible(cost, 1, 0, 0) == "");
+  CHECK(bench_impossible(cost, 1, 0.9e12, 1.1e15).starts_with("IMPOSSIBLE"));
+  CHECK(bench_impossible(cost, 1, 1.1e12, 0.9e15).starts_with("IMPOSSIBLE"));
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows rows = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags,
+                               {.copy = 1e9, .matrix = {}, .peak_bytes = 1, .peak_flops = {}});
+  CHECK_FALSE(rows.sound);
+  CHECK(rows.of("naive").at("record") == "left_out");
+}
+
+TEST_CASE("bench: throttle reasons are those that slow a kernel down") {
+  CHECK(throttle_reasons(0x1 | 0x2 | 0x10 | 0x100).empty());
+  CHECK(throttle_reasons(0x4 | 0x20) == std::vector<std::string>{"software power cap", "software thermal slowdown"});
+  DeviceMonitor nowhere("ffff:ff:ff.f");
+  CHECK(nowhere.missing() != "");
+  nowhere.start();
+  CHECK_FALSE(nowhere.stop());
+}
+
+TEST_CASE("bench: the ceiling that allows the longer time is the limit; without a library there is one") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.baseline = "vendor";
+  flags.run.selection.kernels = {"naive"};
+  const std::string line = "linear f32 tokens=5 hidden=64 out=9 seed=1";
+  const BenchRows slow = timed(machine, line, flags, {.copy = 1e15, .matrix = {{f32, 1e9}, {f16, 1}}});
+  const Json& naive = slow.of("naive");
+  CHECK(slow.of("unfused").at("record") == "bench");  // always beside what was asked for
+  CHECK(naive.at("limit") == "matrix");
+  CHECK(naive.at("share_of_limit") == naive.at("share_of_matrix"));
+  CHECK(naive.at("speedup").is_null());  // no library on this machine
+  CHECK(naive.at("speedups").contains("unfused"));
+  const Json none = timed(machine, line, flags, {.copy = 1e9, .matrix = {{f32, 0}}}).of("naive");
+  CHECK(none.at("limit") == "copy");
+  CHECK(none.at("matrix_rate_flops_per_s").is_null());
+  CHECK(none.at("share_of_matrix").is_null());
+}
+
+TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
+  PretendedClock machine;
+  BenchFlags flags;
+  const BenchRows wide = timed(machine, "layernorm_residual f16 rows=2 cols=9000 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK(wide.sound);
+  CHECK(wide.of("warp_row").at("record") == "left_out");
+  CHECK(wide.of("warp_row").at("reason") != "");
+  CHECK(wide.of("block_row").at("record") == "bench");
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  const BenchRows patient = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK(patient.sound);
+  CHECK(patient.of("naive").at("record") == "left_out");
+  CHECK(patient.of("naive").at("reason").get<std::string>().find("times the fastest") != std::string::npos);
+  CHECK(patient.of("unfused").at("record") == "bench");
+  machine.slow = nullptr;
+  machine.computes = false;
+  const BenchRows wrong = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK_FALSE(wrong.sound);
+  CHECK(wrong.of("naive").at("margin_after_timing") == "inf");
+}
+
+}  // namespace assay

@@ -1,0 +1,265 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The command in the hands of a person who gets everything wrong.  The first argument is the binaries' folder.
+source "$(dirname "$0")/../checks.sh"
+op=layernorm_residual
+quick=(--backend simt --suite sanitize --op $op --kernel naive)  # 13 cases, a fraction of a second
+
+# --- every subcommand, as meant
+for what in ops kernels cases backends; do works "$validate" list $what; done
+works "$validate" list cases --suite edges --op $op
+works "$validate" list kernels --op $op --kernel naive
+same "list kernels --op --kernel" 1 "$(wc -l <"$tmp/out")"
+refuses "unknown op 'no_such_op'" "$validate" list kernels --op no_such_op
+works "$validate" describe $op
+works "$validate" doctor
+works "$validate" run "${quick[@]}"
+works "$validate" replay "$op/naive f16 rows=3 cols=257 seed=7" --backend simt
+works "$validate" replay $op/naive f16 rows=3 cols=257 --backend simt  # not quoted
+works "$validate" bench --backend simt --op $op --kernel naive --shape 'rows=4 cols=64' --dtype f16
+works "$validate" bench --backend simt --memory --op attention_forward --dtype f16 --json memory.jsonl \
+  --shape 'batch=1 seq_q=4096 seq_k=4096 heads=32 kv_heads=32 head_dim=128'  # of full size, for nothing runs
+same "bench --memory: workspace of unfused" $((32 * 4096 * 4096 * 2)) "$(grep '"unfused"' memory.jsonl | field /dev/stdin workspace_bytes)"
+same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$(field memory.jsonl tensor_bytes | sort -u)"
+holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
+works "$validate" bench --backend simt --memory --op attention_forward --kernel mma_tiled --alone --dtype f16 --json memory.jsonl
+same "bench --alone: nothing that ratios refer to" 0 "$(grep -c '"unfused"' memory.jsonl)"
+for value in -1 nan 11; do refuses "--rest" "$validate" bench --backend simt --rest=$value; done
+for value in 0 nan 61; do refuses "--seconds" "$validate" bench --backend simt --seconds=$value; done
+refuses "--alone needs --kernel" "$validate" bench --backend simt --alone
+refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
+works "$validate" bench --backend simt --memory --suite ln-residual --dtype f16 --json memory.jsonl
+holds "bench --suite: a table's title" "$out" "ln-residual · Fused LayerNorm + residual against PyTorch"
+same "bench --suite: kernels on rows" 24 "$(grep -c '"memory"' memory.jsonl)"
+holds "bench --suite: of the whole file" "$(head -1 memory.jsonl)" '"suite":"ln-residual"'
+refuses "Did you mean 'ln-residual'?" "$validate" bench --backend simt --suite ln-residul
+refuses "--suite and --shape" "$validate" bench --backend simt --suite hopper --shape rows=1
+refuses "--plant is for --ab" "$validate" bench --backend simt --plant 3
+for value in 0 -1 x nan 101; do refuses "is not a percentage" "$validate" bench --plant=$value; done
+
+# --- what a timing process is asked: a longer problem in place of the row
+head -c 1024 /dev/zero >bytes
+row='"kernels":["naive"],"seconds":0.01,"leave_out_slow":false,"judge":true,"outputs":"bytes","output_bytes":512'
+row='{"line":"softmax f16 rows=32 cols=8 seed=1","inputs":"bytes","input_bytes":512,'$row
+asked() { "$validate" timer simt <<<"$row${1:+,\"longer\":$1}}" | tail -1; }
+holds "timer: the row" "$(asked)" "no clock"
+holds "timer: longer" "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"bytes","input_bytes":1024}')" "no clock"
+holds "timer: longer, placed otherwise" \
+  "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"bytes","input_bytes":512}')" "places the tensors otherwise"
+holds "timer: longer, no inputs" \
+  "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"none","input_bytes":1024}')" "cannot open none"
+for flag in --dram --resources --library-functions --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
+works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
+same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
+same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \
+  "$(awk '/^  layernorm_residual/ {printf "%s ", $4}' "$tmp/out")"
+rm memory.jsonl errors.jsonl bytes
+works "$validate" --help
+works "$validate" --version
+works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root
+same "selfcheck --quiet" 1 "$("$bin/validate-trial" selfcheck --backend simt --kernel epsilon_outside_root --quiet | wc -l)"
+
+works "$bin/validate-trial" selfcheck --backend simt --op $op --kernel epsilon_outside_root --policies --md "$tmp/selfcheck.md"
+same "selfcheck --md" 1 "$(grep -c '^\*\*1 of 1 broken kernels caught' "$tmp/selfcheck.md")"
+rm "$tmp/selfcheck.md"
+
+# --- exit codes
+exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt
+holds "$called" "$out" "failed: "
+for part in "y[row 0, col " "label          deterministic" "validate replay '$op/unbiased_variance f32 rows=1 cols=1 seed=0'"; do holds "$called" "$out" "$part"; done
+exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --no-shrink
+lacks "$called" "$out" "smallest"
+works "$validate" cost "$op f32 rows=3 cols=4"
+refuses "unknown op 'linaer'" "$validate" cost 'linaer f32 tokens=1'
+exits 3 "$validate" run "${quick[@]}" --shard 999/1000
+holds "$called" "$out" "nothing was run"
+if "$validate" list backends | grep -q '^cuda *not usable'; then
+  exits 77 "$validate" run --backend cuda --skip-exit 77
+  holds "$called" "$out" "skipped: "
+  exits 77 "$validate" bench --backend cuda --skip-exit 77
+  for verb in run bench "replay $op/naive f16 rows=1 cols=1"; do refuses "backend cuda cannot be used" "$validate" $verb --backend cuda; done
+  refuses "no GPU can be used here" "$validate" run --require-gpu
+  refuses "no GPU can be used here" "$validate" run --require-gpu --backend cuda
+fi
+refuses "contradict" "$validate" run --require-gpu --backend simt
+
+# --- wrong names
+refuses "a subcommand is required" "$validate"
+refuses "Did you mean 'doctor'?" "$validate" docter
+refuses "unknown flag '--sutie'. Did you mean '--suite'?" "$validate" run --sutie edges
+refuses "Did you mean '--version'?" "$validate" --verson
+refuses "'extra' was not expected" "$validate" run extra
+refuses "Did you mean 'kernels'?" "$validate" list kernel
+refuses "unknown backend 'simd'. Did you mean 'simt'?" "$validate" run --backend simd
+refuses "unknown suite 'edge'. Did you mean 'edges'?" "$validate" run --suite edge
+refuses "unknown op 'layernorm_residul'. Did you mean '$op'?" "$validate" run --op layernorm_residul
+refuses "unknown op 'layernorm_residul'. Did you mean '$op'?" "$validate" describe layernorm_residul
+refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" run --kernel naiv
+refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" bench --backend simt --kernel naiv
+refuses "unknown dtype 'fp16'. Did you mean 'f16'?" "$validate" run --dtype fp16
+refuses "no broken kernels" "$validate" selfcheck
+refuses "--fail-fast" "$bin/validate-trial" selfcheck --fail-fast
+refuses "unknown policy 'cosin'. Did you mean 'cosine'?" "$bin/validate-trial" selfcheck --policy cosin
+refuses "nowhere" "$bin/validate-trial" selfcheck --md /nowhere/selfcheck.md
+for value in 0 -1 1e30 nan x; do refuses "--jobs" "$validate" run --jobs=$value; done
+for flag in timeout budget shrink; do
+  for value in 0 -1 nan inf 1e30 x; do refuses "--$flag" "$validate" run --$flag=$value; done
+done
+for value in -1 1e30 x 99999999999999999999; do refuses "--seed" "$validate" run --seed=$value; done
+for value in 0 -1 x 10000001; do refuses "--count" "$validate" run --count=$value; done
+for value in 0/3 4/3 1 1/ /3 1/0 -1/3 1/3x 9223372036854775808/9; do refuses "--shard" "$validate" run --shard=$value; done
+
+# --- repro lines
+line() { refuses "$1" "$validate" replay --backend simt "$2"; }
+line "expected 'op/kernel dtype" garbage
+line "expected 'op/kernel dtype" ""
+line "unknown op 'layernorn'" "layernorn/naive f16 rows=3 cols=4"
+line "no kernel after the slash" "$op/ f16 rows=3 cols=4"
+line "Did you mean 'naive'?" "$op/naivee f16 rows=3 cols=4"
+line "unknown dtype 'f61'. Known: f16, bf16, f32" "$op/naive f61 rows=3 cols=4"
+line "axis 'cols' is missing" "$op/naive f16 rows=3"
+line "given twice" "$op/naive f16 rows=3 cols=4 rows=3"
+line "Did you mean 'rows'?" "$op/naive f16 row=3 cols=4"
+line "expected key=value" "$op/naive f16 rows=3 cols=4 fill"
+line "cols=0" "$op/naive f16 rows=3 cols=0"
+line "cannot be negative" "$op/naive f16 rows=-3 cols=4"
+line "out of range" "$op/naive f16 rows=3 cols=9223372036854775808"
+line "not a whole number" "$op/naive f16 rows=3 cols=1e30"
+line "not a whole number" "$op/naive f16 rows= cols=4"
+line "more than 2^40" "$op/naive f16 rows=3 cols=9223372036854775807"
+line "more than 2^46" "$op/naive f16 rows=1099511627776 cols=1048576"
+line "Did you mean 'ramp'?" "$op/naive f16 rows=3 cols=4 fill=rampp"
+line "unknown layout 'paded'. Did you mean 'padded'?" "$op/naive f16 rows=3 cols=4 layout=paded"
+line "seed" "$op/naive f16 rows=3 cols=4 seed=-1"
+line "epsilon" "$op/naive f16 rows=3 cols=4 epsilon=nan"
+line "expected key=value" "$op/naive f16 $'\001\033[2J' cols=4"
+lacks "$called" "$err" $'\033'
+exits 0 "$validate" replay --backend simt "$op/naive f16 rows=0 cols=4"
+# Nobody chose this case: that its terms cancel below what rounding them to bf16 may cost is told, and is no finding.
+works "$validate" replay --backend simt \
+  "layernorm_linear/mma_tiled bf16 tokens=5 hidden=221 out=113 epsilon=1e-06 fill=ramp seed=1020593698"
+holds "$called" "$out" "passed: by chance every right value is within its bound of zero"
+
+# --- a case that no memory holds
+exits 3 "$validate" replay --backend simt "$op/naive f32 rows=1073741824 cols=4096"
+holds "$called" "$out" "of memory and"
+exits 3 "$validate" replay --backend simt "$op/naive f32 rows=0 cols=1099511627776"
+holds "$called" "$out" "of memory and"
+
+# --- outputs
+refuses "cannot write '$tmp/none/x'" "$validate" run "${quick[@]}" --json "$tmp/none/x"
+for flag in json junit md; do
+  refuses "cannot write '$tmp/none/x'" "$validate" run "${quick[@]}" --$flag "$tmp/none/x"
+  refuses "Is a directory" "$validate" run "${quick[@]}" --$flag "$tmp"
+  exits 2 "$validate" run "${quick[@]}" --$flag /dev/full
+  holds "$called" "$err" "No space left"
+  # What is there stays when something else on the line is wrong.
+  echo precious >kept
+  for wrong in "--op nope" "--suite nope" "--shard 9" "--json none/x" "--junit none/x" "--md none/x" "--kernel nope"; do
+    [[ $wrong == --$flag* ]] || refuses "" "$validate" run --backend simt --$flag kept $wrong
+    same "run --$flag kept $wrong" precious "$(<kept)"
+  done
+done
+refuses "named as two outputs" "$validate" run "${quick[@]}" --json x --junit x
+same "files left by bad usage" "err kept out" "$(echo *)"
+call bash -c "'$validate' list ops >/dev/full"
+same "list ops >/dev/full" 2 "$code"
+call bash -c "'$validate' run ${quick[*]} --json closed.jsonl >&-"
+same "run >&-" 0 "$code"
+whole_lines closed.jsonl "run >&-"
+call bash -c "'$validate' list cases --suite edges | head -1"
+same "list cases | head -1" "" "$err"
+
+# --- records
+works "$validate" run --backend simt --suite sanitize --json a.jsonl --junit a.xml --md a.md
+lacks "$called" "$out$err" $'\033'
+lacks "$called" "$out$err" $'\r'
+same "the last line" "$(tail -1 <<<"$out" | grep ' passed · ')" "$(tail -1 <<<"$out")"
+whole_lines a.jsonl "$called"
+same "first record" 1 "$(head -1 a.jsonl | grep -c '"record":"run"')"
+same "last record" 1 "$(tail -1 a.jsonl | grep -c '"record":"end"')"
+holds "a.md" "$(<a.md)" "| $op | naive |"
+if command -v python3 >/dev/null; then
+  call python3 -c 'import sys, xml.dom.minidom as m; print(len(m.parse(sys.argv[1]).getElementsByTagName("testcase")))' a.xml
+  same "test cases in the JUnit file" "$(grep -c '"record":"case"' a.jsonl)" "$out"
+fi
+works "$validate" run --backend simt --suite sanitize --json b.jsonl --junit b.xml
+names() { grep -o 'classname="[^"]*" name="[^"]*"' "$1"; }
+same "names in the JUnit file" "$(names a.xml)" "$(names b.xml)"
+same "equal names in the JUnit file" "" "$(names a.xml | sort | uniq -d)"
+
+# --- the same again, and otherwise
+timeless() { grep '"record":"case"' "$1" | sed 's/"seconds":[^,}]*//'; }
+same "records of two runs" "$(timeless a.jsonl)" "$(timeless b.jsonl)"
+draws=(--backend simt --suite random --op $op,softmax --kernel naive --dtype f32)
+for run in "c 1 5" "d 1 5" "e 3 5" "f 1 9"; do
+  read -r file seed count <<<"$run"
+  works "$validate" run "${draws[@]}" --seed "$seed" --count "$count" --json $file.jsonl
+done
+same "--seed 1 twice" "$(timeless c.jsonl)" "$(timeless d.jsonl)"
+checks=$((checks + 1))
+[[ $(timeless c.jsonl) != "$(timeless e.jsonl)" ]] || fail "--seed 1 and --seed 3" "other cases" "the same"
+for i in 1 2 3; do works "$validate" list cases --suite edges --shard $i/3 && head -n -1 "$tmp/out" >part$i; done
+"$validate" list cases --suite edges | head -n -1 >all
+same "three shards together" "$(sort all)" "$(sort part1 part2 part3)"
+same "cases in two shards" "" "$(sort part1 part2 part3 | uniq -d | head -1)"
+same "--op twice" "$("$validate" list cases --op $op | tail -1)" "$("$validate" list cases --op $op,$op | tail -1)"
+
+# --- budget, fail-fast, quiet
+exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g.jsonl
+same "skipped for the budget" "$(grep -c '"record":"case"' g.jsonl)" "$(grep -c '"verdict":"skipped","reason":"the budget' g.jsonl)"
+holds "$called" "$out" "skipped: the budget"
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --json h.jsonl
+same "--fail-fast" 1 "$(grep '"record":"case"' h.jsonl | grep -c '"verdict":"crashed"')"
+same "--fail-fast, shrunk" 1 "$(grep '"record":"shrunk"' h.jsonl | grep -c '"label":"deterministic"')"
+holds "$called" "$out" "  smallest   "
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
+same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
+works "$validate" run "${quick[@]}" --quiet
+same "lines of --quiet" 1 "$(wc -l <<<"$out")"
+
+# --- places
+mkdir elsewhere && cd elsewhere && works "$validate" run "${quick[@]}" && cd ..
+mkdir locked && cd locked && chmod a-w . && works "$validate" run "${quick[@]}" && same "left in a read-only folder" "" "$(ls)" && cd ..
+
+# --- a terminal
+wider() {  # the lines of more than so many characters
+  local LC_ALL=C.UTF-8 line
+  while IFS= read -r line; do ((${#line} > $1)) && printf '%s\n' "$line"; done
+}
+if command -v script >/dev/null; then
+  for columns in 80 160; do
+    TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
+      terminal </dev/null >/dev/null 2>&1
+    # What a terminal would show: of each line, what follows the last return to its start.
+    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)
+    progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
+    same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"
+    same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"
+    holds "the table at $columns columns" "$shown" "err/bound"
+    holds "the note on tiles" "$shown" "cases with more than one tile and a ragged tail ("
+    holds "the note on fewer tokens" "$shown" "are smaller than their model's: rows to "
+  done
+fi
+
+# --- broken datasets
+broken() {  # broken PART SCRIPT: copies the datasets, breaks them, and runs
+  rm -rf data && cp -r "$sources/datasets" data && (cd data && eval "$2")
+  refuses "$1" "$validate" run "${quick[@]}" --datasets data --json never.jsonl
+  same "a record file in spite of '$2'" "" "$(ls never.jsonl 2>/dev/null)"
+}
+some=models/gpt2-124m.json
+broken "not a folder" 'rm -r models'
+broken "common.json: is missing" 'rm edges/common.json'
+broken "$some: line" "head -c 100 $some >x; mv x $some"
+broken "$some: line" ": >$some"
+broken "expected a whole number" "sed -i 's/\"hidden\": *[0-9]*/\"hidden\": \"many\"/' $some"
+broken "'hidden' is missing" "sed -i '/\"hidden\"/d' $some"
+broken "Did you mean 'hidden'?" "sed -i 's/\"hidden\"/\"hiden\"/' $some"
+broken "more than 2^40" "sed -i 's/\"hidden\": *[0-9]*/\"hidden\": 9223372036854775808/' $some"
+broken "given twice" "sed -i '0,/{/s//{\"name\": \"twice\",/' $some"
+broken "expected an object" "echo '[]' >edges/common.json"
+broken "unknown op 'layernorm_residul'" "cp edges/$op.json edges/layernorm_residul.json"
+broken "cannot be read" "rm $some; mkdir $some"
+[[ $(id -u) == 0 ]] || broken "cannot be read" "chmod a-r $some"
+verdict

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# validate probe: what it records it meets again, and a difference is found and named.
+source "$(dirname "$0")/../checks.sh"
+
+works "$validate" probe --backend simt --json probes.jsonl
+whole_lines probes.jsonl "probe --json"
+checks=$((checks + 1))
+(($(wc -c <probes.jsonl) < 300000)) || fail "probe --json" "a file that can be committed" "$(wc -c <probes.jsonl) bytes"
+for instruction in 'mma_m16n8k16<half>' 'mma_m16n8k8<bfloat16>' 'ldmatrix_trans<4>' 'cp_async<16>' 'unpack<half>' exp2_approx; do
+  holds "probe --json" "$(field probes.jsonl instruction)" "$instruction"
+done
+
+exits 0 "$validate" probe --backend simt --against probes.jsonl
+holds "$called" "$out" " 0 different, 0 not there"
+exits 0 "$validate" probe --backend simt --against simt
+holds "$called" "$out" " 0 different, 0 not there"
+
+# A result, the inputs, an instruction that the file lacks.
+digest=$(grep '"mma_m16n8k8<half>","class":"cancelling"' probes.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
+sed "s/$digest/0123456789abcdef/" probes.jsonl >result.jsonl
+exits 1 "$validate" probe --backend simt --against result.jsonl
+holds "$called" "$out" "DIFFERENT in 1 of 64 digests; first in instructions 4032 to 4095"
+holds "$called" "$out" " 1 different, "
+same "$called" 1 "$(grep -c '^  mma_m16n8k8<half> *cancelling .* DIFFERENT' <<<"$out")"
+inputs=$(grep '"cp_async<8>"' probes.jsonl | grep -o '[0-9a-f]\{16\}' | head -1)
+sed "s/$inputs/0123456789abcdef/" probes.jsonl >inputs.jsonl
+exits 2 "$validate" probe --backend simt --against inputs.jsonl
+holds "$called" "$err" "was made with other inputs"
+grep -v 'ldmatrix<2>' probes.jsonl >fewer.jsonl
+exits 0 "$validate" probe --backend simt --against fewer.jsonl
+holds "$called" "$out" " 0 different, 1 not there"
+
+# What is no such file.
+refuses "cannot read 'nowhere.jsonl'" "$validate" probe --backend simt --against nowhere.jsonl
+head -1 probes.jsonl >head.jsonl
+refuses "holds no probe" "$validate" probe --backend simt --against head.jsonl
+head -c 500 probes.jsonl >cut.jsonl
+refuses "line 2 is not a record" "$validate" probe --backend simt --against cut.jsonl
+refuses "cannot write" "$validate" probe --backend simt --json /nowhere/probes.jsonl
+refuses "unknown flag '--agianst'. Did you mean '--against'?" "$validate" probe --agianst simt
+if "$validate" list backends | grep -q '^cuda *not usable'; then
+  exits 77 "$validate" probe --backend cuda --skip-exit 77
+  refuses "backend cuda cannot be used" "$validate" probe --backend cuda
+  refuses "no GPU can be used here" "$validate" probe --require-gpu
+fi
+verdict

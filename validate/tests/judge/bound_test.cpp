@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound on trial: a pipeline with the declared roundings stays inside it, one that computes a precision lower does
+// not, and answers that must be exact are representable.
+#include <algorithm>
+#include <memory>
+
+#include "catch_shim.hpp"
+#include "ops/core/attention_bound.hpp"
+#include "reference/tests/golden_testing.hpp"
+#include "validate/cases/suite.hpp"
+#include "validate/judge/compare.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+namespace {
+
+// A case with its golden, and room for an emulated output.
+struct Bench {
+  Bench(const Op& op, const Case& c) : placements(place(op, c)), problem(op.make()) {
+    std::vector<std::byte*> pointers;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      images.emplace_back(placements[i].bytes + 1);
+      fill_image(op, c, static_cast<int>(i), placements[i], images.back().data(), {});
+      pointers.push_back(is_given(op.tensors[i]) ? images.back().data() : nullptr);
+      if (op.tensors[i].role == Role::output) output = std::min(output, i);  // the oracle's
+    }
+    attach(*problem, c, placements, pointers);
+    problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
+    problem->solve();
+  }
+  // The oracle's answer, rounded to the dtype, judged.
+  Comparison judge(const Op& op, const Numerics& numerics, Roundings roundings, bool exact) {
+    Tensor y = placements[output].tensor;
+    y.data = images[output].data();
+    std::vector<double> values(static_cast<std::size_t>(y.size()));
+    op.hooks.oracle(problem->args(), numerics, roundings, values);
+    for (std::size_t i = 0; i < values.size(); ++i) y.set(static_cast<std::int64_t>(i), values[i]);
+    return compare(*problem, numerics, 0, y, exact);
+  }
+  std::vector<Placement> placements;
+  std::unique_ptr<Problem> problem;
+  std::vector<std::vector<std::byte>> images;
+  std::size_t output = SIZE_MAX;
+};
+
+// The kinds of roundings that kernels of the op declare.  The oracle sums one after the other, so the chain is that.
+std::vector<Numerics> declared_by_kernels(const Op& op) {
+  std::vector<Numerics> kinds;
+  for (const Kernel& k : kernels()) {
+    const Numerics& n = k.numerics;
+    const auto same = [&](const Numerics& other) {
+      return n.stores_intermediate == other.stores_intermediate && n.narrow_probabilities == other.narrow_probabilities &&
+             n.cancelling_gelu == other.cancelling_gelu && n.rounds_weights == other.rounds_weights &&
+             n.rounds_turned == other.rounds_turned && n.stores_steps == other.stores_steps &&
+             n.scaled_gradients == other.scaled_gradients;
+    };
+    if (k.op == op.name && !k.broken && std::none_of(kinds.begin(), kinds.end(), same))
+      kinds.push_back({.accumulate = f32,
+                       .chain = {.lanes = 1},
+                       .stores_intermediate = n.stores_intermediate,
+                       .stores_steps = n.stores_steps,
+                       .narrow_probabilities = n.narrow_probabilities,
+                       .scaled_gradients = n.scaled_gradients,
+                       .cancelling_gelu = n.cancelling_gelu,
+                       .rounds_weights = n.rounds_weights,
+                       .rounds_turned = n.rounds_turned});
+  }
+  // What only kernels that call a library do, which a build for the CPU does not have.
+  for (std::size_t i = 0, declared = kinds.size(); i < declared; ++i) {
+    Numerics n = kinds[i];
+    if (n.stores_intermediate && !n.stores_steps) n.stores_steps = true, kinds.push_back(n);
+    else if (op.name == "attention_backward" && n.narrow_probabilities && !n.scaled_gradients)
+      n.scaled_gradients = true, kinds.push_back(n);
+  }
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("declared roundings stay inside the bound; one precision lower is failed", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops()) {
+    if (!op.hooks.oracle) continue;
+    for (const DType dtype : kActivationDTypes) {
+      std::int64_t judged = 0, rejected = 0;
+      for (const Case& drawn : cases(datasets, op.shape(), "smoke", {.seed = 77, .dtypes = {dtype}, .reduce = true})) {
+        const Case c = test::fewer_rows(drawn, op.shape(), 50'000);
+        if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 200'000) continue;
+        const Fill& fill = find_fill(op, c.fill);
+        const bool exact = fill.exact && fill.exact(c.dims, c.dtype);
+        Bench bench(op, c);
+        for (const Numerics& numerics : declared_by_kernels(op)) {
+          const Comparison right = bench.judge(op, numerics, Roundings::declared, exact);
+          if (right.wrong)
+            FAIL(repro(c, op.shape()) << ": " << right.wrong << " wrong, err/bound " << right.margin << " at " << right.worst
+                                      << " got " << right.got << " golden " << right.golden);
+        }
+        // A kernel's bound, with the shorter chains that kernels have, against a half accumulator.
+        const Numerics parallel{.accumulate = f32, .chain = {.lanes = 128, .extra = 8}};
+        ++judged;
+        if (bench.judge(op, parallel, Roundings::one_lower, exact).wrong) ++rejected;
+      }
+      INFO(op.name << " " << name(dtype) << ": " << rejected << " of " << judged << " cases reject one precision lower");
+      CHECK(judged > 20);
+      CHECK(rejected * 2 > judged);  // more than half of the suite's cases see it, each alone
+    }
+  }
+}
+
+TEST_CASE("exact probes have representable answers", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops()) {
+    std::int64_t probes = 0;
+    for (const char* suite : {"smoke", "edges"})
+      for (const Case& c : cases(datasets, op.shape(), suite, {.reduce = true})) {
+        const Fill& fill = find_fill(op, c.fill);
+        if (!fill.exact || !fill.exact(c.dims, c.dtype)) continue;
+        ++probes;
+        Bench bench(op, c);
+        const DType dtype = bench.placements[bench.output].tensor.dtype;
+        for (const double v : bench.problem->golden(0))
+          if (round_to(dtype, v) != v) FAIL(repro(c, op.shape()) << ": the golden " << v << " is not a " << name(dtype));
+      }
+    if (!op.hooks.fills.empty()) CHECK(probes > 5);
+  }
+}
+
+TEST_CASE("a bound is finite, not negative (0 is that of a copy) and grows with the chain", "[bound]") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  for (const Op& op : ops())
+    for (const Case& drawn : cases(datasets, op.shape(), "smoke", {.reduce = true})) {
+      const Case c = test::fewer_rows(drawn, op.shape(), 20'000);
+      if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 100'000) continue;
+      const Bench bench(op, c);
+      const auto n = static_cast<std::int64_t>(bench.problem->golden(0).size());
+      for (std::int64_t i = 0; i < n; i += 1 + n / 64) {
+        if (!std::isfinite(bench.problem->golden(0)[static_cast<std::size_t>(i)])) continue;
+        const double parallel = bench.problem->bound({.chain = {.lanes = 128, .extra = 8}}, 0, i);
+        const double serial = bench.problem->bound({.chain = {.lanes = 1}}, 0, i);
+        if (!(parallel >= 0) || !std::isfinite(serial))
+          FAIL(repro(c, op.shape()) << " element " << i << ": " << parallel << " " << serial);
+        if (elements(c, op.shape()) > 8 && c.dims[op.axes.back().axis] > 16) CHECK(parallel <= serial);
+      }
+    }
+}
+
+// Two keys whose weights lie e^-40 apart: in f64 the smaller one is lost, and with scores that err by more it may be the larger.
+TEST_CASE("bound: attention with stored scores that err by tens covers the other key", "[bound]") {
+  AttentionMagnitudes m{.keys = 2, .dim = 64, .scale = 1, .storage = bf16, .lse = 30000, .score_max = 30000, .score_abs = 30000};
+  m.products_abs = 31000, m.products_sq = 2e7, m.p_sq = 1, m.o = 1, m.pv_abs = 1, m.pv_sq = 1,
+  m.spread = attention_spread(1, 1, 2), m.v_abs = 2;
+  const Numerics stored{.stores_intermediate = true}, held{};
+  for (const Errors errors : {Errors::independent, Errors::coherent}) {
+    const double bound = attention_output_bound(stored, errors, m, bf16);
+    CHECK(bound >= 2);  // v = 1 and -1
+    CHECK(bound <= 3.1);
+    CHECK(attention_output_bound(held, errors, m, bf16) < 0.01);
+  }
+}
+
+}  // namespace assay

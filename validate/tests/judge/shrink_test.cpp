@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a smallest failing case, on kernels that fail where a rule says so.
+#include "validate/judge/shrink.hpp"
+
+#include <set>
+
+#include "catch_shim.hpp"
+#include "validate/judge/pattern.hpp"
+#include "validate/tests/test_ops.hpp"
+
+using namespace assay;
+
+namespace {
+
+using Fails = std::function<bool(const Case&)>;
+
+const OpShape& attention() { return test::ops()[2]; }
+
+Case usual() {
+  Case c;
+  c.op = "some_attention", c.dtype = f16, c.fill = "uniform01", c.layout = "padded", c.seed = 7;
+  c.attributes = {{"mask", 1}, {"scale", 0.5}};
+  for (const auto& [axis, extent] : {std::pair(Axis::batch, 2),
+                                     {Axis::seq_q, 1000},
+                                     {Axis::seq_k, 777},
+                                     {Axis::heads, 8},
+                                     {Axis::kv_heads, 4},
+                                     {Axis::head_dim, 96}})
+    c.dims[axis] = extent;
+  return c;
+}
+
+Record judged(const Case& c, bool fails) {
+  Record r;
+  r.kernel = "kernel", r.c = c, r.repro = repro(c, attention(), "kernel");
+  if (fails) r.verdict = Verdict::failed, r.reason = "err/bound = 41.7", r.wrong = 3;
+  return r;
+}
+
+struct Found {
+  Shrunk shrunk;
+  std::set<std::string> tried;
+  std::string smallest() const { return shrunk.smallest ? summary(shrunk.smallest->c, attention()) : "none"; }
+};
+
+Found search(const Fails& fails, const std::function<void(Record&)>& change = {}) {
+  Found found;
+  Kernel kernel;
+  kernel.tiles[0] = tile(Axis::seq_q, 128);
+  const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (!wanted(i)) continue;
+      found.tried.insert(repro(cases[i], attention()));
+      Record r = judged(cases[i], fails(cases[i]));
+      if (change) change(r);
+      judged_one(i, r);
+    }
+  };
+  found.shrunk = shrink(judged(usual(), true), attention(), kernel, trials);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("shrink: a fault that is everywhere comes down to one of everything") {
+  const Found f = search([](const Case&) { return true; });
+  CHECK(f.smallest() == "batch=1 seq_q=1 seq_k=1 heads=1 kv_heads=1 head_dim=1");
+  CHECK(f.shrunk.label == "deterministic");
+  CHECK(f.shrunk.same_seed.failed == 2);
+  CHECK(f.shrunk.other_seeds.failed == 2);
+}
+
+TEST_CASE("shrink: what the fault needs stays, and nothing else") {
+  CHECK(search([](const Case& c) { return c.dims[Axis::seq_q] > 128; }).smallest() ==
+        "batch=1 seq_q=129 seq_k=1 heads=1 kv_heads=1 head_dim=1");
+  CHECK(search([](const Case& c) { return c.dims[Axis::seq_q] > 128 && c.attributes.contains("mask"); }).smallest() ==
+        "batch=1 seq_q=129 seq_k=1 heads=1 kv_heads=1 head_dim=1 mask=causal");
+  CHECK(search([](const Case& c) { return c.layout == "padded" && c.dims[Axis::heads] > c.dims[Axis::kv_heads]; }).smallest() ==
+        "batch=1 seq_q=1 seq_k=1 heads=2 kv_heads=1 head_dim=1 layout=padded");
+  CHECK(search([](const Case& c) {
+          return c.fill == "uniform01" && c.dims[Axis::seq_k] * c.dims[Axis::head_dim] >= 300;
+        }).tried.size() < 600);
+  CHECK(search([](const Case& c) { return c.dims[Axis::seq_k] % 64 == 9 && c.dims[Axis::seq_k] > 64; }).smallest() ==
+        "batch=1 seq_q=1 seq_k=777 heads=1 kv_heads=1 head_dim=1");  // 73 is on no list: no search is complete
+}
+
+TEST_CASE("shrink: a case that only fails as it is has no smaller one") {
+  const std::string only = repro(usual(), attention());
+  const Found f = search([&](const Case& c) { return repro(c, attention()) == only; });
+  CHECK_FALSE(f.shrunk.smallest);
+  CHECK(f.shrunk.label == "seed-specific");
+  CHECK(f.shrunk.tried > 20);
+}
+
+TEST_CASE("shrink: every case that is tried is one that a repro line can say") {
+  for (const std::string& line : search([](const Case& c) { return c.dims[Axis::heads] >= 3; }).tried)
+    CHECK(repro(parse_repro(line, test::ops()).what, attention()) == line);
+}
+
+TEST_CASE("shrink: another failure is not the same one") {
+  const Found f = search([](const Case&) { return true; },
+                         [](Record& r) {
+                           if (r.c.dims[Axis::seq_q] < 500) r.wrong = 0, r.reason = "wrote outside 'o': 2 bytes past its end";
+                         });
+  CHECK(f.smallest() == "batch=1 seq_q=500 seq_k=1 heads=1 kv_heads=1 head_dim=1");
+  const auto kind = [](Verdict v, std::string reason) {
+    Record r;
+    r.verdict = v, r.reason = std::move(reason);
+    return failure_kind(r);
+  };
+  CHECK(kind(Verdict::failed, "wrote outside 'y': 2 bytes") == kind(Verdict::failed, "wrote outside 'y': 64 bytes"));
+  CHECK(kind(Verdict::failed, "err/bound = 3") ==
+        kind(Verdict::failed, "rows that were not sampled: err/bound = 7 in a check of all"));
+  CHECK(kind(Verdict::crashed, "killed by signal 6") != kind(Verdict::crashed, "killed by signal 11"));
+  CHECK(kind(Verdict::timeout, "no answer within 60 s") == kind(Verdict::timeout, "no answer within 2 s"));
+  CHECK(kind(Verdict::suspect, "proves nothing").empty());
+}
+
+TEST_CASE("shrink: a kernel that fails now and then, or with other bits, is racy") {
+  int n = 0;
+  CHECK(search([&](const Case&) { return ++n != 2; }).shrunk.label == "racy");
+  n = 0;
+  CHECK(search([](const Case&) { return true; }, [&](Record& r) { r.digest = static_cast<std::uint64_t>(n++); }).shrunk.label ==
+        "deterministic");  // the failing record has no digest to compare with
+  Kernel kernel;
+  Record failed = judged(usual(), true);
+  failed.deterministic = false;
+  const TryCases none = [](auto, const auto&, const auto&) {};
+  CHECK(shrink(failed, attention(), kernel, none).label.empty());
+  const TryCases always = [](std::span<const Case> cases, const auto& wanted, const auto& judged_one) {
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      if (wanted(i)) judged_one(i, judged(cases[i], true));
+  };
+  CHECK(shrink(failed, attention(), kernel, always).label == "racy");
+  failed.reads_like = std::string(kNeverWritten);
+  CHECK(shrink(failed, attention(), kernel, always).label == "deterministic");
+}
+
+TEST_CASE("shrink: what was taken off is said") {
+  Case to = usual();
+  to.dims[Axis::seq_q] = 129, to.attributes.erase("mask"), to.fill = "normal";
+  CHECK(difference(usual(), to, attention()) == "seq_q=1000 mask=causal fill=uniform01");
+}

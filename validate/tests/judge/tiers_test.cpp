@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Aggregates and power, each with the fault planted that it is there for.
+#include <algorithm>
+#include <cmath>
+
+#include "catch_shim.hpp"
+#include "ops/core/gemm_bound.hpp"
+#include "validate/judge/aggregate.hpp"
+#include "validate/judge/power.hpp"
+#include "validate/judge/prepare.hpp"
+#include "validate/tests/fixed_problem.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay {
+namespace {
+
+using test::FixedProblem;
+using test::OwnedTensor;
+
+constexpr std::int64_t kRows = 128, kCols = 96;
+constexpr Hooks (*kNone)() = [] { return Hooks{.only_sums = true}; };
+
+// N(0, 1) in a dtype, each within 4 unit roundoffs, given by `answer`: outputs whose errors leave the bound much room.
+Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t seed = 1) {
+  std::vector<double> golden(kRows * kCols), bounds(golden.size());
+  OwnedTensor got(dtype, {kRows, kCols});
+  const double u = unit_roundoff(dtype);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = random::normal(seed, i);
+    bounds[i] = 4 * u * std::fabs(golden[i]) + rounding_floor(dtype);
+    // What an intermediate rounding leaves: within 1.5 u, of either sign.
+    const double noise = 1.5 * u * golden[i] * (2 * random::uniform(seed + 1, i) - 1);
+    got.set(static_cast<std::int64_t>(i), answer(dtype, golden[i] + noise));
+  }
+  FixedProblem problem(golden, bounds);
+  problem.row_length = kCols;
+  return aggregate(problem, kNone(), {}, got.get());
+}
+
+double nearest(DType, double v) { return v; }  // OwnedTensor rounds
+double truncated(DType t, double v) {
+  const double r = round_to(t, v), spacing = std::ldexp(1.0, std::ilogb(v) + 1 - info(t).format.precision);
+  return std::fabs(r) > std::fabs(v) ? r - std::copysign(spacing, v) : r;
+}
+double downwards(DType t, double v) {
+  const double r = round_to(t, v), spacing = std::ldexp(1.0, std::ilogb(v) + 1 - info(t).format.precision);
+  return r > v ? r - spacing : r;
+}
+double scaled(DType, double v) { return v * 1.0005; }
+// As large an error as the bound allows, of either sign.
+double rough(DType t, double v) {
+  return v * (1 + 2.4 * unit_roundoff(t) * random::sign(7, static_cast<std::uint64_t>(std::ilogb(v) + std::fabs(v) * 0x1p40)));
+}
+
+}  // namespace
+
+TEST_CASE("aggregate: errors of either sign pass; of one sign they do not, though each is within its bound", "[tiers]") {
+  for (const DType dtype : {f16, bf16, f32})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(name(dtype), seed);
+      CHECK(judged(dtype, nearest, seed).within());
+      const Aggregate zero = judged(dtype, truncated, seed), down = judged(dtype, downwards, seed);
+      CHECK_FALSE(zero.within());
+      CHECK(zero.towards_zero);
+      CHECK_FALSE(down.within());
+      CHECK_FALSE(down.towards_zero);
+    }
+  CHECK_FALSE(judged(bf16, scaled).within());  // an eighth of bf16's unit roundoff
+  CHECK(verdict_of(judged(bf16, scaled), 1).find("away from zero") != std::string::npos);
+  CHECK(verdict_of(judged(bf16, nearest), 1).empty());
+}
+
+TEST_CASE("aggregate: errors larger than rounding makes them are too many together", "[tiers]") {
+  const Aggregate a = judged(bf16, rough);
+  CHECK(a.rms > judged(bf16, nearest).rms);
+  CHECK(a.elements == kRows * kCols);
+  CHECK(a.rms_limit < 1);
+}
+
+TEST_CASE("aggregate: fewer rows than the limit's deviations squared reject nothing", "[tiers]") {
+  std::vector<double> golden(30, 1.0), bounds(30, 1.0);
+  OwnedTensor got(f32, {30, 1});
+  for (std::int64_t i = 0; i < 30; ++i) got.set(i, 1.5);
+  const FixedProblem problem(golden, bounds);
+  CHECK(aggregate(problem, kNone(), {}, got.get()).within());
+  static_assert(kLambda * kLambda > 30);
+}
+
+namespace {
+
+// Rows of two answers, `low` and `high` of a spacing above 1 and above 3: all rows alike, as a norm of two columns is.
+Aggregate of_two_answers(double low, double high, double (*answer)(DType, double)) {
+  const double spacing = 2 * unit_roundoff(bf16);
+  std::vector<double> golden, bounds;
+  OwnedTensor got(bf16, {kRows, 2});
+  for (std::int64_t i = 0; i < 2 * kRows; ++i) {
+    golden.push_back(i % 2 ? 3 + high * 2 * spacing : 1 + low * spacing);
+    bounds.push_back(4 * unit_roundoff(bf16) * golden.back());
+    got.set(i, answer(bf16, golden.back()));
+  }
+  FixedProblem problem(golden, bounds);
+  problem.row_length = 2;
+  return aggregate(problem, kNone(), {}, got.get());
+}
+
+}  // namespace
+
+TEST_CASE("aggregate: answers that repeat have a rounding that repeats; a fault beside it still shows", "[tiers]") {
+  CHECK(of_two_answers(0.4, 0.3, nearest).within());
+  CHECK(of_two_answers(0.49, 0.49, nearest).within());
+  CHECK_FALSE(of_two_answers(0.9, 0.8, truncated).within());
+}
+
+TEST_CASE("aggregate: a step that depends on a few inputs may err with a sign, where it is rounded by declaration", "[tiers]") {
+  std::vector<double> golden(kRows * kCols), bounds(golden.size());
+  OwnedTensor got(bf16, {kRows, kCols});
+  const double u = unit_roundoff(bf16);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = random::normal(1, i);
+    bounds[i] = 4 * u * std::fabs(golden[i]) + rounding_floor(bf16);
+    got.set(static_cast<std::int64_t>(i), golden[i] * (1 + 0.5 * u));  // the step was rounded up, in every element
+  }
+  FixedProblem problem(golden, bounds);
+  problem.row_length = kCols;
+  const Hooks few{.only_sums = true, .step_of_few = true};
+  const Numerics stores{.stores_intermediate = true};
+  CHECK(aggregate(problem, few, stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, kNone(), stores, got.get()).within());
+  CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
+}
+
+TEST_CASE("power: sound bounds reject every fault; a contract that excuses them is suspect", "[tiers]") {
+  const Op& op = *find_op("linear");
+  Kernel sound = *find_kernel("linear", "naive"), lax = sound;
+  sound.name = "sound", lax.name = "lax";
+  lax.numerics.accumulate = bf16;  // declares more than it does: nothing that it could do is wrong
+  Case c;
+  c.op = "linear", c.dtype = f16, c.seed = 3, c.attributes["bias"] = 1;
+  c.dims[Axis::tokens] = 33, c.dims[Axis::hidden] = 64, c.dims[Axis::out] = 35;
+  Power power;
+  for (const char* fill : {"cancelling", "normal"}) {
+    c.fill = fill;
+    const Task task{&op, c, {&sound, &lax}};
+    power.look(*prepare(task, 0));
+  }
+  std::int64_t of_sound = 0, of_lax = 0;
+  for (const PowerLine& line : power.lines()) {
+    CAPTURE(line.kernel, line.fault, line.tried);
+    if (line.kernel == "sound") {
+      ++of_sound;
+      CHECK_FALSE(line.powerless());
+    } else {
+      of_lax += line.powerless();
+    }
+  }
+  CHECK(of_sound == 4);  // accumulator, intermediate, output, dropped_hidden
+  CHECK(of_lax >= 2);
+}
+
+}  // namespace assay

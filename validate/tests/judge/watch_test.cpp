@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are broken by an order that is missing: the watch finds each in every order of the threads, whatever came out.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "catch_shim.hpp"
+#include "simt/machine.hpp"
+#include "validate/cases/case.hpp"
+#include "validate/problem/image.hpp"
+
+namespace assay {
+namespace {
+
+// What a watched run ends with: the kind of the finding, or "none".
+std::string found(const Kernel& k, const Case& c, simt::Order order) {
+  const Op& op = *find_op(k.op);
+  const std::vector<Placement> placements = place(op, c);
+  std::vector<std::byte*> pointers;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    pointers.push_back(static_cast<std::byte*>(simt::allocate(placements[i].bytes, placements[i].offset, op.tensors[i].name)));
+    if (op.tensors[i].role == Role::output) continue;
+    fill_image(op, c, static_cast<int>(i), placements[i], pointers.back(), {});
+    simt::mark_written(pointers.back(), placements[i].bytes);
+  }
+  const auto problem = op.make();
+  attach(*problem, c, placements, pointers);
+  REQUIRE(k.supports(problem->args()).ok);
+  REQUIRE(k.workspace_bytes(problem->args()) == 0);
+  simt::configure({.order = order, .seed = 5, .watch = true});
+  std::string kind = "none";
+  try {
+    k.on_simt(problem->args(), {});
+  } catch (const simt::Fault& fault) {
+    kind = fault.finding().kind;
+    INFO(fault.what());
+    // The line is the kernel's, or one that its room shares; a bad shuffle's is that of the reduction it was called for.
+    const std::string& file = fault.finding().file;
+    const std::string own = kind == "bad_shuffle" ? std::string("cuda/core/reduce") : fmt::format("cuda/{}/", k.op);
+    CHECK((file.find(k.name) != std::string::npos || file.find(own) != std::string::npos));
+  }
+  simt::configure({});
+  for (std::byte* p : pointers) simt::release(p);
+  return kind;
+}
+
+Case case_of(std::string op, DType dtype, const std::map<Axis, std::int64_t>& dims) {
+  Case c{.op = std::move(op), .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
+  for (const auto& [axis, extent] : dims) c.dims[axis] = extent;
+  return c;
+}
+
+void expect(const char* kernel, const Case& c, const std::set<std::string>& kinds) {
+  for (const simt::Order order : {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle}) {
+    INFO(c.op << "/" << kernel << ", order " << static_cast<int>(order));
+    const std::string kind = found(*find_kernel(c.op, kernel), c, order);
+    CAPTURE(kind);
+    CHECK(kinds.count(kind) == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("missing barriers are races in three orders", "[watch]") {
+  expect("missing_second_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 300}}), {"shared_race"});
+  expect(
+      "missing_barrier",
+      case_of(
+          "attention_forward", f16,
+          {{Axis::batch, 1}, {Axis::seq_q, 70}, {Axis::seq_k, 200}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 8}}),
+      {"shared_race"});
+  expect("missing_barrier", case_of("residual_rmsnorm", f16, {{Axis::rows, 3}, {Axis::cols, 1000}}), {"shared_race"});
+  expect("missing_barrier", case_of("embedding", f16, {{Axis::tokens, 70}, {Axis::vocab, 40}, {Axis::hidden, 72}}),
+         {"shared_race", "uninitialised"});  // a reader that comes first takes what nobody wrote for an index
+}
+
+TEST_CASE("missing waits touch bytes in flight in three orders", "[watch]") {
+  expect(
+      "missing_wait",
+      case_of(
+          "attention_forward", f16,
+          {{Axis::batch, 1}, {Axis::seq_q, 40}, {Axis::seq_k, 100}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 16}}),
+      {"in_flight"});
+  expect(
+      "missing_async_wait",
+      case_of(
+          "attention_scores", f16,
+          {{Axis::batch, 1}, {Axis::seq_q, 5}, {Axis::seq_k, 70}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 16}}),
+      {"in_flight"});
+  expect("missing_async_wait", case_of("linear", f16, {{Axis::tokens, 20}, {Axis::hidden, 40}, {Axis::out, 16}}), {"in_flight"});
+}
+
+TEST_CASE("threads that leave before a barrier are found in three orders", "[watch]") {
+  expect("early_return_before_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 33}}),
+         {"barrier_divergence", "bad_shuffle"});
+}
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fill draws: random.hpp's numbers, from the streams of the tensor that is filled or from one that all tensors share.
+#pragma once
+
+#include "validate/values/fill.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay::draws {
+
+using random::Purpose;
+
+constexpr std::uint64_t at(std::int64_t i) { return static_cast<std::uint64_t>(i); }
+
+inline std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, at(s.tensor_index), p); }
+// Note: the streams of the first tensor are the same.
+inline std::uint64_t shared_key(const FillSite& s, Purpose p) { return random::key(s.seed, 0, p); }
+
+inline double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), at(i)); }
+inline double uniform(const FillSite& s, std::int64_t i) { return random::uniform(key(s, Purpose::value), at(i)); }
+inline double sign(const FillSite& s, std::int64_t i) { return random::sign(key(s, Purpose::sign), at(i)); }
+// 0 ... n-1.
+inline std::int64_t draw(const FillSite& s, Purpose p, std::int64_t i, std::int64_t n) {
+  return random::index(key(s, p), at(i), n);
+}
+inline double shared_sign(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::sign), at(i)); }
+
+// For Fill::exact and Fill::applies.
+inline bool always(const Dims&, DType) { return true; }
+
+}  // namespace assay::draws

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fills that mean something for every op.  Inputs get the fill's class, weights N(0, 1) unless the fill says
+// otherwise.  Classes that would drown the result if every input had them (a large mean, values near the largest) are
+// those of the first input; the others then stay N(0, 1), so that the bound keeps its power.
+#include "validate/values/fill.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "validate/values/draws.hpp"
+
+namespace assay {
+namespace {
+
+using namespace draws;
+
+// The last axis is the row; all others count rows.
+std::int64_t cols(const FillSite& s) { return s.shape.empty() ? 1 : s.shape.back(); }
+std::int64_t rows(const FillSite& s) {
+  std::int64_t n = 1;
+  for (std::size_t i = 0; i + 1 < s.shape.size(); ++i) n *= s.shape[i];
+  return n;
+}
+bool first_input(const FillSite& s) { return s.role == Role::input && s.tensor_index == 0; }
+
+double uniform01(const FillSite& s, std::int64_t i) { return s.role == Role::input ? uniform(s, i) : normal(s, i); }
+
+// [0.1, 0.2) is full of values that no binary format holds exactly.
+double all_equal(const FillSite& s, std::int64_t i) {
+  return s.role == Role::input ? 0.1 + 0.1 * random::uniform(key(s, Purpose::tensor), 0) : normal(s, i);
+}
+double constant_rows(const FillSite& s, std::int64_t i) {
+  return s.role == Role::input ? random::normal(key(s, Purpose::row), at(i / cols(s))) : normal(s, i);
+}
+
+template <int kMean>
+double large_mean(const FillSite& s, std::int64_t i) {
+  return normal(s, i) + (first_input(s) ? kMean : 0);
+}
+
+double one_outlier(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input) return normal(s, i);
+  const std::int64_t row = i / cols(s), col = i % cols(s);
+  if (col != draw(s, Purpose::column, row, cols(s))) return normal(s, i);
+  return sign(s, row) * (1000 + 1000 * uniform(s, i));  // 2000 at most, within f16
+}
+
+// Half below the least normal of the dtype, half up to 16 times it.  A quarter of the weights are zero: there the
+// output, too, is small enough to show what was flushed.
+double subnormals(const FillSite& s, std::int64_t i) {
+  const std::uint64_t kind = key(s, Purpose::kind);
+  if (s.role != Role::input) return random::one_in(kind, at(i), 4) ? 0 : normal(s, i);
+  const double least_normal = random::power_of_two(info(s.dtype).format.min_exponent);
+  const double scale = random::bits(kind, at(i)) & 1 ? 1 : 16;
+  return sign(s, i) * scale * least_normal * uniform(s, i);
+}
+
+// Exponents spread evenly.  2^40 squared, summed over 1e5 elements, is 2^97: inside f32.
+double wide_range(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input) return normal(s, i);
+  const int highest = s.dtype == f16 ? 15 : 40, lowest = s.dtype == f16 ? -14 : -40;
+  const int e = lowest + static_cast<int>(draw(s, Purpose::exponent, i, highest - lowest));
+  return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
+}
+
+// f16: 59000 ... 61000 and now and then the largest finite value; the others: 2^39 ... 2^40.  Later inputs have one
+// such element in eight.
+double near_max(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input) return normal(s, i);
+  const std::uint64_t kind = key(s, Purpose::kind);
+  if (!first_input(s) && !random::one_in(kind, at(i), 8)) return normal(s, i);
+  if (s.dtype != f16) return sign(s, i) * 0x1p39 * (1 + 0.99 * uniform(s, i));
+  const bool largest = first_input(s) && random::one_in(kind, at(i), 16);
+  return sign(s, i) * (largest ? 65504 : 59000 + 2000 * uniform(s, i));
+}
+
+// Seeded rows, about half of them and never all, hold nothing but +0.
+double zero_rows(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / cols(s);
+  const bool zero =
+      s.role == Role::input && random::bits(key(s, Purpose::row), at(row)) & 1 && row != draw(s, Purpose::kind, 0, rows(s));
+  return zero ? 0 : normal(s, i);
+}
+// Half the elements are zeros of either sign.
+double signed_zeros(const FillSite& s, std::int64_t i) {
+  const bool zero = s.role == Role::input && random::bits(key(s, Purpose::kind), at(i)) & 1;
+  return zero ? 0.0 * sign(s, i) : normal(s, i);
+}
+
+// One row in each block of sixteen (of fewer, where there are fewer) has one special element: never no row, and never
+// all of several rows.
+bool special_here(const FillSite& s, std::int64_t i) {
+  const std::int64_t period = std::min<std::int64_t>(rows(s), 16), row = i / cols(s), block = row / period;
+  return row % period == draw(s, Purpose::row, block, period) && i % cols(s) == draw(s, Purpose::column, row, cols(s));
+}
+
+enum class Special { nan, inf, minus_inf };
+double value_of(Special k) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return k == Special::nan ? std::numeric_limits<double>::quiet_NaN() : k == Special::inf ? kInf : -kInf;
+}
+
+template <Special kKind>
+double special_first(const FillSite& s, std::int64_t i) {
+  return first_input(s) && special_here(s, i) ? value_of(kKind) : normal(s, i);
+}
+double special_later(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input || s.tensor_index == 0 || !special_here(s, i)) return normal(s, i);
+  return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
+}
+
+// Another value for each column (1021 of them, a prime, so that no tile repeats), another scale for neighbouring rows,
+// another start for each tensor; 11 bits of mantissa hold the differences.
+double ramp(const FillSite& s, std::int64_t i) {
+  constexpr std::int64_t kSteps = 1021;
+  const std::int64_t row = i / cols(s), col = i % cols(s);
+  const std::int64_t step = (col + 97 * s.tensor_index) % kSteps - kSteps / 2;
+  return static_cast<double>(step) / 256 * (1 + static_cast<double>(row % 5) / 4);
+}
+
+constexpr std::array kCommon{
+    Fill{.name = "normal",
+         .shows = "a wrong formula, index or tail; the form that bounds are sharpest in",
+         .value = normal,
+         .scattered = true},
+    Fill{"uniform01", "sums whose rounding errors do not cancel", true, uniform01},
+    Fill{"all_equal", "a variance made of rounding errors, and ties", true, all_equal},
+    Fill{"constant_rows", "the mean or variance of a neighbouring row", true, constant_rows},
+    Fill{"large_mean_10", "a one-pass variance in the storage dtype", true, large_mean<10>},
+    Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean that was rounded to the storage dtype", true, large_mean<100>},
+    Fill{"large_mean_1000", "a one-pass variance in f32", true, large_mean<1000>},
+    Fill{.name = "one_outlier",
+         .shows = "a small term lost beside a large one, a maximum taken from the wrong lane",
+         .value = one_outlier,
+         .scattered = true},
+    Fill{"subnormals", "subnormals flushed to zero, a reciprocal that overflows", false, subnormals},
+    Fill{"wide_range", "an intermediate in too narrow a dtype", false, wide_range},
+    Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
+    Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
+    Fill{"signed_zeros", "a test for zero, or a mask, that sees the sign", false, signed_zeros},
+    Fill{"nan_in_row", "a NaN that a comparison swallows or that leaks into other rows", false, special_first<Special::nan>},
+    Fill{"inf_in_row", "an infinity clamped to the largest value or leaking into other rows", false, special_first<Special::inf>},
+    Fill{"neg_inf_in_row", "minus infinity taken for a mask, or leaking into other rows", false,
+         special_first<Special::minus_inf>},
+    Fill{"special_later_input", "NaN or infinity in a later input that is dropped, or spoils more than its own outputs", false,
+         special_later},
+    Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
+};
+
+}  // namespace
+
+std::span<const Fill> common_fills() { return kCommon; }
+
+std::int64_t any_place(const FillSite& s, std::int64_t i) {
+  const std::uint64_t kind = random::bits(draws::key(s, Purpose::kind), draws::at(i));
+  if (kind % 8 == 0) return kind & 8 ? s.places - 1 : 0;
+  return draws::draw(s, Purpose::value, i, s.places);
+}
+
+}  // namespace assay

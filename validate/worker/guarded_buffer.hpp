@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory that tells what was written beside it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "validate/worker/backend.hpp"
+
+namespace assay {
+
+// What the kernel did to what it must leave alone.
+struct Misdeed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Device memory with a guard region on both sides, unless the machine checks every access itself.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
+      : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
+    base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
+    if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);
+  }
+  ~GuardedBuffer() { backend_.release(base_); }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+
+  std::byte* data() const { return base_ + guard_; }
+  const void* allocation() const { return base_; }
+  const std::string& label() const { return label_; }
+  void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
+  void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
+  // Both at once, for each transfer has a price of its own.
+  void read_checked(std::byte* to) const {
+    if (guard_ == 0 || bytes_ > kSmall) {
+      read(to);
+      return check();
+    }
+    std::vector<std::byte> all(bytes_ + 2 * guard_);
+    backend_.read(all.data(), base_, all.size());
+    std::copy_n(all.data() + guard_, bytes_, to);
+    check(all.data(), all.data() + guard_ + bytes_);
+  }
+  void fill(std::byte garbage) { backend_.fill(data(), garbage, bytes_); }
+  // Throws Misdeed where something was written outside.
+  void check() const {
+    if (guard_ == 0) return;
+    std::vector<std::byte> before(guard_), after(guard_);
+    backend_.read(before.data(), base_, guard_);
+    backend_.read(after.data(), data() + bytes_, guard_);
+    check(before.data(), after.data());
+  }
+
+ private:
+  void check(const std::byte* before, const std::byte* after) const {
+    for (std::size_t k = 0; k < guard_; ++k)  // from the buffer outwards
+      if (before[guard_ - 1 - k] != kGuard)
+        throw Misdeed(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
+    for (std::size_t k = 0; k < guard_; ++k)
+      if (after[k] != kGuard) throw Misdeed(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
+  }
+
+  static constexpr std::size_t kSmall = std::size_t{4} << 20;  // where a copy within the host costs less than a transfer's start
+  static constexpr std::size_t kGuardBytes = 16 * 1024;
+  static constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
+
+  Backend& backend_;
+  std::size_t bytes_, guard_;
+  std::string label_;
+  std::byte* base_ = nullptr;
+};
+
+}  // namespace assay

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/worker/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+extern char** environ;
+
+namespace assay {
+
+WorkerProcess::WorkerProcess(std::string_view backend) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::runtime_error(fmt::format("cannot make a socket for a worker: {}", std::strerror(errno)));
+  socket_ = ends[0];
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
+  const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
+  posix_spawn_file_actions_adddup2(&actions, end, kWorkerSocket);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // what a kernel prints is not ours
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a Ctrl-C is for the judge alone
+  posix_spawnattr_setpgroup(&attributes, 0);
+
+  std::string program = "validate", verb = "worker", which(backend);
+  char* argv[] = {program.data(), verb.data(), which.data(), nullptr};
+  std::vector<char*> environment;
+  std::string passive = "OMP_WAIT_POLICY=passive";
+  for (char** e = environ; *e; ++e) environment.push_back(*e);
+  environment.push_back(passive.data());
+  environment.push_back(nullptr);
+  const int error = ::posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, argv, environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (end != ends[1]) ::close(end);
+  ::close(ends[1]);
+  if (error) {
+    ::close(socket_);
+    throw std::runtime_error(fmt::format("cannot start a worker: {}", std::strerror(error)));
+  }
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (socket_ >= 0) ::close(socket_);
+  if (pid_ > 0) end();
+}
+
+// Kills it and whatever it left running: it leads a process group of its own.
+void WorkerProcess::end() {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
+  std::string text = to_text(order);
+  const int fds[2] = {inputs.fd(), outputs.fd()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
+  iovec part{text.data(), text.size()};
+  msghdr message{};
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  message.msg_control = control, message.msg_controllen = sizeof control;
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(head), fds, sizeof fds);
+  // A worker that died before its first order shows when the reply is read.
+  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<Reply> WorkerProcess::receive() {
+  std::vector<char> buffer(1 << 16);
+  ssize_t n;
+  while ((n = ::recv(socket_, buffer.data(), buffer.size(), 0)) < 0 && errno == EINTR) {
+  }
+  if (n <= 0) return std::nullopt;
+  try {
+    return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
+  } catch (const std::exception&) {
+    babbled_ = true;
+    return std::nullopt;  // as good as dead
+  }
+}
+
+std::string WorkerProcess::cause_of_death() {
+  int status = 0;
+  pid_t ended = 0;
+  // A process's socket closes a little before its status is there; one that closed it and lives on is not waited for.
+  for (int i = 0; i < 200 && !babbled_ && ended == 0; ++i) {
+    ended = ::waitpid(pid_, &status, WNOHANG);
+    if (ended == 0) ::usleep(5000);
+  }
+  if (ended != pid_) {
+    end();
+    return babbled_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
+  }
+  ::kill(-pid_, SIGKILL);
+  pid_ = -1;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
+  if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("the worker process was killed by signal {} ({}){}", signal, ::strsignal(signal),
+                     signal == SIGKILL ? ", perhaps by the system for want of memory" : "");
+}
+
+}  // namespace assay

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's end of the conversation, and what becomes of an order that ends in an exception.
+#include "validate/worker/worker.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <fstream>
+#include <new>
+
+#include "validate/judge/memory.hpp"
+#include "validate/worker/guarded_buffer.hpp"
+#include "validate/worker/session.hpp"
+#include "validate/worker/shared_memory.hpp"
+
+namespace assay {
+
+namespace {
+
+Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd) {
+  try {
+    const Op* op = find_op(order.c.op);
+    const Kernel* kernel = op ? find_kernel(order.c.op, order.kernel) : nullptr;
+    if (!kernel) throw std::runtime_error("unknown kernel " + order.c.op + "/" + order.kernel);
+    const Packing packing = pack(*op, order.c);
+    const SharedMemory inputs(input_fd, packing.input_bytes, false);
+    const SharedMemory outputs(output_fd, (kRuns + order.relations.size()) * packing.output_bytes, true);
+    return run_order(backend, *op, *kernel, order, packing, inputs, outputs);
+  } catch (const Misdeed& m) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = m.what(), .outputs = true};
+  } catch (const BackendFinding& f) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};
+  } catch (const std::bad_alloc&) {
+    return {.id = order.id,
+            .status = Reply::Status::failed,
+            .message = "asked for more memory than a worker may have",
+            .tainted = true};
+  } catch (const std::exception& e) {
+    return {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
+  }
+}
+
+// One message with two descriptors; false at the end of the conversation.
+bool receive(std::string& text, int (&fds)[2]) {
+  std::vector<char> buffer(1 << 16);
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
+  iovec part{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  message.msg_control = control, message.msg_controllen = sizeof control;
+  const ssize_t n = ::recvmsg(kWorkerSocket, &message, MSG_CMSG_CLOEXEC);
+  if (n <= 0) return false;
+  text.assign(buffer.data(), static_cast<std::size_t>(n));
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (!head || head->cmsg_len != CMSG_LEN(sizeof fds)) return false;
+  std::memcpy(fds, CMSG_DATA(head), sizeof fds);
+  return true;
+}
+
+bool reply_with(const Reply& reply) {
+  const std::string text = to_text(reply);
+  return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+// A candidate that allocates without end meets a limit of its own before the machine runs out, and where the machine does,
+// the system ends the worker and not the judge.  Counted is what may be written; address space that is only reserved is not.
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__)  // whose shadow memory is larger than any limit
+  const std::size_t most = available_memory() / 4 * 3;
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_DATA, &limit);
+#endif
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // a crash is a verdict, not a file in somebody's folder
+}
+
+}  // namespace
+
+int serve(std::string_view backend_name) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGINT, SIG_IGN);  // the parent decides when a run ends
+  limit_memory();
+  std::unique_ptr<Backend> backend;
+  std::string text;
+  int fds[2];
+  while (receive(text, fds)) {
+    const Order order = order_from(text);
+    Reply reply;
+    try {
+      if (!backend) backend = open_backend(backend_name);
+      reply = execute(*backend, order, fds[0], fds[1]);
+    } catch (const std::exception& e) {
+      reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
+    }
+    if (!reply_with(reply)) return kSocketLost;
+  }
+  return 0;
+}
+
+}  // namespace assay
