@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom.  Prints FILE:LINE of each include that its room may not have.
+# Who may include whom.  Prints FILE:LINE of each include that its room, or its folder of validate/, may not have, and each cycle of
+# includes within validate/, a header and its source taken as one unit.
 #   arrows.sh SOURCE           checks the tree
 #   arrows.sh --self-test      checks that each kind of violation is found, and nothing else
 set -uo pipefail
@@ -8,7 +9,13 @@ set -uo pipefail
 arrows() {
   cd "$1" || exit 2
   find ops reference cuda simt validate -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
-    ! -path '*/tests/*' ! -path 'validate/command/*' ! -path 'validate/bench/*' ! -path 'validate/report/*' ! -path 'validate/probe/*' ! -path 'validate/backends/*' | sort | xargs -r awk '
+    ! -path '*/tests/*' | sort | xargs -r awk '
+    BEGIN {
+      # Each may include itself and those before it.  From backends on, the command: it sees every room.
+      count = split("base values cases problem ops worker records judge backends bench report probe command", name, " ")
+      for (i = 1; i <= count; ++i) place[name[i]] = i
+      command = place["backends"]
+    }
     function wrong(rule) { printf "%s:%d: %s: %s\n", FILENAME, FNR, rule, $0; bad = 1 }
     /^[ \t]*#[ \t]*include/ {
       if (!match($0, /["<][^">]*[">]/)) { wrong("an include by macro"); next }
@@ -34,11 +41,22 @@ arrows() {
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
       } else if (room == "validate") {
-        if (own && (what !~ /^(ops|validate)\// || what ~ /^validate\/(command|tests)\//) || angled && what ~ /^(Eigen\/|cuda)/)
+        split(what, part, "/")
+        if (!(folder in place)) wrong("a folder without a place in the order of validate")
+        else if (own && part[1] == "validate" && !(part[2] in place && place[part[2]] <= place[folder]))
+          wrong("validate/" folder " comes before validate/" part[2])
+        else if (place[folder] < command && (own && part[1] !~ /^(ops|validate)$/ || angled && what ~ /^(Eigen\/|cuda)/))
           wrong("the judge may include ops and validate")
       }
     }
-    END { exit bad }'
+    END { exit bad }' || return 1
+  # A unit is a header and its source.
+  find validate -type f \( -name '*.hpp' -o -name '*.cpp' \) ! -path '*/tests/*' | sort | xargs -r awk '
+    function unit(path) { sub(/\.[a-z]*$/, "", path); return path }
+    match($0, /^[ \t]*#[ \t]*include[ \t]*"validate\/[^"]*"/) {
+      what = $0; sub(/^[^"]*"/, "", what); sub(/".*/, "", what)
+      if (unit(what) != unit(FILENAME)) print unit(FILENAME), unit(what)
+    }' | { tsort 2>&1 >/dev/null; } | sed -n 's/^tsort: \(validate.*\)/\1: in a cycle of includes/p' | { ! grep .; }
 }
 
 if [ "$1" != --self-test ]; then
@@ -68,10 +86,21 @@ plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"c
 plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/cases/case.hpp>' '!"../k.cu"'
 plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/cases/case.hpp"'
 plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
-plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>'
+plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>' '"validate/problem/op.hpp"' '!"validate/judge/judge.hpp"'
+plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"' '!"validate/records/record.hpp"' '!"validate/tests/a.hpp"'
+plant validate/new/a.cpp '!"validate/base/error.hpp"'
+plant validate/backends/a.cpp '"simt/machine.hpp"' '!"validate/bench/bench.hpp"'
 plant validate/command/run.cpp '"reference/core/load.hpp"'
 plant validate/tests/a_test.cpp '"cuda/core/kernel.cuh"'
 arrows "$work" | sed -E 's/^([^:]*:[0-9]+):.*/\1/' | sort >"$work/found"
 sort "$work/expected" | diff - "$work/found" || { echo "< missed   > false alarm"; exit 1; }
 arrows "$work" >/dev/null && { echo "violations do not fail the check"; exit 1; }
+rm -r "${work:?}"/*/
+mkdir -p "$work"/{ops,reference,cuda,simt}
+plant validate/values/a.hpp '<cmath>'
+plant validate/values/a.cpp '"validate/values/a.hpp"' '"validate/values/b.hpp"'
+arrows "$work" || { echo "a false alarm"; exit 1; }
+plant validate/values/b.hpp '"validate/values/a.hpp"'
+cycle=$(arrows "$work") && { echo "a cycle does not fail the check"; exit 1; }
+[[ $cycle == *"validate/values/b: in a cycle of includes"* ]] || { echo "a cycle was not found"; exit 1; }
 echo "$(wc -l <"$work/found") planted includes found, no false alarm"

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "validate/worker/backend.hpp"
 
 namespace assay {
+
+struct BackendInfo {
+  std::string_view name;
+  bool built = false;
+  std::string unavailable;  // why it cannot be used here; empty: it can
+  std::string device;
+};
+
+// The backends of this build, and whether this machine can use them.
+std::vector<BackendInfo> backends();
+// Throws std::runtime_error where the backend is not to be had.
+std::unique_ptr<Backend> open_backend(std::string_view name);
 
 std::string simt_device();
 std::unique_ptr<Backend> open_simt();

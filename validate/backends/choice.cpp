@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend that a command's flags mean, on this machine.
+#include "validate/backends/choice.hpp"
+
 #include <fmt/format.h>
 
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
-#include "validate/command/commands.hpp"
-#include "validate/worker/backend.hpp"
 
 namespace assay {
 
+namespace {
+
+// `why_not` is set where it cannot be used.
 std::string chosen_backend(const std::string& flag, std::string& why_not) {
   why_not.clear();
   for (const BackendInfo& b : backends()) {
@@ -20,7 +23,9 @@ std::string chosen_backend(const std::string& flag, std::string& why_not) {
   return "simt";
 }
 
-bool backend_ready(const RunFlags& flags, std::string& backend, int& code) {
+}  // namespace
+
+bool backend_ready(const BackendFlags& flags, std::string& backend, int& code) {
   std::string why_not;
   backend = chosen_backend(flags.backend, why_not);
   if (flags.require_gpu && flags.backend == "simt") throw BadInput("--require-gpu and --backend simt contradict each other");

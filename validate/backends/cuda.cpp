@@ -10,6 +10,7 @@
 #include "validate/backends/cuda_clock.hpp"
 #include "validate/backends/cuda_counters.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay {
 
@@ -17,7 +18,7 @@ namespace {
 
 using cuda::check;
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public Clock {
  public:
   CudaBackend() {
     check(cudaSetDevice(0), "cudaSetDevice");
@@ -147,6 +148,7 @@ class CudaBackend final : public Backend {
   }
 
   Launcher launcher(const Kernel& k) const override { return k.on_gpu; }
+  Clock* clock() override { return this; }
   int arch() const override { return properties_.major * 10 + properties_.minor; }
 
  private:

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "validate/worker/backend.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay::cuda {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "validate/backends/cuda_clock.hpp"
-#include "validate/bench/device.hpp"
+#include "validate/backends/device_figures.hpp"
 
 #if defined(ASSAY_CUPTI)
 #include <cuda.h>

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "validate/worker/backend.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay::cuda {
 

@@ -3,7 +3,7 @@
 #include "cuda/core/launch_observer.hpp"
 #include "validate/backends/cuda_clock.hpp"
 #include "validate/backends/cuda_counters.hpp"
-#include "validate/bench/device.hpp"
+#include "validate/backends/device_figures.hpp"
 
 namespace assay::cuda {
 

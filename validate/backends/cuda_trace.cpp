@@ -11,7 +11,7 @@
 
 #include "validate/backends/cuda_clock.hpp"
 #include "validate/backends/cuda_counters.hpp"
-#include "validate/bench/device.hpp"
+#include "validate/backends/device_figures.hpp"
 
 #if defined(ASSAY_CUPTI)
 #include <cuda.h>

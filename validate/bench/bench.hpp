@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "validate/backends/choice.hpp"
 #include "validate/bench/device_monitor.hpp"
 #include "validate/bench/timer.hpp"
-#include "validate/command/commands.hpp"
+#include "validate/judge/selection.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/records/record.hpp"
-#include "validate/worker/backend.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/worker/protocol.hpp"
 
 namespace assay {
 
@@ -38,6 +38,29 @@ struct Ceilings {
     const auto at = matrix.find(t);
     return at == matrix.end() ? 0 : at->second;
   }
+};
+
+struct BenchFlags {
+  Selection selection;
+  BackendFlags machine;
+  std::string json;
+  double timeout_s = 60;
+  std::vector<std::string> shapes;  // "rows=16384 cols=8192"
+  std::string suite;                // of datasets/bench/suites; empty: the ops' own files
+  std::string baseline = "unfused";
+  double seconds = 0.3;            // of timing for each row, all processes together
+  double rest_s = 0;               // before each launch
+  bool library_functions = false;  // name what the libraries launch
+  bool alone = false;              // nothing beside the kernels asked for
+  bool times_only = false;
+  bool sites = false;       // bytes by source line too
+  bool memory = false;      // device memory instead: nothing runs
+  bool once = false;        // each kernel once instead, for a profiler
+  bool dram = false;        // bytes of device memory by the hardware's counters
+  bool resources = false;   // print what each function takes of a multiprocessor
+  int processes = 6;        // that each row is timed in
+  std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
+  double plant = 0;         // with ab: percent of more work that this side's kernels get, under the row's own name
 };
 
 struct BenchOut {

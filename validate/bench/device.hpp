@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "validate/problem/op.hpp"
-#include "validate/worker/backend.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay {
 
-// One launch's part of what `launches` of them moved, each with a flush of the cache after it, where `flushes` flushes alone
-// moved `of_flushes`.
-DramBytes dram_of_launch(const DramBytes& whole, int launches, const DramBytes& of_flushes, int flushes);
-// How often to launch what takes so long: noise averages out, and nobody waits.
-int dram_rounds(double about_s);
 // What is wrong with the counters if a copy of so many bytes moved this, as a sentence; empty: it agrees within 3 %.
 std::string dram_copy_fault(const DramBytes& moved, double bytes);
 // "DRAM 805.4 MB, 1.000 of the formula; 40.1 % less than unfused, 40.0 % by the formula".  `unfused`: what unfused moved;
@@ -32,8 +27,5 @@ nlohmann::ordered_json json_of(const std::vector<CalledFunction>& functions);
 DramBytes dram_from(const nlohmann::ordered_json& j);
 std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j);
 std::vector<CalledFunction> called_from(const nlohmann::ordered_json& j);
-
-// "assay::on_gpu::rows_room::norm::run<__half>(int)", mangled or not, as "rows_room::norm::run<__half>".
-std::string short_function_name(const char* symbol);
 
 }  // namespace assay

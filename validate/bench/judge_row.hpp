@@ -11,8 +11,8 @@
 #include "validate/problem/image.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/problem/sample.hpp"
+#include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 

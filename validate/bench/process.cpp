@@ -23,12 +23,14 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/exit.hpp"
 #include "validate/base/version.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/bench/timer.hpp"
-#include "validate/command/commands.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/judge/selection.hpp"
+#include "validate/worker/protocol.hpp"
 
 extern char** environ;
 
@@ -84,7 +86,7 @@ SharedMemory opened(const std::string& path, std::size_t bytes, bool writable) {
 
 Json answer(Backend& backend, const Json& order, std::FILE* out) {
   if (const auto copy = order.find("copy"); copy != order.end())
-    return {{"dram", json_of(backend.copy_dram_bytes(copy->get<std::size_t>()))}};
+    return {{"dram", json_of(clock_of(backend).copy_dram_bytes(copy->get<std::size_t>()))}};
   TimingOrder o;
   const std::vector<OpShape> shapes = op_shapes();
   o.c = parse_repro(order.at("line").get<std::string>(), shapes).what;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "validate/base/error.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/cases/bench_file.hpp"
 #include "validate/judge/memory.hpp"
@@ -47,10 +48,10 @@ std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& fol
 
 std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
   std::vector<const Op*> chosen;
-  for (const std::string& name : flags.run.selection.ops) chosen.push_back(&op_named(name));
+  for (const std::string& name : flags.selection.ops) chosen.push_back(&op_named(name));
   if (chosen.empty())
     for (const Op& op : ops()) chosen.push_back(&op);
-  for (const std::string& kernel : flags.run.selection.kernels) {
+  for (const std::string& kernel : flags.selection.kernels) {
     Names names;
     for (const Op* op : chosen)
       for (const Kernel& k : kernels())
@@ -70,13 +71,13 @@ class RowList {
     std::vector<BenchEntry> entries;
     for (const std::string& shape : flags_.shapes) entries.push_back({shape, {}, {}});
     if (entries.empty() && file) entries = file->entries;
-    if (entries.empty() && !file && !flags_.run.selection.ops.empty())  // else nobody named it and nobody times it
+    if (entries.empty() && !file && !flags_.selection.ops.empty())  // else nobody named it and nobody times it
       throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, path_of(op).string()));
     for (const BenchEntry& entry : entries) add(op, entry, std::nullopt);
   }
 
   void add(const Op& op, const BenchEntry& entry, const std::optional<RowOfSuite>& place) {
-    std::vector<std::string> dtypes = flags_.run.selection.dtypes;
+    std::vector<std::string> dtypes = flags_.selection.dtypes;
     if (dtypes.empty()) dtypes = entry.dtypes;
     if (dtypes.empty())
       for (DType t : kActivationDTypes) dtypes.emplace_back(name(t));
@@ -84,7 +85,7 @@ class RowList {
       if (!entry.dtypes.empty() && !has(entry.dtypes, dtype)) continue;
       BenchShape row{.op = &op, .c = {}, .kernels = entry.kernels, .ladder = {}, .place = place};
       if (const auto& file = file_of(op)) row.ladder = file->ladder;
-      const std::string line = fmt::format("{} {} {} seed={}", op.name, dtype, entry.shape, flags_.run.selection.seed);
+      const std::string line = fmt::format("{} {} {} seed={}", op.name, dtype, entry.shape, flags_.selection.seed);
       row.c = parse_repro(line, shapes_).what;
       for (std::size_t i = 0; i < op.tensors.size(); ++i)
         if (lies_over(op, row.c, i))
@@ -99,9 +100,7 @@ class RowList {
   std::vector<BenchShape> all;
 
  private:
-  fs::path path_of(const Op& op) const {
-    return datasets_folder(flags_.run.selection) / "bench" / (std::string(op.name) + ".json");
-  }
+  fs::path path_of(const Op& op) const { return datasets_folder(flags_.selection) / "bench" / (std::string(op.name) + ".json"); }
   const std::optional<BenchFile>& file_of(const Op& op) {
     const auto [at, fresh] = files_.try_emplace(&op);
     if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) at->second = parse_bench(*text, path_of(op).string());
@@ -115,8 +114,8 @@ class RowList {
 };
 
 void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchFlags& flags) {
-  const std::vector<std::string>& asked = flags.run.selection.kernels;
-  for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.run.selection) / "bench/suites"))
+  const std::vector<std::string>& asked = flags.selection.kernels;
+  for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.selection) / "bench/suites"))
     for (const SuiteRow& row : table.rows) {
       const Op& op = op_named(row.op);
       if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end()) continue;

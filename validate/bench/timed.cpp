@@ -209,7 +209,7 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
   for (const Timed& t : all)
     if (t.first.left_out.empty() && (t.kernel->name == "unfused" || t.kernel->name == flags.baseline || is_vendor(*t.kernel)))
       references.push_back(&t);
-  const auto intervals = intervals_of(all, references, flags.run.selection.seed);
+  const auto intervals = intervals_of(all, references, flags.selection.seed);
   const Limit limit(cost, ceilings, shape.c.dtype);
   const ToldRow row{shape, flags, cost, limit, machine, own};
   bool sound = true;

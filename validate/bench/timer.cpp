@@ -9,7 +9,7 @@
 
 #include "validate/problem/image.hpp"
 #include "validate/records/stats.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/worker/protocol.hpp"
 
 namespace assay {
 
@@ -180,37 +180,37 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
 // What a profiler takes again and again, once a counter, has to be short.
 constexpr double kLongestOnce = 0.03;  // seconds
 
-void launch_once(Backend& backend, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
+void launch_once(Clock& clock, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
   for (const Candidate& c : chosen) {
     if (c.estimate_s > kLongestOnce) {
       c.times->left_out = fmt::format("{:.1f} ms a launch, more than {:.0f}", 1e3 * c.estimate_s, 1e3 * kLongestOnce);
       continue;
     }
     try {
-      c.times->functions = backend.launched(device.launch(*c.kernel), true);
+      c.times->functions = clock.launched(device.launch(*c.kernel), true);
     } catch (const std::runtime_error& e) {
       c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
     }
   }
 }
 
-void trace(Backend& backend, const std::vector<std::string>& traced, const std::vector<Candidate>& chosen,
+void trace(Clock& clock, const std::vector<std::string>& traced, const std::vector<Candidate>& chosen,
            const std::vector<TimedLaunch>& launches) {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (std::find(traced.begin(), traced.end(), chosen[i].times->kernel) == traced.end()) continue;
     try {
-      chosen[i].times->library_functions = backend.traced(launches[i]);
+      chosen[i].times->library_functions = clock.traced(launches[i]);
     } catch (const std::runtime_error& e) {
       chosen[i].times->no_trace = e.what();
     }
   }
 }
 
-void count_dram(Backend& backend, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
+void count_dram(Clock& clock, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
   std::vector<double> about;
   for (const Candidate& c : chosen) about.push_back(c.estimate_s);
   try {
-    const std::vector<DramBytes> bytes = backend.dram_bytes(launches, about);
+    const std::vector<DramBytes> bytes = clock.dram_bytes(launches, about);
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->dram = bytes[i];
   } catch (const std::runtime_error& e) {
     for (const Candidate& c : chosen) c.times->left_out = e.what();
@@ -228,26 +228,27 @@ void join_traces(const KernelTimes& before, KernelTimes& k) {
 
 std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
   std::vector<KernelTimes> all(order.kernels.size());
+  Clock& clock = clock_of(backend_);
   const Case& timed = order.longer ? *order.longer : order.c;
   DeviceProblem device(backend_, *order.op, timed, (order.longer ? *order.longer_inputs : inputs).data());
   std::vector<Candidate> chosen = candidates_of(device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;
   if (order.once) {
-    launch_once(backend_, device, chosen);
+    launch_once(clock, device, chosen);
     return all;
   }
   std::vector<TimedLaunch> launches;
   for (const Candidate& c : chosen) launches.push_back(device.launch(*c.kernel));
   if (order.dram) {
-    count_dram(backend_, chosen, launches);
+    count_dram(clock, chosen, launches);
     return all;
   }
   const std::size_t in_use = backend_.memory_in_use();
-  std::vector<std::vector<double>> cold = backend_.time_us(launches, order.seconds, order.rest_s);
+  std::vector<std::vector<double>> cold = clock.time_us(launches, order.seconds, order.rest_s);
   std::vector<double> about;
   for (const auto& us : cold) about.push_back(quantile(us, 0.5));
-  std::vector<SteadyTimes> steady = backend_.steady_us(launches, about);
+  std::vector<SteadyTimes> steady = clock.steady_us(launches, about);
   const std::size_t more = std::max(in_use, backend_.memory_in_use()) - in_use;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     KernelTimes& t = *chosen[i].times;
@@ -255,8 +256,8 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
   }
   if (order.functions)
-    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = backend_.launched(launches[i], false);
-  trace(backend_, order.traced, chosen, launches);
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = clock.launched(launches[i], false);
+  trace(clock, order.traced, chosen, launches);
   if (!order.judge) return all;
   if (order.longer) {
     DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);

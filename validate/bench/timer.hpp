@@ -11,7 +11,7 @@
 
 #include "validate/cases/case.hpp"
 #include "validate/problem/op.hpp"
-#include "validate/worker/backend.hpp"
+#include "validate/worker/clock.hpp"
 #include "validate/worker/shared_memory.hpp"
 
 namespace assay {

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "validate/base/error.hpp"
+#include "validate/values/common_fills.hpp"
 #include "validate/values/layout.hpp"
 
 namespace assay {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench: times on a GPU beside ceilings and baselines measured in the same process; bytes by formula and as simt counts them,
 // on any machine.
-#include "validate/bench/bench.hpp"
+#include "validate/command/commands.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/bench/device.hpp"
 
@@ -18,13 +19,13 @@ namespace {
 
 using Json = BenchJson;
 
-Ceilings ceilings_of(Backend& backend, const std::vector<BenchShape>& rows) {
-  Ceilings ceilings{.copy = backend.copy_rate(), .matrix = {}, .peak_bytes = backend.peak_bytes_rate(), .peak_flops = {}};
+Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows) {
+  Ceilings ceilings{.copy = clock.copy_rate(), .matrix = {}, .peak_bytes = clock.peak_bytes_rate(), .peak_flops = {}};
   fmt::print("  device copy, read and written: {:.1f} GB/s", 1e-9 * ceilings.copy);
   for (const BenchShape& row : rows) {
     if (ceilings.matrix.contains(row.c.dtype)) continue;
-    const double rate = ceilings.matrix[row.c.dtype] = backend.matrix_rate(row.c.dtype);
-    ceilings.peak_flops[row.c.dtype] = backend.peak_flops_rate(row.c.dtype);
+    const double rate = ceilings.matrix[row.c.dtype] = clock.matrix_rate(row.c.dtype);
+    ceilings.peak_flops[row.c.dtype] = clock.peak_flops_rate(row.c.dtype);
     if (rate > 0) fmt::print("; matrix product in {}: {:.1f} TFLOP/s", name(row.c.dtype), 1e-12 * rate);
   }
   fmt::print("\n  L2 flushed before each launch; median [5 %, 95 %]; a ratio is the other's time over this one's\n\n");
@@ -39,30 +40,28 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
   std::erase_if(counted, [](const Kernel* k) { return !k->on_simt; });
   const std::vector<Task> tasks{{reduced.op, reduced.c, counted}};
   bool sound = true;
-  judge(tasks, {.backend = "simt", .timeout_s = flags.run.timeout_s, .sectors = true, .stop = &stop_requested},
-        [&](const Record& r) {
-          if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
-          if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
-          sound = sound && !is_bad(r.verdict);
-          Traffic sum;
-          for (const auto& [tensor, t] : r.traffic) {
-            sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
-            sum.unique_read_bytes += t.unique_read_bytes, sum.unique_written_bytes += t.unique_written_bytes;
-            sum.read_sectors += t.read_sectors, sum.written_sectors += t.written_sectors;
-          }
-          const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
-          const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
-          const double sectors = 32 * static_cast<double>(sum.read_sectors + sum.written_sectors);
-          fmt::print(
-              "  {:<18} {:<12} {:<5} {:<44} formula {:>12.0f}  unique {:>12.0f} ({:.4f})  requested {:.3f}  sectors {:.3f}{}\n",
-              reduced.op->name, r.kernel, name(reduced.c.dtype), summary_of(reduced.c), r.cost.bytes(), unique,
-              unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes(),
-              is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
-          if (flags.sites) print_sites(r.sites);
-          Json j = Json::parse(to_json(r));
-          j["record"] = "traffic";
-          out.write(j);
-        });
+  judge(tasks, {.backend = "simt", .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested}, [&](const Record& r) {
+    if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
+    if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
+    sound = sound && !is_bad(r.verdict);
+    Traffic sum;
+    for (const auto& [tensor, t] : r.traffic) {
+      sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
+      sum.unique_read_bytes += t.unique_read_bytes, sum.unique_written_bytes += t.unique_written_bytes;
+      sum.read_sectors += t.read_sectors, sum.written_sectors += t.written_sectors;
+    }
+    const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
+    const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
+    const double sectors = 32 * static_cast<double>(sum.read_sectors + sum.written_sectors);
+    fmt::print("  {:<18} {:<12} {:<5} {:<44} formula {:>12.0f}  unique {:>12.0f} ({:.4f})  requested {:.3f}  sectors {:.3f}{}\n",
+               reduced.op->name, r.kernel, name(reduced.c.dtype), summary_of(reduced.c), r.cost.bytes(), unique,
+               unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes(),
+               is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
+    if (flags.sites) print_sites(r.sites);
+    Json j = Json::parse(to_json(r));
+    j["record"] = "traffic";
+    out.write(j);
+  });
   return sound;
 }
 
@@ -94,13 +93,14 @@ std::unique_ptr<RowTimer> counter_of(std::unique_ptr<ChildTimer> process) {
 // Times every row; whether all is sound.
 bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, BenchOut& out, RunHead head) {
   const std::unique_ptr<Backend> backend = open_backend("cuda");
-  DeviceMonitor monitor(backend->bus_id());
+  Clock& clock = clock_of(*backend);
+  DeviceMonitor monitor(clock.bus_id());
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
   static constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
   const auto child = [&](const std::string& program) {
-    return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.run.timeout_s);
+    return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.timeout_s);
   };
   const auto counting = [] { return std::make_unique<ChildTimer>("/proc/self/exe", "cuda", kCounting); };
   BenchTimers timers;
@@ -114,7 +114,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     timers.sides[1].push_back(std::move(there));
   }
   if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
-  const Ceilings ceilings = ceilings_of(*backend, rows);
+  const Ceilings ceilings = ceilings_of(clock, rows);
   if (flags.dram) timers.counter = counter_of(counting());
   bool sound = true;
   std::string table;
@@ -148,19 +148,17 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
 
 // Throws BadInput where the flags contradict each other or the backend.
 void check_flags(const BenchFlags& flags, const std::string& backend_name) {
-  if (!flags.run.junit.empty() || !flags.run.markdown.empty()) throw BadInput("bench writes --json and no --junit or --md");
-  if (flags.run.watch) throw BadInput("--watch is for run, selfcheck and replay");
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
     throw BadInput("--memory runs nothing: there is nothing for --sites, --times-only or --ab");
-  if (flags.alone && flags.run.selection.kernels.empty()) throw BadInput("--alone needs --kernel: the kernels to time");
+  if (flags.alone && flags.selection.kernels.empty()) throw BadInput("--alone needs --kernel: the kernels to time");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
   if (flags.plant > 0 && flags.ab.empty()) throw BadInput("--plant is for --ab: it makes this side slower than the other");
-  if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.run.json.empty()))
+  if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
   if (!flags.ab.empty()) require_writable(flags.ab_json);
-  if (!flags.ab.empty() && flags.ab_json == flags.run.json)
+  if (!flags.ab.empty() && flags.ab_json == flags.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
   if (backend_name == "cuda") {
     if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
@@ -184,14 +182,14 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
 int bench_command(const BenchFlags& flags) {
   std::string backend_name;
   int code = 0;
-  if (!backend_ready(flags.run, backend_name, code)) return code;
+  if (!backend_ready(flags.machine, backend_name, code)) return code;
   check_flags(flags, backend_name);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 
   BenchOut out;
-  RunHead head = head_of(flags.run, backend_name);
+  RunHead head = head_of(backend_name, flags.selection);
   if (!flags.suite.empty()) head.suite = flags.suite;
-  if (!flags.run.json.empty()) out.json = std::make_unique<JsonLines>(flags.run.json);
+  if (!flags.json.empty()) out.json = std::make_unique<JsonLines>(flags.json);
   bool sound = true;
   fmt::print("Assay {} · commit {} · {}\n\n", head.version, head.commit, head.device);
   if (flags.memory) return hold_all(rows, flags, out, head);
@@ -216,7 +214,7 @@ int bench_command(const BenchFlags& flags) {
   if (!sound) return kVerdictFailed;
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;
-  compare.files = {flags.ab_json, flags.run.json}, compare.seed = flags.run.selection.seed;
+  compare.files = {flags.ab_json, flags.json}, compare.seed = flags.selection.seed;
   fmt::print("\n{} -> this build, in turns{}\n\n", flags.ab,
              flags.plant > 0 ? fmt::format(", {} % more work planted in this one", flags.plant) : "");
   return compare_command(compare);

@@ -49,28 +49,42 @@ CLI::Validator seed() {
   return CLI::Validator(check, "", "seed");
 }
 
-void add_selection(CLI::App& app, Selection& s) {
+void add_kernels(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
+  app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
+  app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
+}
+
+void add_selection(CLI::App& app, Selection& s) {
+  add_kernels(app, s);
   app.add_option("--suite", s.suite, "smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
       ->capture_default_str();
-  app.add_option("--seed", s.seed, "of the cases")->capture_default_str()->check(seed());
   app.add_option("--count", s.count, "cases of the random suite")->capture_default_str()->check(CLI::Range(1, 10'000'000));
-  app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
   app.add_option("--shard", s.shard, "i/n: the i-th of n equal parts, from 1");
-  app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
+}
+
+void add_backend(CLI::App& app, BackendFlags& f) {
+  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda where there is a GPU")
+      ->check(one_of("backend", kBackendFlags))
+      ->capture_default_str();
+  app.add_option("--skip-exit", f.skip_exit, "exit code when the backend is missing here")->check(CLI::Range(0, 255));
+  app.add_flag("--require-gpu", f.require_gpu, "fail where auto finds no GPU");
+}
+
+void add_timeout(CLI::App& app, double& timeout_s) {
+  app.add_option("--timeout", timeout_s, "seconds for one kernel on one case")->capture_default_str()->check(seconds());
 }
 
 void add_run_flags(CLI::App& app, RunFlags& f) {
   add_selection(app, f.selection);
-  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda where there is a GPU")
-      ->check(one_of("backend", kBackendFlags))
-      ->capture_default_str();
+  add_backend(app, f.machine);
   app.add_option("--json", f.json, "write one record a case here, JSON Lines");
   app.add_option("--junit", f.junit, "write a JUnit file here");
   app.add_option("--md", f.markdown, "write a Markdown summary here");
-  app.add_option("--timeout", f.timeout_s, "seconds for one kernel on one case")->capture_default_str()->check(seconds());
+  add_timeout(app, f.timeout_s);
   app.add_option("--budget", f.budget_s, "seconds for the whole run; the rest is skipped")
       ->check(seconds())
       ->transform([](std::string text) {
@@ -78,8 +92,6 @@ void add_run_flags(CLI::App& app, RunFlags& f) {
         return text;
       });
   app.add_option("--jobs", f.jobs, "worker processes at a time (default: one a core)")->check(CLI::Range(1, 1024));
-  app.add_option("--skip-exit", f.skip_exit, "exit code when the backend is missing here")->check(CLI::Range(0, 255));
-  app.add_flag("--require-gpu", f.require_gpu, "fail where auto finds no GPU");
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "races, uninitialised reads and unwritten outputs fail a kernel (simt; slower)");
   app.add_flag("--sectors", f.sectors, "count 32-byte sectors too (simt; slower)");
@@ -144,9 +156,9 @@ void add_replay(CLI::App& app, int& code) {
   const auto words = std::make_shared<std::vector<std::string>>();  // of a repro line, quoted or not
   CLI::App& replay = *app.add_subcommand("replay", "one case, everything printed");
   replay.add_option("line", *words, "a repro line")->required();
-  replay.add_option("--backend", f->backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
+  add_backend(replay, f->machine);
   replay.add_flag("--watch", f->watch, "races, uninitialised reads and unwritten outputs fail it (simt)");
-  replay.add_option("--timeout", f->timeout_s, "seconds")->check(seconds());
+  add_timeout(replay, f->timeout_s);
   add_shrink_flags(replay, *f);
   replay.callback([=, &code] { code = replay_command(fmt::format("{}", fmt::join(*words, " ")), *f); });
 }
@@ -154,8 +166,10 @@ void add_replay(CLI::App& app, int& code) {
 void add_bench(CLI::App& app, int& code) {
   const auto f = std::make_shared<BenchFlags>();
   CLI::App& bench = *app.add_subcommand("bench", "time kernels on a GPU; on simt, count their bytes");
-  add_run_flags(bench, f->run);
-  bench.remove_option(bench.get_option("--suite"));
+  add_kernels(bench, f->selection);
+  add_backend(bench, f->machine);
+  add_timeout(bench, f->timeout_s);
+  bench.add_option("--json", f->json, "write one record a row here, JSON Lines");
   bench.add_option("--suite", f->suite,
                    "rows that a document reported, by the name of a file in datasets/bench/suites; default: the ops' own shapes");
   bench.add_option("--shape", f->shapes, "axes of one row of the table, like 'rows=16384 cols=8192' (repeatable)");
@@ -216,11 +230,9 @@ void add_report(CLI::App& app, int& code) {
 void add_probe(CLI::App& app, int& code) {
   const auto f = std::make_shared<ProbeFlags>();
   CLI::App& probe = *app.add_subcommand("probe", "the instructions of the device layer, one by one, against another machine");
-  probe.add_option("--backend", f->run.backend, "simt, cuda or auto")->check(one_of("backend", kBackendFlags));
-  probe.add_option("--json", f->run.json, "write digests of the results here, JSON Lines");
+  add_backend(probe, f->machine);
+  probe.add_option("--json", f->json, "write digests of the results here, JSON Lines");
   probe.add_option("--against", f->against, "such a file, whose results must be met; or simt, which is run beside it");
-  probe.add_option("--skip-exit", f->run.skip_exit, "exit code when the backend is missing here")->check(CLI::Range(0, 255));
-  probe.add_flag("--require-gpu", f->run.require_gpu, "fail where auto finds no GPU");
   probe.callback([f, &code] { code = probe_command(*f); });
 }
 

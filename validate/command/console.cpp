@@ -9,8 +9,8 @@
 #include <cctype>
 #include <cstdio>
 
-#include "validate/command/commands.hpp"
 #include "validate/judge/pattern.hpp"
+#include "validate/judge/selection.hpp"
 
 namespace assay {
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "validate/base/error.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/judge/memory.hpp"
@@ -17,9 +18,9 @@ namespace assay {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using HostClock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
 // Every output compared with bytes of zeros: as long as with any other.  Of an op with stages these are solved from them first.
 double compare_all(const Prepared& p) {
@@ -29,7 +30,7 @@ double compare_all(const Prepared& p) {
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     images.push_back(is_given(op.tensors[i]) ? p.inputs.data() + p.packing.given[i]
                                              : outputs.emplace_back(p.packing.placements[i].bytes + 1).data());
-  const Clock::time_point start = Clock::now();
+  const HostClock::time_point start = HostClock::now();
   std::unique_ptr<Problem> own;
   const Problem& judged = judged_by(op, p.task->c, p.packing.placements, images, *p.problem, own);
   int output = 0;

@@ -7,9 +7,11 @@
 #include <fstream>
 
 #include "cuda/core/vendor/library.hpp"
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/values/common_fills.hpp"
 
 namespace assay {
 

@@ -13,14 +13,13 @@
 #include <new>
 #include <system_error>
 
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/worker/worker.hpp"
 
 namespace assay {
-
-std::atomic<bool> stop_requested{false};
 
 namespace {
 
@@ -64,7 +63,7 @@ __attribute__((constructor(101))) static void require_processor() {
 
 int main(int argc, char** argv) {
   using namespace assay;
-  if (argc == 3 && std::string_view(argv[1]) == "worker") return serve(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "worker") return serve([&] { return open_backend(argv[2]); });
   if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
   // A descriptor that was closed would be given to the next file, which would then take the output.
   for (int fd = 0; fd <= 2; ++fd)

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
@@ -152,18 +153,15 @@ std::int64_t show_differences(Instruction i, const Bits& in, const Bits& here, c
 int probe_command(const ProbeFlags& flags) {
   std::string name;
   int code = 0;
-  if (!backend_ready(flags.run, name, code)) return code;
+  if (!backend_ready(flags.machine, name, code)) return code;
   const bool live = flags.against == "simt";
   std::map<std::string, Probed> expected;
   if (!flags.against.empty() && !live) expected = probed_in(flags.against);
-  RunFlags head_flags = flags.run;
-  head_flags.selection.suite = "probe";
-  head_flags.selection.seed = kProbeSeed;
-  const RunHead head = head_of(head_flags, name);
+  const RunHead head = head_of(name, {.suite = "probe", .seed = kProbeSeed});
   std::unique_ptr<JsonLines> json;
-  if (!flags.run.json.empty()) {
-    require_writable(flags.run.json);
-    json = std::make_unique<JsonLines>(flags.run.json);
+  if (!flags.json.empty()) {
+    require_writable(flags.json);
+    json = std::make_unique<JsonLines>(flags.json);
     json->write(to_json(head));
   }
   const std::unique_ptr<Backend> backend = open_backend(name);

@@ -14,7 +14,7 @@ namespace assay {
 int replay_command(const std::string& line, const RunFlags& flags) {
   std::string backend;
   int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
+  if (!backend_ready(flags.machine, backend, code)) return code;
   check_watch(flags, backend);
   const std::vector<OpShape> shapes = op_shapes();
   const Repro repro_line = parse_repro(line, shapes);

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "cuda/core/vendor/library.hpp"
+#include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
@@ -151,7 +152,7 @@ void print_sites(const std::vector<SiteTraffic>& sites) {
                s.requests, s.sectors, s.wavefronts);
 }
 
-RunHead head_of(const RunFlags& flags, const std::string& backend) {
+RunHead head_of(const std::string& backend, const Selection& selection) {
   RunHead h;
   h.version = version();
   h.commit = commit();
@@ -167,8 +168,8 @@ RunHead head_of(const RunFlags& flags, const std::string& backend) {
     if (b.name == backend) h.device = b.device;
   h.host = host_text();
   h.date = now_utc();
-  h.suite = flags.selection.suite;
-  h.seed = flags.selection.seed;
+  h.suite = selection.suite;
+  h.seed = selection.seed;
   if (backend == "cuda")
     for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()})
       if (library->available()) h.libraries[library->name()] = library->version();
@@ -178,7 +179,7 @@ RunHead head_of(const RunFlags& flags, const std::string& backend) {
 int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
-  if (!backend_ready(flags, backend, code)) return code;
+  if (!backend_ready(flags.machine, backend, code)) return code;
   check_watch(flags, backend);
   const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
   const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
@@ -193,7 +194,7 @@ int run_command(const RunFlags& flags) {
   JudgeOptions options = judge_options(flags, backend);
   if (whole_suite(flags)) options.power = &power;
   const Tally tally =
-      run_tasks(tasks, flags, options, head_of(flags, backend),
+      run_tasks(tasks, flags, options, head_of(backend, flags.selection),
                 flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
                   if (expected.empty()) return;
                   const auto at = expected.find(r.repro);

@@ -82,8 +82,8 @@ class Selfcheck {
     JudgeOptions options = judge_options(once, machine);
     options.policies = policies_;
     options.enough = [this](const Kernel& k) { return k.broken && enough(trial(k)); };
-    const Tally tally =
-        run_tasks(tasks, once, options, head_of(once, machine), Console::Show::progress, [&](Record& r) { count(machine, r); });
+    const Tally tally = run_tasks(tasks, once, options, head_of(machine, once.selection), Console::Show::progress,
+                                  [&](Record& r) { count(machine, r); });
     tally_.interrupted = tally_.interrupted || tally.interrupted;
     tally_.seconds += tally.seconds;
   }
@@ -145,7 +145,7 @@ class Selfcheck {
                  backend_, tally_.seconds);
     }
     if (!flags_.run.markdown.empty()) {
-      const RunHead head = head_of(flags_.run, backend_);
+      const RunHead head = head_of(backend_, flags_.run.selection);
       const std::string title = fmt::format("`validate-trial selfcheck --suite {} --seed {}{}` on {}, commit {}.", suite,
                                             head.seed, flags_.policies ? " --policies" : "", head.device, head.commit);
       write_whole(flags_.run.markdown, matrix_markdown(trials_, title, policies_, suite));
@@ -167,7 +167,7 @@ int selfcheck_command(const SelfcheckFlags& flags) {
   if (!flags.run.markdown.empty()) require_writable(flags.run.markdown);
   std::string backend;
   int code = 0;
-  if (!backend_ready(flags.run, backend, code)) return code;
+  if (!backend_ready(flags.run.machine, backend, code)) return code;
   check_watch(flags.run, backend);
   return Selfcheck(flags, backend).run();
 }

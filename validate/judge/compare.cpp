@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/solved_elements.hpp"
-#include "validate/values/random.hpp"
 
 namespace assay {
 
@@ -98,50 +96,6 @@ void each_judged(const Problem& problem, const Numerics& numerics, int output, c
     e.wrong = !(ratio(e.got, e.golden, e.bound, exact, got.dtype) <= 1);
     visit(e);
   }
-}
-
-bool same_elements(const Tensor& a, const Tensor& b) {
-  const std::int64_t n = a.size();
-  const int bytes = size_of(a.dtype);
-  if (a.contiguous() && std::memcmp(a.data, b.data, static_cast<std::size_t>(n * bytes)) == 0) return true;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const char* pa = static_cast<const char*>(a.data) + a.offset(i) * bytes;
-    const char* pb = static_cast<const char*>(b.data) + b.offset(i) * bytes;
-    if (std::memcmp(pa, pb, static_cast<std::size_t>(bytes)) != 0 && !(std::isnan(a.at(i)) && std::isnan(b.at(i)))) return false;
-  }
-  return true;
-}
-
-std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
-  const std::int64_t n = t.size();
-  const auto bytes = static_cast<std::size_t>(size_of(t.dtype));
-  const bool contiguous = t.contiguous();
-  // What the bits of a NaN exceed, but for the sign; 0: it takes decoding.
-  const std::uint64_t infinite = t.dtype == f16 ? 0x7c00 : t.dtype == bf16 ? 0x7f80 : t.dtype == f32 ? 0x7f800000 : 0;
-  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
-  std::uint64_t h = random::mix(seed + static_cast<std::uint64_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::uint64_t word = 0;
-    const std::int64_t at = contiguous ? i : t.offset(i);
-    std::memcpy(&word, static_cast<const std::byte*>(t.data) + static_cast<std::size_t>(at) * bytes, bytes);
-    const bool nan = infinite ? (word & ~sign) > infinite : is_float(t.dtype) && std::isnan(decode(t.dtype, t.data, at));
-    h = random::mix(((nan ? ~std::uint64_t{0} : word) ^ h) + random::kGamma);
-  }
-  return h;
-}
-
-bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {
-  if (t.contiguous() || t.size() == 0) return true;
-  const std::int64_t row = t.shape[t.rank - 1], rows = t.size() / row, element = size_of(t.dtype);
-  const auto* image = static_cast<const std::byte*>(t.data);
-  std::int64_t end_of_previous = 0;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t begin = t.offset(r * row) * element;
-    for (std::int64_t b = end_of_previous; b < begin; ++b)
-      if (image[b] != garbage) return false;
-    end_of_previous = begin + row * element;
-  }
-  return end_of_previous <= static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace assay

@@ -33,13 +33,4 @@ struct Element {
 void each_judged(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact,
                  const std::function<void(const Element&)>& visit);
 
-// Whether two images hold the same elements, bit for bit; NaNs of any payload are equal.
-bool same_elements(const Tensor& a, const Tensor& b);
-
-// A number made of every element's bits, NaNs of any payload alike: equal for equal outputs, on any machine.
-std::uint64_t digest(const Tensor& t, std::uint64_t seed);
-
-// Whether every byte between the rows of an image still is `garbage`.
-bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage);
-
 }  // namespace assay

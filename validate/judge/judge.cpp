@@ -13,19 +13,22 @@
 #include <thread>
 #include <utility>
 
+#include "validate/base/memory.hpp"
 #include "validate/judge/crew.hpp"
 #include "validate/judge/memory.hpp"
+#include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
 #include "validate/judge/settle.hpp"
+#include "validate/problem/relate.hpp"
 #include "validate/worker/process.hpp"
 
 namespace assay {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using HostClock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
 // A kernel, the prepared tasks that wait for it, and its worker: no kernel suffers from another.
 struct Lane {
@@ -35,7 +38,7 @@ struct Lane {
   std::unique_ptr<WorkerProcess> worker{};
   std::shared_ptr<Prepared> running{};
   SharedMemory outputs{};
-  Clock::time_point sent{};
+  HostClock::time_point sent{};
 };
 
 template <class T>
@@ -82,9 +85,9 @@ class Run {
   template <class Job>
   auto timed(std::atomic<std::int64_t>& ns, Job job) {
     return crew_.post([&ns, job = std::move(job)] {
-      const Clock::time_point start = Clock::now();
+      const HostClock::time_point start = HostClock::now();
       auto made = job();
-      ns += std::chrono::nanoseconds(Clock::now() - start).count();
+      ns += std::chrono::nanoseconds(HostClock::now() - start).count();
       return made;
     });
   }
@@ -152,7 +155,7 @@ class Run {
       for (const Kernel* k : m.task->kernels) lane_of(*k).tasks.push_back(m.made);
     }
     for (; !making_.empty() && making_.front().made; making_.pop_front()) {
-      const Clock::time_point start = Clock::now();
+      const HostClock::time_point start = HostClock::now();
       if (options_.power) options_.power->look(*making_.front().made);
       tally_.work.power += seconds_since(start);
     }
@@ -180,7 +183,7 @@ class Run {
       lane.tasks.pop_front();
       lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
-      lane.sent = Clock::now();
+      lane.sent = HostClock::now();
       lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
                          .kernel = std::string(lane.kernel->name),
                          .c = lane.running->task->c,
@@ -276,7 +279,7 @@ class Run {
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
-  Clock::time_point start_ = Clock::now();
+  HostClock::time_point start_ = HostClock::now();
   Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before what they use
 };
 

@@ -11,9 +11,6 @@
 
 namespace assay {
 
-// Bytes that a process may still take: the least of what the machine has free and what its control group leaves it.
-std::size_t available_memory();
-
 // Bytes of a case with one worker on it: in the judge the inputs, both runs' outputs and the golden in f64; in the worker
 // every tensor, its image and its maps of touched bytes.  An estimate: right within a factor of two, never far too small.
 double memory_of(const Op&, const Case&);

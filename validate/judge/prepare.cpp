@@ -12,8 +12,8 @@
 namespace assay {
 
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, PrepareTimes* times) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
+  using HostClock = std::chrono::steady_clock;
+  const HostClock::time_point start = HostClock::now();
   auto p = std::make_shared<Prepared>();
   p->task = &task;
   p->first_record = first_record;
@@ -30,13 +30,13 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, Pr
   attach(*p->problem, task.c, p->packing.placements, images);
   if (const Legality ok = p->problem->legal(); !ok)
     throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
-  const Clock::time_point filled = Clock::now();
+  const HostClock::time_point filled = HostClock::now();
   const Fill& fill = find_fill(*task.op, task.c.fill);
   p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
   p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
   p->scattered = fill.scattered && !fill.coherent;
   if (times) times->inputs_s = std::chrono::duration<double>(filled - start).count();
-  if (times) times->golden_s = std::chrono::duration<double>(Clock::now() - filled).count();
+  if (times) times->golden_s = std::chrono::duration<double>(HostClock::now() - filled).count();
   p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
   return p;
 }

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "validate/judge/aggregate.hpp"
-#include "validate/judge/judge.hpp"
+#include "validate/judge/task.hpp"
+#include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 

@@ -7,9 +7,11 @@
 
 #include "validate/judge/compare.hpp"
 #include "validate/judge/pattern.hpp"
-#include "validate/judge/policy.hpp"
+#include "validate/judge/policy_figures.hpp"
 #include "validate/judge/tiers.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/records/policy.hpp"
+#include "validate/values/tensor_bits.hpp"
 
 namespace assay {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "validate/judge/judge.hpp"
 #include "validate/judge/prepare.hpp"
+#include "validate/judge/task.hpp"
 #include "validate/records/record.hpp"
+#include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 

@@ -10,9 +10,9 @@ namespace assay {
 
 Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds) {
   constexpr double kLongestTrial = 2;  // seconds; a hang costs that much each time
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  using HostClock = std::chrono::steady_clock;
+  const HostClock::time_point start = HostClock::now();
+  const auto spent = [&] { return std::chrono::duration<double>(HostClock::now() - start).count(); };
   const Op* op = find_op(failed.c.op);
   const Kernel* kernel = op ? find_kernel(failed.c.op, failed.kernel) : nullptr;
   if (!kernel || !can_shrink(failed)) return {.of = failed.repro};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/judge/tiers.hpp"
+#include "validate/judge/relation_check.hpp"
 
 #include <algorithm>
 

@@ -113,7 +113,7 @@ Hooks hooks_of_rope() {
                     {.name = "turned_back",
                      .shows = "a turn that is none, or that the way back does not undo",
                      .bits = false,
-                     .back = {{"q", "q_out"}, {"k", "k_out"}},
+                     .inverse = {{"q", "q_out"}, {"k", "k_out"}},
                      .partner = partner}}};
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
+#include "validate/values/common_fills.hpp"
 #include "validate/values/layout.hpp"
 
 namespace assay {

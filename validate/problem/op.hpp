@@ -148,6 +148,13 @@ inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 std::span<const Op> ops();
 std::span<const Kernel> kernels();
 
+// The place of a tensor among the op's; their number where there is none of that name.
+inline std::size_t tensor_index(const Op& op, std::string_view name) {
+  std::size_t i = 0;
+  while (i < op.tensors.size() && op.tensors[i].name != name) ++i;
+  return i;
+}
+
 // By name; nullptr where there is none.
 const Op* find_op(std::string_view name);
 const Kernel* find_kernel(std::string_view op, std::string_view name);

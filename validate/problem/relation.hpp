@@ -4,22 +4,13 @@
 // in a tensor a row lies, or on how many others there are.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "validate/cases/case.hpp"
 
 namespace assay {
-
-struct Op;
-struct Kernel;
-class Problem;
-struct Packing;
 
 struct Relation {
   std::string_view name;
@@ -39,42 +30,39 @@ struct Relation {
   struct Scaled {
     std::string_view tensor;
     double factor = 1, added = 0;
+    double of(double v) const { return added == 0 ? v * factor : v * factor + added; }  // Note: -0 + 0 is no -0
   };
   std::vector<Scaled> scaled{};
-  // The way back: an input takes what the kernel gave for an output, each element from the place of its partner (place(place(i))
-  // = i), and what comes out is the input that there was, at the partner's place.  The op rotates pairs of partners, which moves
-  // an error of one to the other by no more than what it is.
-  struct Back {
+  // Inverse check: feed the output back as input and expect the original input.  Element i comes from and goes to the place of
+  // its partner (partner(partner(i)) = i).  The op rotates pairs of partners, so an error of one reaches the other no larger.
+  struct Inverse {
     std::string_view input, output;
   };
-  std::vector<Back> back{};
+  std::vector<Inverse> inverse{};
   std::int64_t (*partner)(const Case&, std::int64_t i) = nullptr;
   // What becomes of element i (of the related problem) of a tensor of integers.
   double (*integer)(std::string_view tensor, const Dims& from, std::int64_t i, double v) = nullptr;
   void (*change)(Case&) = nullptr;         // of the attributes; of the axes where they are regrouped
   bool (*applies)(const Case&) = nullptr;  // none: wherever the axis has enough to move
+
+  // The inverse check that takes this input, or this output; null: none.
+  const Inverse* inverse_into(std::string_view input) const { return inverse_with(&Inverse::input, input); }
+  const Inverse* inverse_of(std::string_view output) const { return inverse_with(&Inverse::output, output); }
+  Scaled scaling(std::string_view tensor) const {
+    for (const Scaled& s : scaled)
+      if (s.tensor == tensor) return s;
+    return {.tensor = tensor};
+  }
+
+ private:
+  const Inverse* inverse_with(std::string_view Inverse::*end, std::string_view tensor) const {
+    for (const Inverse& i : inverse)
+      if (i.*end == tensor) return &i;
+    return nullptr;
+  }
 };
 
 // Which relations a run tries on a case.
 enum class Relations { none, share, all };
-
-// Of a case, those that apply by its extents: all; or of one case in four, one, chosen by its seed.
-std::vector<std::string> relations_of(const Op&, const Case&, Relations which);
-const Relation* find_relation(const Op&, std::string_view name);
-
-// The other problem: its case, where its tensors lie, and its inputs' images.
-struct Related {
-  Case c;
-  std::vector<std::byte> inputs;  // as `pack(op, c)` has them
-};
-// None where some input would not be what the relation says, since its dtype has no such value.  `outputs`: of the kernel, for
-// relations that lead back.
-std::optional<Related> relate(const Op&, const Case&, const Relation&, const Packing&, const std::byte* inputs,
-                              const std::byte* outputs);
-
-// Judges a kernel's outputs on the related problem by those on the original, which is solved where bits need not be equal.
-// Returns what is wrong; empty: nothing.
-std::string judge_relation(const Op&, const Kernel&, const Relation&, const Case&, const Problem& original, const Packing&,
-                           const std::byte* inputs, const std::byte* outputs, const std::byte* related_outputs);
 
 }  // namespace assay

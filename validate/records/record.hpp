@@ -12,8 +12,8 @@
 
 #include "ops/core/contract.hpp"
 #include "validate/cases/case.hpp"
-#include "validate/judge/policy.hpp"
-#include "validate/worker/backend.hpp"
+#include "validate/records/policy.hpp"
+#include "validate/worker/traffic.hpp"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "validate/records/stats.hpp"
-#include "validate/worker/backend.hpp"
+#include "validate/worker/traffic.hpp"
 
 namespace assay {
 

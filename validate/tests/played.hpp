@@ -11,7 +11,7 @@
 #include "validate/judge/compare.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/problem/op.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/worker/protocol.hpp"
 
 namespace assay::test {
 

@@ -18,11 +18,12 @@
 #include "simt/machine.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/values/random.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay::test {
 
 // Kernel number i takes 10·(i + 1) us, or what is said.
-class PretendedClock final : public Backend {
+class PretendedClock final : public Backend, public Clock {
  public:
   bool computes = true;
   Launcher slow = nullptr;  // this one takes long by the host's clock
@@ -53,6 +54,7 @@ class PretendedClock final : public Backend {
     if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
   }
   Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  Clock* clock() override { return this; }
   int arch() const override { return 90; }
   std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double, double rest_s) override {
     rested_s = rest_s;

@@ -46,9 +46,4 @@ struct Fill {
   bool scattered = false;
 };
 
-std::span<const Fill> common_fills();
-
-// One of 0 ... places - 1; of eight, one is an end.
-std::int64_t any_place(const FillSite&, std::int64_t i);
-
 }  // namespace assay

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders and replies as text.
+#include "validate/worker/protocol.hpp"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 
@@ -29,20 +29,6 @@ T whole(const Json& j) {
 }
 
 }  // namespace
-
-Packing pack(const Op& op, const Case& c) {
-  Packing p{.placements = place(op, c)};
-  for (std::size_t i = 0; i < p.placements.size(); ++i) {
-    const auto take = [&](std::size_t& total) {
-      const std::size_t begin = total + p.placements[i].offset;
-      total += (p.placements[i].offset + p.placements[i].bytes + 255) / 256 * 256;
-      return begin;
-    };
-    p.given.push_back(is_given(op.tensors[i]) ? take(p.input_bytes) : 0);
-    p.at.push_back(op.tensors[i].role == Role::output ? take(p.output_bytes) : p.given.back());
-  }
-  return p;
-}
 
 std::string to_text(const Order& o) {
   return Json{{"id", o.id},

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "validate/judge/compare.hpp"
-#include "validate/problem/relation.hpp"
+#include "validate/problem/relate.hpp"
+#include "validate/values/tensor_bits.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 
 namespace assay {

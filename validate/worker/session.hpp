@@ -3,8 +3,9 @@
 // changed compared.  The outputs go back as they are: judging them is the parent's.
 #pragma once
 
+#include "validate/worker/backend.hpp"
+#include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
-#include "validate/worker/worker.hpp"
 
 namespace assay {
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <new>
 
-#include "validate/judge/memory.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/session.hpp"
 #include "validate/worker/shared_memory.hpp"
@@ -80,7 +80,7 @@ void limit_memory() {
 
 }  // namespace
 
-int serve(std::string_view backend_name) {
+int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGINT, SIG_IGN);  // the parent decides when a run ends
   limit_memory();
@@ -91,7 +91,7 @@ int serve(std::string_view backend_name) {
     const Order order = order_from(text);
     Reply reply;
     try {
-      if (!backend) backend = open_backend(backend_name);
+      if (!backend) backend = open_backend();
       reply = execute(*backend, order, fds[0], fds[1]);
     } catch (const std::exception& e) {
       reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bench makes of the device's own figures.
 #include "catch_shim.hpp"
+#include "validate/backends/device_figures.hpp"
 #include "validate/bench/device.hpp"
 
 namespace assay {

@@ -126,7 +126,7 @@ TEST_CASE("bench: --once launches each kernel on the first row that it is quick 
     BenchOut out;
     out.json = std::make_unique<JsonLines>(file.string());
     BenchFlags flags;
-    flags.run.selection.no_vendor = true;
+    flags.selection.no_vendor = true;
     bench_once(machine, rows, flags, out, false);
   }
   std::ifstream in(file);
@@ -180,7 +180,7 @@ TEST_CASE("bench: the ceiling that allows the longer time is the limit; without 
   PretendedClock machine;
   BenchFlags flags;
   flags.baseline = "vendor";
-  flags.run.selection.kernels = {"naive"};
+  flags.selection.kernels = {"naive"};
   const std::string line = "linear f32 tokens=5 hidden=64 out=9 seed=1";
   const BenchRows slow = timed(machine, line, flags, {.copy = 1e15, .matrix = {{f32, 1e9}, {f16, 1}}});
   const Json& naive = slow.of("naive");

@@ -5,7 +5,7 @@
 
 #include "validate/records/record.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/worker/protocol.hpp"
 
 using namespace assay;
 using namespace assay::fuzz;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of other suites do what they do there, their weaknesses included.
-#include "validate/judge/policy.hpp"
+#include "validate/records/policy.hpp"
 
 #include <limits>
 
 #include "catch_shim.hpp"
 #include "fixed_problem.hpp"
+#include "validate/judge/policy_figures.hpp"
 
 namespace assay {
 namespace {

@@ -7,8 +7,9 @@
 
 #include "catch_shim.hpp"
 #include "validate/base/error.hpp"
+#include "validate/values/common_fills.hpp"
 #include "validate/values/layout.hpp"
-#include "validate/worker/worker.hpp"
+#include "validate/worker/protocol.hpp"
 
 using namespace assay;
 

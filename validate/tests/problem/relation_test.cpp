@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relations: the oracles keep them, and of each kind a fault is planted that the bound lets pass.
-#include "validate/problem/relation.hpp"
+#include "validate/judge/relation_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +80,7 @@ TEST_CASE("relation: every op has several, each of a name and a bug of its own",
       CHECK(names.insert(r.name).second);
       CHECK(shown.insert(r.shows).second);
       CHECK(find_relation(op, r.name) == &r);
-      CHECK(r.back.empty() == (r.partner == nullptr));
+      CHECK(r.inverse.empty() == (r.partner == nullptr));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "catch_shim.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/values/tensor_bits.hpp"
 
 namespace assay {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "catch_shim.hpp"
 #include "validate/cases/op_shape.hpp"
+#include "validate/values/common_fills.hpp"
 
 using namespace assay;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What judge and worker tell each other arrives as it was sent.
+#include "validate/worker/protocol.hpp"
 #include "catch_shim.hpp"
-#include "validate/worker/worker.hpp"
 
 using namespace assay;
 

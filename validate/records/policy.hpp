@@ -5,12 +5,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include "validate/problem/op.hpp"
 
 namespace assay {
 
@@ -28,9 +27,6 @@ struct PolicyFigures {
   double error_squares = 0, got_squares = 0, golden_squares = 0, product = 0;
   double max_error = 0;  // NaN where any error is
 };
-
-// The figures of output number `output` of a solved problem, over its solved rows.
-PolicyFigures policy_figures(const Problem& problem, int output, const Tensor& got);
 
 // Whether a rule lets outputs pass.  `baseline`: the figures of the plain kernel on the same case, output by output, which
 // two-times-baseline needs.

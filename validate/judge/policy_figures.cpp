@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/policy.hpp"
+#include "validate/judge/policy_figures.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -57,29 +56,6 @@ PolicyFigures policy_figures(const Problem& problem, int output, const Tensor& g
     f.max_error = larger(std::fabs(error), f.max_error);
   }
   return f;
-}
-
-bool passes(Policy policy, std::span<const PolicyFigures> outputs, std::span<const PolicyFigures> baseline) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const PolicyFigures& f = outputs[i];
-    if (f.compared == 0) continue;
-    bool ok = true;
-    switch (policy) {
-      case Policy::allclose: ok = f.not_close == 0; break;
-      case Policy::assert_close: ok = f.not_assert_close == 0; break;
-      // llama.cpp, tests/test-backend-ops.cpp: NaN and unequal infinities fail; then err > 5e-4 fails, which a NaN (equal
-      // infinities make one) does not, and the energy is that of the output under test.
-      case Policy::nmse: ok = !f.class_differs && !(f.error_squares / f.got_squares > 5e-4); break;
-      // TileLang's Profiler.assert_allclose: 1 % of the elements may be anything, NaN too (max_mismatched_ratio = 0.01).
-      case Policy::matched_99: ok = f.not_close <= f.compared / 100; break;
-      // FlashAttention, tests/test_flash_attn.py: (out - ref).abs().max() <= 2 * (baseline - ref).abs().max().
-      case Policy::twice_baseline: ok = i < baseline.size() && f.max_error <= 2 * baseline[i].max_error; break;
-      // cosine_similarity(out.flatten(), ref.flatten()) > 0.99, as quantised kernels' tests have it.
-      case Policy::cosine: ok = f.product / std::sqrt(f.got_squares * f.golden_squares) > 0.99; break;
-    }
-    if (!ok) return false;
-  }
-  return true;
 }
 
 }  // namespace assay

@@ -2,7 +2,7 @@
 // The fills that mean something for every op.  Inputs get the fill's class, weights N(0, 1) unless the fill says
 // otherwise.  Classes that would drown the result if every input had them (a large mean, values near the largest) are
 // those of the first input; the others then stay N(0, 1), so that the bound keeps its power.
-#include "validate/values/fill.hpp"
+#include "validate/values/common_fills.hpp"
 
 #include <algorithm>
 #include <array>

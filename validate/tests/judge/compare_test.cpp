@@ -6,6 +6,7 @@
 
 #include "catch_shim.hpp"
 #include "validate/tests/fixed_problem.hpp"
+#include "validate/values/tensor_bits.hpp"
 
 using namespace assay;
 using test::FixedProblem;

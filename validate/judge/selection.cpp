@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From flags to tasks.
+#include "validate/judge/selection.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <filesystem>
 
 #include "validate/base/error.hpp"
-#include "validate/command/commands.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/values/layout.hpp"
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/relation_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "validate/judge/compare.hpp"
+#include "validate/problem/bounds.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay {
+
+namespace {
+
+bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+
+// Whether scaling by a power of two is exact here: both ends are normal values, or both zero, and not because they underflow.
+// Note: what is rounded up to the least normal value was rounded as a subnormal.
+bool scales_exactly(DType t, double v, double scaled, bool zero_by_right) {
+  const double least = random::power_of_two(info(t).format.min_exponent), most = overflow_threshold(t);
+  const auto normal = [&](double x) { return std::fabs(x) > least && std::fabs(x) < most; };
+  return v == 0 ? zero_by_right : normal(v) && normal(scaled);
+}
+
+std::string place(std::span<const Axis> axes, const Tensor& t, std::int64_t i) {
+  std::string text;
+  for (std::size_t a = axes.size(); a-- > 0; i /= t.shape[a])
+    text = fmt::format("{} {}{}{}", name(axes[a]), i % t.shape[a], text.empty() ? "" : ", ", text);
+  return text;
+}
+
+// The related problem with its golden; of an op with stages, from what the candidate itself has stored.
+struct Solved {
+  std::optional<Related> related;
+  std::unique_ptr<Problem> problem;  // none: it does not apply
+};
+Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
+             const std::byte* outputs, const std::byte* related_outputs) {
+  Solved s{.related = relate(op, c, r, from, inputs, outputs), .problem = nullptr};
+  if (!s.related) return s;
+  const Packing to = pack(op, s.related->c);
+  std::vector<std::byte*> images;
+  for (std::size_t t = 0; t < op.tensors.size(); ++t)
+    images.push_back(is_given(op.tensors[t]) ? s.related->inputs.data() + to.given[t]
+                     : op.composite          ? const_cast<std::byte*>(related_outputs) + to.at[t]
+                                             : nullptr);
+  s.problem = op.make();
+  attach(*s.problem, s.related->c, to.placements, images);
+  s.problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
+  s.problem->solve();
+  return s;
+}
+
+}  // namespace
+
+std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original,
+                           const Packing& from, const std::byte* inputs, const std::byte* outputs,
+                           const std::byte* related_outputs) {
+  const bool bits = r.bits && kernel.deterministic && !kernel.position_matters && !is_vendor(kernel);
+  const bool bounds = !bits || (!r.loose.empty() && r.move != Relation::Move::first_part);
+  Solved solved;
+  if (bounds && original.rows().all()) {  // Note: a sampled golden has no bound for the rows left out
+    solved = solve(op, c, r, from, inputs, outputs, related_outputs);
+    if (!solved.problem) return {};
+  }
+  const Problem* problem = solved.problem.get();
+  const Case changed = related_case(r, c);
+  const Packing to = pack(op, changed);
+
+  int output = -1;
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    const TensorSpec& spec = op.tensors[t];
+    if (spec.role != Role::output) continue;
+    ++output;
+    const bool loose = std::find(r.loose.begin(), r.loose.end(), spec.name) != r.loose.end(), by_bits = bits && !loose;
+    if ((loose && r.move == Relation::Move::first_part) || (!by_bits && !problem)) continue;
+    const Relation::Inverse* inverse = r.inverse_of(spec.name);
+    const std::size_t origin = inverse ? tensor_index(op, inverse->input) : t;
+    Tensor a = from.placements[origin].tensor, b = to.placements[t].tensor;
+    a.data = const_cast<std::byte*>(inverse ? inputs + from.given[origin] : outputs + from.at[t]);
+    b.data = const_cast<std::byte*>(related_outputs + to.at[t]);
+    const auto fail = [&](std::int64_t i, double was, const char* why) {
+      return fmt::format("relation {}: '{}' at {} is {:.9g}, {} {:.9g}", r.name, spec.name, place(spec.axes, b, i), b.at(i), why,
+                         was);
+    };
+    if (!by_bits)
+      if (const Comparison judged = compare(*problem, kernel.numerics, output, b, false); judged.wrong)
+        return fail(judged.worst, judged.golden, "out of the bound of");
+    if (!by_bits && op.composite) continue;  // Note: the bound of a stage says nothing of what its inputs differ by
+    const Relation::Scaled s = r.scaling(spec.name);
+    std::optional<Bounds> related_bounds, original_bounds;
+    if (!by_bits)
+      related_bounds.emplace(*problem, kernel.numerics, output), original_bounds.emplace(original, kernel.numerics, output);
+    for (std::int64_t i = 0; i < b.size(); ++i) {
+      const std::int64_t j = inverse ? r.partner(c, i) : source_of(r, c.dims, changed.dims, spec.axes, i);
+      const double got = b.at(i), was = a.at(j), scaled = s.of(was);
+      if (same(got, scaled)) continue;
+      if (by_bits) {
+        const bool zero_by_right = original.rows().all() && original.golden(output)[static_cast<std::size_t>(j)] == 0;
+        if (s.factor != 1 && !scales_exactly(b.dtype, was, scaled, zero_by_right)) continue;
+        return fail(i, scaled, "and must have the bits of");
+      }
+      if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: each is right by the bound, or overflows near it
+      double allowed = (*related_bounds)[i] + std::fabs(s.factor) * (*original_bounds)[j];
+      if (inverse) allowed += (*original_bounds)[i];
+      if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
+    }
+  }
+  return {};
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tasks the names that somebody gave mean.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "validate/cases/suite.hpp"
+#include "validate/judge/task.hpp"
+
+namespace assay {
+
+struct Selection {
+  std::vector<std::string> ops, kernels, dtypes;
+  std::string suite = "smoke";
+  std::string datasets;  // folder; empty: looked for beside the program
+  std::uint64_t seed = 2026;
+  std::int64_t count = 200;
+  std::string shard;       // "i/n"
+  bool no_vendor = false;  // leave out what calls a vendor's library
+};
+
+std::filesystem::path datasets_folder(const Selection& selection);  // throws BadInput where there is none
+Datasets datasets_of(const Selection& selection);
+std::vector<OpShape> op_shapes();
+const Op& op_named(std::string_view name);  // throws BadInput with the nearest right name
+// The tasks of a selection, sound kernels only; `broken`: broken kernels only.
+std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
+std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
+
+}  // namespace assay

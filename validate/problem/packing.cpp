@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/problem/packing.hpp"
+
+namespace assay {
+
+Packing pack(const Op& op, const Case& c) {
+  Packing p{.placements = place(op, c)};
+  for (std::size_t i = 0; i < p.placements.size(); ++i) {
+    const auto take = [&](std::size_t& total) {
+      const std::size_t begin = total + p.placements[i].offset;
+      total += (p.placements[i].offset + p.placements[i].bytes + 255) / 256 * 256;
+      return begin;
+    };
+    p.given.push_back(is_given(op.tensors[i]) ? take(p.input_bytes) : 0);
+    p.at.push_back(op.tensors[i].role == Role::output ? take(p.output_bytes) : p.given.back());
+  }
+  return p;
+}
+
+}  // namespace assay

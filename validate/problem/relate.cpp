@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/problem/relate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "validate/values/random.hpp"
+
+namespace assay {
+
+namespace {
+
+using Move = Relation::Move;
+
+constexpr std::uint64_t kOneIn = 4;                          // cases that try a relation in a run
+constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // elements of such a case
+
+// A first part has two rows at least: of one row alone a kernel may rightly ask less, its stride means nothing.
+bool enough(const Relation& r, const Case& c) {
+  const std::int64_t n = c.dims[r.axis];
+  return r.move == Move::permuted ? n >= 2 : r.move != Move::first_part || n >= 3;
+}
+
+// Index i of an axis of the related problem is this one of the original's.  A permutation turns the order round and starts
+// it elsewhere, so that neighbours part, tiles change and the last goes into the middle; it is its own inverse.
+std::int64_t source(const Relation& r, const Dims& from, Axis axis, std::int64_t i) {
+  if (r.move != Move::permuted) return i;
+  if (axis == Axis::heads && r.axis == Axis::kv_heads) {
+    const std::int64_t group = from[Axis::heads] / from[Axis::kv_heads];
+    return source(r, from, Axis::kv_heads, i / group) * group + i % group;
+  }
+  if (axis != r.axis) return i;
+  const std::int64_t n = from[axis], first = n - 1 - n / 3;
+  return (first - i + n) % n;
+}
+
+std::int64_t elements_of(const Dims& dims, std::span<const Axis> axes) {
+  std::int64_t n = 1;
+  for (const Axis a : axes) n *= dims[a];
+  return n;
+}
+
+// The values of a tensor of integers may be places on the axis that is permuted.
+double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from, std::int64_t i, double v) {
+  if (r.integer) return r.integer(spec.name, from, i, v);
+  const bool place =
+      r.move == Move::permuted && spec.options.index_of == r.axis && v >= 0 && v < static_cast<double>(from[r.axis]);
+  return place ? static_cast<double>(source(r, from, r.axis, static_cast<std::int64_t>(v))) : v;
+}
+
+}  // namespace
+
+Case related_case(const Relation& r, const Case& c) {
+  Case to = c;
+  if (r.move == Move::first_part) to.dims[r.axis] -= c.dims[r.axis] / 2;
+  if (r.change) r.change(to);
+  return to;
+}
+
+std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i) {
+  if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
+  // Note: one element at a time, most of them of tensors that nothing moves in.
+  const auto inner = axes.subspan(axes.empty() ? 0 : 1);
+  const auto as_before = [&](Axis a) { return from[a] == to[a]; };
+  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), as_before)) return i;
+  std::int64_t at = 0, step = 1;
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    at += source(r, from, axes[a], i % to[axes[a]]) * step;
+    i /= to[axes[a]], step *= from[axes[a]];
+  }
+  return at;
+}
+
+const Relation* find_relation(const Op& op, std::string_view name) {
+  for (const Relation& r : op.hooks.relations)
+    if (r.name == name) return &r;
+  return nullptr;
+}
+
+std::vector<std::string> relations_of(const Op& op, const Case& c, Relations which) {
+  std::vector<std::string> names;
+  if (which == Relations::none || elements(c, op.shape()) == 0) return names;
+  for (const Relation& r : op.hooks.relations)
+    if (enough(r, c) && (!r.applies || r.applies(c))) names.emplace_back(r.name);
+  if (which == Relations::all || names.empty()) return names;
+  const std::uint64_t bits = random::mix(c.seed ^ random::hash(op.name));
+  if (bits % kOneIn != 0 || elements(c, op.shape()) > kMostShared) return {};
+  return {names[bits / kOneIn % names.size()]};
+}
+
+std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
+                              const std::byte* outputs) {
+  Related related{.c = related_case(r, c), .inputs = {}};
+  const Packing to = pack(op, related.c);
+  related.inputs.assign(to.input_bytes, std::byte{0xff});
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    const TensorSpec& spec = op.tensors[t];
+    if (!is_given(spec) || to.placements[t].bytes == 0) continue;
+    const Relation::Inverse* inverse = r.inverse_into(spec.name);
+    const std::size_t origin = inverse ? tensor_index(op, inverse->output) : t;
+    Tensor original = from.placements[origin].tensor, image = to.placements[t].tensor;
+    original.data = const_cast<std::byte*>(inverse ? outputs + from.at[origin] : inputs + from.given[t]);
+    image.data = related.inputs.data() + to.given[t];
+    const Relation::Scaled s = r.scaling(spec.name);
+    const bool integers = !is_float(image.dtype);
+    for (std::int64_t i = 0; i < image.size(); ++i) {
+      const std::int64_t of = inverse                 ? r.partner(c, i)
+                              : spec.options.one_more ? i
+                                                      : source_of(r, c.dims, related.c.dims, spec.axes, i);
+      const double v = original.at(of);
+      const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : s.of(v);
+      if (!std::isnan(v) && round_to(image.dtype, moved) != moved) return std::nullopt;
+      image.set(i, moved);
+    }
+  }
+  return related;
+}
+
+}  // namespace assay
