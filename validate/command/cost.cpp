@@ -63,7 +63,7 @@ int cost_command(const Selection& selection, const std::vector<std::string>& lin
       continue;
     }
     PrepareTimes times;
-    const auto p = prepare(task, 0, &times);
+    const auto p = prepare(task, 0, false, &times);
     const double comparison = compare_all(*p);
     const Rows& rows = p->problem->rows();
     const auto checked = rows.all() ? rows.total : static_cast<std::int64_t>(rows.sample.size());

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -36,9 +37,18 @@ struct Lane {
   std::size_t last_task = 0;  // that has this kernel
   std::deque<std::shared_ptr<Prepared>> tasks{};
   std::unique_ptr<WorkerProcess> worker{};
+  // The task that it is on: first the case itself, then the related problems, each made when the one before has answered.
   std::shared_ptr<Prepared> running{};
   SharedMemory outputs{};
+  Reply reply{};  // of the case itself
+  std::vector<RelatedRun> related{};
+  std::size_t next_relation = 0;  // of the task's
+  bool on_related = false;        // the order that is out is a related problem's
+  std::future<std::optional<Related>> making{};
+  SharedMemory related_inputs{}, related_outputs{};
+  std::int64_t order = 0;  // that waits for its reply; 0: none
   HostClock::time_point sent{};
+  const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 };
 
 template <class T>
@@ -116,7 +126,7 @@ class Run {
   // Whether one more task may be prepared, by their number and by their memory.
   bool room_for(const Task& task) {
     std::erase_if(live_, [](const auto& p) { return p.expired(); });
-    double bytes = memory_of(*task.op, task.c);
+    double bytes = memory_of(*task.op, task.c, replays_);
     for (const auto& p : live_)
       if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
     std::size_t alive = live_.size();
@@ -132,14 +142,14 @@ class Run {
       const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
                                   : options_.wanted && !options_.wanted(task) ? "not wanted any more"
                                   : enough(task)                              ? kEnough
-                                                                              : too_large(*task.op, task.c, memory_);
+                                                                              : too_large(*task.op, task.c, memory_, replays_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
       if (why_not.empty())
-        making_.push_back(
-            {&task, memory_of(*task.op, task.c), timed(goldens_ns_, [&task, first] { return prepare(task, first); })});
+        making_.push_back({&task, memory_of(*task.op, task.c, replays_),
+                           timed(goldens_ns_, [&task, first, replays = replays_] { return prepare(task, first, replays); })});
       else
         for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], options_, why_not));
     }
@@ -159,6 +169,8 @@ class Run {
       if (options_.power) options_.power->look(*making_.front().made);
       tally_.work.power += seconds_since(start);
     }
+    for (Lane& lane : lanes_)
+      if (lane.making.valid() && ready(lane.making)) order_related(lane, lane.making.get());
     for (std::size_t i = 0; i < judging_.size();) {
       if (!ready(judging_[i].record)) {
         ++i;
@@ -181,18 +193,39 @@ class Run {
       if (lane.running || lane.tasks.empty() || running() >= jobs_) continue;
       lane.running = lane.tasks.front();
       lane.tasks.pop_front();
-      lane.outputs = SharedMemory((kRuns + lane.running->relations.size()) * lane.running->packing.output_bytes);
+      const Prepared& p = *lane.running;
+      Order order = order_of(*p.task->op, p.task->c, p.packing, lane.kernel->name);
+      order.input_sets = p.input_sets, order.runs = runs_of(*lane.kernel, p, options_);
+      lane.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
-      lane.sent = HostClock::now();
-      lane.worker->send({.id = static_cast<std::int64_t>(lane.running->first_record),
-                         .kernel = std::string(lane.kernel->name),
-                         .c = lane.running->task->c,
-                         .sectors = options_.sectors,
-                         .relations = lane.running->relations,
-                         .watch = options_.watch},
-                        lane.running->inputs, lane.outputs);
+      send(lane, std::move(order), p.inputs, lane.outputs);
     }
     std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+  }
+
+  void send(Lane& lane, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
+    lane.order = order.id = ++last_order_;
+    lane.sent = HostClock::now();
+    lane.worker->send(order, inputs, outputs);
+  }
+
+  // The next relation of the task is made by the crew, or, when all have been tried, the task is done.
+  void go_on(Lane& lane) {
+    if (lane.next_relation == lane.running->relations.size()) return finish(lane, Verdict::passed, std::move(lane.reply));
+    lane.making = timed(goldens_ns_, [of = lane.running, relation = lane.relation(), outputs = lane.outputs.data()] {
+      return relate(*of->task->op, of->task->c, *relation, of->packing, of->inputs.data(), outputs);
+    });
+  }
+  void order_related(Lane& lane, std::optional<Related> related) {
+    const Op& op = *lane.running->task->op;
+    if (!related) return ++lane.next_relation, go_on(lane);
+    lane.on_related = true;
+    const Packing packing = pack(op, related->c);
+    lane.related_inputs = SharedMemory(packing.input_bytes), lane.related_outputs = SharedMemory(packing.output_bytes);
+    std::copy(related->inputs.begin(), related->inputs.end(), lane.related_inputs.data());
+    Order order = order_of(op, related->c, packing, lane.kernel->name);
+    order.runs = {{.garbage = kGarbage[0]}};
+    send(lane, std::move(order), lane.related_inputs, lane.related_outputs);
   }
 
   // How many tasks are in their lanes, or never will be.
@@ -223,7 +256,7 @@ class Run {
     std::vector<pollfd> polled;
     std::vector<Lane*> who;
     for (Lane& lane : lanes_)
-      if (lane.running) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
+      if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
     polled.push_back({crew_.ended(), POLLIN, 0});
     ::poll(polled.data(), polled.size(), milliseconds);
     if (polled.back().revents) crew_.forget_ended();
@@ -231,7 +264,7 @@ class Run {
       Lane& lane = *who[i];
       if (polled[i].revents) {
         std::optional<Reply> reply = lane.worker->receive();
-        if (reply && reply->id != static_cast<std::int64_t>(lane.running->first_record))
+        if (reply && reply->id != lane.order)
           take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
         else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
         else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
@@ -244,12 +277,25 @@ class Run {
   // A worker that did not end well is not trusted again.
   void take(Lane& lane, Verdict verdict, Reply reply) {
     tally_.work.workers += seconds_since(lane.sent);
+    lane.order = 0;
     if (reply.tainted) lane.worker.reset();
+    if (!lane.on_related) {
+      if (verdict != Verdict::passed) return finish(lane, verdict, std::move(reply));
+      lane.reply = std::move(reply);
+      return go_on(lane);
+    }
+    if (verdict == Verdict::passed) lane.related.push_back({lane.relation(), std::move(lane.related_outputs)});
+    else if (verdict != Verdict::unsupported) return finish(lane, verdict, std::move(reply));  // else the relation does not apply
+    ++lane.next_relation, go_on(lane);
+  }
+
+  void finish(Lane& lane, Verdict verdict, Reply reply) {
     const std::size_t number = record_number(*lane.running, *lane.kernel);
-    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs), verdict, std::move(reply)};
+    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs),
+                  std::move(lane.related), verdict,     std::move(reply)};
     judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
-    lane.running = nullptr;
-    lane.outputs = {};
+    lane.running = nullptr, lane.outputs = {}, lane.related.clear();
+    lane.next_relation = 0, lane.on_related = false;
   }
 
   void emit(std::size_t number, Record r) {
@@ -271,6 +317,8 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
+  bool replays_ = options_.backend != "simt";  // launches can be captured there and replayed
+  std::int64_t last_order_ = 0;
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;

@@ -21,22 +21,22 @@ std::string size_text(double bytes) {
 
 }  // namespace
 
-double memory_of(const Op& op, const Case& c) {
+double memory_of(const Op& op, const Case& c, bool replayed) {
   double total = 0;
   const std::vector<Placement> placements = place(op, c);
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const double image = static_cast<double>(placements[i].bytes), maps = image / 4;
     const double golden = 2 * 8 * static_cast<double>(placements[i].tensor.size());  // its values, and as much for magnitudes
     const bool output = op.tensors[i].role == Role::output;
-    total += 2 * image + maps;                     // in the worker
-    total += output ? kRuns * image + golden : 0;  // in the judge
-    total += is_given(op.tensors[i]) ? image : 0;
+    total += 2 * image + maps;                                          // in the worker
+    total += output ? (replayed ? 2 : 1) * kRuns * image + golden : 0;  // in the judge
+    total += is_given(op.tensors[i]) ? (replayed ? 2 : 1) * image : 0;
   }
   return total;
 }
 
-std::string too_large(const Op& op, const Case& c, std::size_t available) {
-  const double needed = memory_of(op, c);
+std::string too_large(const Op& op, const Case& c, std::size_t available, bool replayed) {
+  const double needed = memory_of(op, c, replayed);
   if (needed <= static_cast<double>(available)) return {};
   return fmt::format("needs about {} of memory and {} are free here", size_text(needed),
                      size_text(static_cast<double>(available)));

@@ -17,7 +17,8 @@ struct Prepared {
   const Task* task;
   std::size_t first_record;  // number of the record of its first kernel
   Packing packing;
-  SharedMemory inputs;
+  SharedMemory inputs;  // one set, or two: the case's, and others for a replay to work on
+  std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
   bool exact = false;
   bool scattered = false;              // Fill::scattered, and errors that are independent
@@ -30,8 +31,9 @@ struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;
 };
 
-// Makes the inputs and solves the golden.  Throws std::runtime_error where there is no memory for them,
-// BadInput where the contract has no such case.
-std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, PrepareTimes* times = nullptr);
+// Makes the inputs, a second set of them where launches are to be replayed on other numbers, and solves the golden.  Throws
+// std::runtime_error where there is no memory for them, BadInput where the contract has no such case.
+std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed = false,
+                                  PrepareTimes* times = nullptr);
 
 }  // namespace assay

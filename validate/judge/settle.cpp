@@ -75,6 +75,23 @@ void ask_policies(const Result& result, Record& r) {
   }
 }
 
+// A captured launch, replayed on changed inputs, must give what a direct launch gives on them: a kernel that reads its inputs at
+// capture time, works on another stream or keeps an earlier result does not.  Returns what is wrong; empty: nothing.
+std::string judge_replay(const Result& result) {
+  const Prepared& p = *result.of;
+  constexpr std::size_t kReplayed = kRuns, kDirect = kRuns + 1;
+  if (result.reply.ran <= kDirect) return {};
+  for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
+    if (p.task->op->tensors[i].role != Role::output) continue;
+    Tensor replayed = p.packing.placements[i].tensor, direct = replayed;
+    replayed.data = result.outputs.data() + kReplayed * p.packing.output_bytes + p.packing.at[i];
+    direct.data = result.outputs.data() + kDirect * p.packing.output_bytes + p.packing.at[i];
+    if (!same_elements(direct, replayed))
+      return fmt::format("graph replay on changed inputs gives another '{}' than a direct launch", p.task->op->tensors[i].name);
+  }
+  return {};
+}
+
 // Judges the outputs of both runs; fills in the verdict and its reason.
 void judge_outputs(const Result& result, Record& r) {
   const Prepared& p = *result.of;
@@ -139,7 +156,7 @@ void judge_outputs(const Result& result, Record& r) {
     ++output;
   }
   if (r.verdict != Verdict::passed) return;
-  if (std::string why = judge_relations(p, *result.kernel, result.outputs.data(), result.reply.related, r); !why.empty())
+  if (std::string why = judge_relations(p, *result.kernel, result.outputs.data(), result.related, r); !why.empty())
     return fail(Tier::T3, std::move(why));
   if (r.compared == 0) {
     r.reason = "empty: nothing may be written, and nothing was";
@@ -154,6 +171,20 @@ void judge_outputs(const Result& result, Record& r) {
 }
 
 }  // namespace
+
+std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const JudgeOptions& options) {
+  const std::uint64_t seed = p.task->c.seed;
+  // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
+  const int other_order = 1 + static_cast<int>(seed & 1);
+  std::vector<OrderRun> runs;
+  for (int k = 0; k < kRuns; ++k)
+    runs.push_back(
+        {.how = {.order = k == 0 ? 0 : other_order, .seed = seed, .sectors = options.sectors && k == 0, .watch = options.watch},
+         .garbage = kGarbage[k]});
+  if (p.input_sets > 1 && kernel.deterministic)
+    for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});
+  return runs;
+}
 
 Verdict verdict_of(const Reply& reply) {
   switch (reply.status) {
@@ -184,9 +215,11 @@ Record settle(const Result& result, const JudgeOptions& options) {
   r.cost = result.of->problem->cost();
   r.rows_checked = result.of->problem->rows().sample;
   r.rows = result.of->problem->rows().total;
+  if (r.verdict == Verdict::passed)
+    if (std::string why = judge_replay(result); !why.empty()) r.verdict = Verdict::failed, r.reason = std::move(why);
   if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
   r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
-  if (options.policies && (r.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
+  if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
   if (r.verdict == Verdict::passed) judge_outputs(result, r);
   return r;
 }

@@ -7,6 +7,7 @@
 
 #include "validate/judge/prepare.hpp"
 #include "validate/judge/task.hpp"
+#include "validate/judge/tiers.hpp"
 #include "validate/records/record.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
@@ -17,10 +18,15 @@ namespace assay {
 struct Result {
   std::shared_ptr<Prepared> of;
   const Kernel* kernel;
-  SharedMemory outputs;
+  SharedMemory outputs;  // of the runs of `runs_of`
+  std::vector<RelatedRun> related;
   Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
   Reply reply;
 };
+
+// The launches of a kernel on a case, in the order of their outputs: kRuns of them, then, where its inputs have a second set, one
+// replayed on that and one launched on it.
+std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions&);
 
 // What a reply says before its outputs are looked at.
 Verdict verdict_of(const Reply&);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/judge/tiers.hpp"
-#include "validate/judge/relation_check.hpp"
 
-#include <algorithm>
+#include "validate/judge/relation_check.hpp"
 
 namespace assay {
 
@@ -17,16 +16,12 @@ std::string judge_together(Prepared& p, const Problem& problem, const Numerics& 
   return p.scattered && !p.task->op->hooks.summed.empty() ? verdict_of(a, unit) : std::string();
 }
 
-std::string judge_relations(const Prepared& p, const Kernel& kernel, const std::byte* outputs, const std::vector<bool>& related,
-                            Record& r) {
-  const Op& op = *p.task->op;
-  for (std::size_t k = 0; k < std::min(p.relations.size(), related.size()); ++k) {
-    const Relation* relation = find_relation(op, p.relations[k]);
-    if (!relation || !related[k]) continue;
-    r.relations.push_back(p.relations[k]);
-    const std::byte* of_related = outputs + (static_cast<std::size_t>(kRuns) + k) * p.packing.output_bytes;
-    std::string why =
-        judge_relation(op, kernel, *relation, p.task->c, *p.problem, p.packing, p.inputs.data(), outputs, of_related);
+std::string judge_relations(const Prepared& p, const Kernel& kernel, const std::byte* outputs,
+                            const std::vector<RelatedRun>& related, Record& r) {
+  for (const RelatedRun& run : related) {
+    r.relations.emplace_back(run.relation->name);
+    std::string why = judge_relation(*p.task->op, kernel, *run.relation, p.task->c, *p.problem, p.packing, p.inputs.data(),
+                                     outputs, run.outputs.data());
     if (!why.empty()) return why;
   }
   return {};

@@ -30,37 +30,150 @@ T whole(const Json& j) {
 
 }  // namespace
 
+Order order_of(const Op& op, const Case& c, const Packing& packing, std::string_view kernel) {
+  Order o{.op = std::string(op.name), .kernel = std::string(kernel), .dtype = c.dtype};
+  o.input_bytes = packing.input_bytes, o.output_bytes = packing.output_bytes;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    const TensorSpec& spec = op.tensors[i];
+    OrderTensor& t =
+        o.tensors.emplace_back(OrderTensor{.name = std::string(spec.name), .role = spec.role, .place = packing.placements[i]});
+    if (is_given(spec)) t.input = packing.given[i];
+    if (spec.role == Role::output) t.output = packing.at[i], t.over = lies_over(op, c, i);
+  }
+  const OpShape shape = op.shape();
+  for (const auto& [name, value] : c.attributes) {
+    const Attribute* attribute = find_attribute(shape, name);
+    if (attribute && !attribute->choices.empty()) o.attributes[name] = text_of(*attribute, value);
+    else o.attributes[name] = value;
+  }
+  return o;
+}
+
+namespace {
+
+constexpr std::string_view kRoles[] = {"input", "weight", "output"};
+constexpr std::string_view kOrders[] = {"forward", "reverse", "shuffled"};
+
+template <std::size_t N>
+int word_in(const std::string_view (&words)[N], const std::string& word) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (words[i] == word) return static_cast<int>(i);
+  throw std::invalid_argument("unknown word '" + word + "'");
+}
+
+DType dtype_from(const Json& j) {
+  const auto dtype = parse_dtype(j.get<std::string>());
+  if (!dtype) throw std::invalid_argument("unknown dtype");
+  return *dtype;
+}
+
+Json json_of(const OrderTensor& t) {
+  const Tensor& tensor = t.place.tensor;
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  Json j{{"name", t.name}, {"role", kRoles[static_cast<int>(t.role)]}, {"dtype", name(tensor.dtype)}};
+  j["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.begin() + static_cast<std::ptrdiff_t>(rank));
+  j["strides"] = std::vector<std::int64_t>(tensor.stride.begin(), tensor.stride.begin() + static_cast<std::ptrdiff_t>(rank));
+  j["offset"] = t.place.offset, j["bytes"] = t.place.bytes;
+  if (t.input) j["input"] = *t.input;
+  if (t.output) j["output"] = *t.output;
+  if (t.over) j["over"] = *t.over;
+  return j;
+}
+
+// Whether `bytes` from `begin` on lie within `room`; sums would overflow.
+bool within(std::size_t begin, std::size_t bytes, std::size_t room) { return begin <= room && bytes <= room - begin; }
+
+OrderTensor tensor_from(const Json& j, const Order& o) {
+  OrderTensor t{.name = j.at("name"), .role = static_cast<Role>(word_in(kRoles, j.at("role"))), .place = {}};
+  const auto shape = j.at("shape").get<std::vector<std::int64_t>>(), strides = j.at("strides").get<std::vector<std::int64_t>>();
+  Tensor& tensor = t.place.tensor;
+  if (shape.size() != strides.size() || shape.size() > kMaxRank) throw std::invalid_argument("a tensor of such a rank");
+  tensor.dtype = dtype_from(j.at("dtype")), tensor.rank = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), tensor.shape.begin());
+  std::copy(strides.begin(), strides.end(), tensor.stride.begin());
+  t.place.offset = whole<std::size_t>(j.at("offset")), t.place.bytes = whole<std::size_t>(j.at("bytes"));
+  const auto place = [&](const char* key, std::optional<std::size_t>& at, std::size_t room) {
+    if (!j.contains(key)) return;
+    at = whole<std::size_t>(j.at(key));
+    if (!within(*at, t.place.bytes, room)) throw std::invalid_argument("a tensor beyond its memory");
+  };
+  place("input", t.input, o.input_bytes), place("output", t.output, o.output_bytes);
+  if (j.contains("over")) t.over = whole<std::size_t>(j.at("over"));
+  if (t.over && *t.over >= o.tensors.size()) throw std::invalid_argument("a tensor over one that does not come before it");
+  // The last element lies within the image: each step is checked, for the product may overflow.
+  std::int64_t room = static_cast<std::int64_t>(t.place.bytes / static_cast<std::size_t>(size_of(tensor.dtype)));
+  bool empty = tensor.rank == 0;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) throw std::invalid_argument("a negative extent");
+    empty = empty || extent == 0;
+  }
+  if (empty) return t;
+  --room;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (strides[a] < 0 || room < 0 || (shape[a] > 1 && strides[a] > room / (shape[a] - 1)))
+      throw std::invalid_argument("a tensor beyond its image");
+    room -= (shape[a] - 1) * strides[a];
+  }
+  if (room < 0) throw std::invalid_argument("a tensor beyond its image");
+  return t;
+}
+
+Json json_of(const OrderRun& r) {
+  return {{"order", kOrders[r.how.order]},
+          {"seed", r.how.seed},
+          {"sectors", r.how.sectors},
+          {"watch", r.how.watch},
+          {"garbage", std::to_integer<int>(r.garbage)},
+          {"inputs", r.inputs},
+          {"replayed", r.replayed}};
+}
+
+OrderRun run_from(const Json& j, const Order& o) {
+  OrderRun r;
+  r.how = {.order = word_in(kOrders, j.at("order")),
+           .seed = whole<std::uint64_t>(j.at("seed")),
+           .sectors = j.at("sectors"),
+           .watch = j.at("watch")};
+  const int garbage = whole<int>(j.at("garbage"));
+  if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
+  r.garbage = static_cast<std::byte>(garbage);
+  r.inputs = whole<std::size_t>(j.at("inputs")), r.replayed = j.at("replayed");
+  if (r.inputs >= o.input_sets) throw std::invalid_argument("a run on inputs that are not there");
+  return r;
+}
+
+}  // namespace
+
 std::string to_text(const Order& o) {
-  return Json{{"id", o.id},
-              {"kernel", o.kernel},
-              {"op", o.c.op},
-              {"dtype", static_cast<int>(o.c.dtype)},
-              {"dims", o.c.dims.extent},
-              {"attributes", o.c.attributes},
-              {"fill", o.c.fill},
-              {"layout", o.c.layout},
-              {"seed", o.c.seed},
-              {"sectors", o.sectors},
-              {"relations", o.relations},
-              {"watch", o.watch}}
-      .dump();
+  Json j{{"protocol", kWorkerProtocol},
+         {"id", o.id},
+         {"op", o.op},
+         {"kernel", o.kernel},
+         {"dtype", name(o.dtype)},
+         {"attributes", Json::object()},
+         {"input_bytes", o.input_bytes},
+         {"input_sets", o.input_sets},
+         {"output_bytes", o.output_bytes}};
+  for (const auto& [name, value] : o.attributes) std::visit([&, key = name](const auto& v) { j["attributes"][key] = v; }, value);
+  for (const OrderTensor& t : o.tensors) j["tensors"].push_back(json_of(t));
+  for (const OrderRun& r : o.runs) j["runs"].push_back(json_of(r));
+  return j.dump();
 }
 
 Order order_from(const std::string& text) {
   const Json j = Json::parse(text);
-  Order o;
-  o.id = j.at("id");
-  o.kernel = j.at("kernel");
-  o.c.op = j.at("op");
-  o.c.dtype = static_cast<DType>(j.at("dtype").get<int>());
-  o.c.dims.extent = j.at("dims");
-  o.c.attributes = j.at("attributes");
-  o.c.fill = j.at("fill");
-  o.c.layout = j.at("layout");
-  o.c.seed = j.at("seed");
-  o.sectors = j.at("sectors");
-  o.relations = j.at("relations");
-  o.watch = j.at("watch");
+  if (const int version = whole<int>(j.at("protocol")); version != kWorkerProtocol)
+    throw std::invalid_argument("an order of protocol " + std::to_string(version) + ", this worker speaks " +
+                                std::to_string(kWorkerProtocol));
+  Order o{.id = whole<std::int64_t>(j.at("id")), .op = j.at("op"), .kernel = j.at("kernel"), .dtype = dtype_from(j.at("dtype"))};
+  o.input_bytes = whole<std::size_t>(j.at("input_bytes")), o.output_bytes = whole<std::size_t>(j.at("output_bytes"));
+  o.input_sets = whole<std::size_t>(j.at("input_sets"));
+  for (const auto& [name, value] : j.at("attributes").items()) {
+    if (value.is_number()) o.attributes[name] = value.get<double>();
+    else o.attributes[name] = value.get<std::string>();
+  }
+  for (const Json& t : j.at("tensors")) o.tensors.push_back(tensor_from(t, o));
+  for (const Json& r : j.at("runs")) o.runs.push_back(run_from(r, o));
   return o;
 }
 
@@ -82,7 +195,7 @@ std::string to_text(const Reply& r) {
               {"tainted", r.tainted},
               {"seconds", r.seconds},
               {"traffic", traffic},
-              {"related", r.related},
+              {"ran", r.ran},
               {"sites", sites}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -96,7 +209,7 @@ Reply reply_from(const std::string& text) {
   r.outputs = j.value("outputs", false);
   r.tainted = j.at("tainted");
   r.seconds = j.at("seconds");
-  r.related = j.value("related", std::vector<bool>{});
+  r.ran = whole<std::size_t>(j.at("ran"));
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
                          .written_bytes = whole<std::uint64_t>(t.at(1)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One order: the case's tensors in guarded device memory, the kernel run kRuns times, everything that should not have
-// changed compared.  The outputs go back as they are: judging them is the parent's.
+// One order: its tensors in guarded device memory, the kernel run as often as it says, everything that should not have changed
+// compared.  The outputs go back as they are: judging them is the judge's.
 #pragma once
 
 #include "validate/worker/backend.hpp"
@@ -10,7 +10,6 @@
 namespace assay {
 
 // Throws Misdeed and BackendFinding.
-Reply run_order(Backend&, const Op&, const Kernel&, const Order&, const Packing&, const SharedMemory& inputs,
-                const SharedMemory& outputs);
+Reply run_order(Backend&, const Op&, const Kernel&, const Order&, const SharedMemory& inputs, const SharedMemory& outputs);
 
 }  // namespace assay

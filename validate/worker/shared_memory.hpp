@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,8 @@ class SharedMemory {
   }
   // Maps one that came as a descriptor; owns the descriptor from here on.
   SharedMemory(int fd, std::size_t bytes, bool writable) : fd_(fd), bytes_(bytes ? bytes : 1) {
+    struct stat there {};
+    if (::fstat(fd_, &there) != 0 || static_cast<std::size_t>(there.st_size) < bytes_) errno = EINVAL, fail("mapping");
     map(writable ? PROT_READ | PROT_WRITE : PROT_READ);
   }
   SharedMemory(SharedMemory&& o) noexcept { swap(o); }

@@ -22,13 +22,12 @@ namespace {
 
 Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd) {
   try {
-    const Op* op = find_op(order.c.op);
-    const Kernel* kernel = op ? find_kernel(order.c.op, order.kernel) : nullptr;
-    if (!kernel) throw std::runtime_error("unknown kernel " + order.c.op + "/" + order.kernel);
-    const Packing packing = pack(*op, order.c);
-    const SharedMemory inputs(input_fd, packing.input_bytes, false);
-    const SharedMemory outputs(output_fd, (kRuns + order.relations.size()) * packing.output_bytes, true);
-    return run_order(backend, *op, *kernel, order, packing, inputs, outputs);
+    const Op* op = find_op(order.op);
+    const Kernel* kernel = op ? find_kernel(order.op, order.kernel) : nullptr;
+    if (!kernel) throw std::runtime_error("unknown kernel " + order.op + "/" + order.kernel);
+    const SharedMemory inputs(input_fd, order.input_sets * order.input_bytes, false);
+    const SharedMemory outputs(output_fd, order.runs.size() * order.output_bytes, true);
+    return run_order(backend, *op, *kernel, order, inputs, outputs);
   } catch (const Misdeed& m) {
     return {.id = order.id, .status = Reply::Status::failed, .message = m.what(), .outputs = true};
   } catch (const BackendFinding& f) {
@@ -88,13 +87,15 @@ int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
   std::string text;
   int fds[2];
   while (receive(text, fds)) {
-    const Order order = order_from(text);
     Reply reply;
+    std::int64_t id = 0;
     try {
+      const Order order = order_from(text);
+      id = order.id;
       if (!backend) backend = open_backend();
       reply = execute(*backend, order, fds[0], fds[1]);
     } catch (const std::exception& e) {
-      reply = {.id = order.id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
+      reply = {.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
     }
     if (!reply_with(reply)) return kSocketLost;
   }

@@ -1,37 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 // What judge and worker tell each other arrives as it was sent.
 #include "validate/worker/protocol.hpp"
+
+#include <cmath>
+
 #include "catch_shim.hpp"
 
 using namespace assay;
 
-TEST_CASE("protocol: an order arrives as it was sent") {
-  Order o{.id = (std::int64_t{1} << 53) + 1, .kernel = "warp_row", .sectors = true};
-  o.c.op = "layernorm_residual";
-  o.c.dtype = bf16;
-  for (std::size_t i = 0; i < o.c.dims.extent.size(); ++i) o.c.dims.extent[i] = kMostExtent - static_cast<std::int64_t>(i * i);
-  o.c.attributes = {{"epsilon", 1e-6}, {"scale", 0.1}, {"least", 5e-324}, {"negative zero", -0.0}};
-  o.c.fill = "large_mean_10";
-  o.c.layout = "padded16";
-  o.c.seed = ~std::uint64_t{0};
-  o.relations = {"rows_permuted", "cols_permuted"};
-  const Order p = order_from(to_text(o));
-  CHECK(p.id == o.id);
-  CHECK(p.kernel == o.kernel);
-  CHECK(p.sectors);
-  CHECK(p.c.op == o.c.op);
-  CHECK(p.c.dtype == o.c.dtype);
-  CHECK(p.c.dims == o.c.dims);
-  CHECK(p.c.attributes == o.c.attributes);
-  CHECK(std::signbit(p.c.attributes.at("negative zero")));
-  CHECK(p.c.fill == o.c.fill);
-  CHECK(p.c.layout == o.c.layout);
-  CHECK(p.c.seed == o.c.seed);
-  CHECK(p.relations == o.relations);
-  for (const DType t : {f16, bf16, f32}) {
-    o.c.dtype = t;
-    CHECK(order_from(to_text(o)).c.dtype == t);
+namespace {
+
+Order order_of_line(const std::string& line) {
+  std::vector<OpShape> shapes;
+  for (const Op& op : ops()) shapes.push_back(op.shape());
+  const Case c = parse_repro(line, shapes).what;
+  const Op& op = *find_op(c.op);
+  Order o = order_of(op, c, pack(op, c), "naive");
+  o.id = (std::int64_t{1} << 53) + 1;
+  o.input_sets = 2;
+  o.runs = {{.how = {.order = 0, .seed = ~std::uint64_t{0}, .sectors = true, .watch = true}, .garbage = std::byte{0xff}},
+            {.how = {.order = 2, .seed = 1}, .garbage = std::byte{0x5a}, .inputs = 1, .replayed = true}};
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("protocol: an order arrives as it was sent, whatever the op") {
+  for (const char* line :
+       {"layernorm_residual f16 rows=3 cols=257 layout=offset2 seed=7", "softmax bf16 rows=2 cols=9 layout=padded seed=1",
+        "attention_forward f32 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal seed=1",
+        "add f32 rows=0 cols=4 seed=1"}) {
+    CAPTURE(line);
+    const Order o = order_of_line(line);
+    const std::string text = to_text(o);
+    CHECK(text.size() < 60'000);  // one packet
+    const Order p = order_from(text);
+    CHECK(to_text(p) == text);
+    CHECK(p.id == o.id);
+    CHECK(p.op == o.op);
+    CHECK(p.dtype == o.dtype);
+    CHECK(p.attributes == o.attributes);
+    REQUIRE(p.tensors.size() == o.tensors.size());
+    for (std::size_t i = 0; i < o.tensors.size(); ++i) {
+      CHECK(p.tensors[i].name == o.tensors[i].name);
+      CHECK(p.tensors[i].role == o.tensors[i].role);
+      CHECK(p.tensors[i].input == o.tensors[i].input);
+      CHECK(p.tensors[i].output == o.tensors[i].output);
+      CHECK(p.tensors[i].place.bytes == o.tensors[i].place.bytes);
+      CHECK(p.tensors[i].place.offset == o.tensors[i].place.offset);
+      CHECK(p.tensors[i].place.tensor.shape == o.tensors[i].place.tensor.shape);
+      CHECK(p.tensors[i].place.tensor.stride == o.tensors[i].place.tensor.stride);
+    }
+    REQUIRE(p.runs.size() == 2);
+    CHECK(p.runs[0].how.seed == ~std::uint64_t{0});
+    CHECK((p.runs[0].how.sectors && p.runs[0].how.watch && !p.runs[0].replayed));
+    CHECK((p.runs[1].inputs == 1 && p.runs[1].replayed && p.runs[1].garbage == std::byte{0x5a}));
   }
+}
+
+TEST_CASE("protocol: an attribute arrives to the bit, a choice as its word") {
+  Order o = order_of_line("attention_forward f32 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal seed=1");
+  CHECK(std::get<std::string>(o.attributes.at("mask")) == "causal");
+  o.attributes = {{"epsilon", 1e-6}, {"scale", 0.1}, {"least", 5e-324}, {"negative zero", -0.0}, {"word", "no number"}};
+  const Order p = order_from(to_text(o));
+  CHECK(p.attributes == o.attributes);
+  CHECK(std::signbit(std::get<double>(p.attributes.at("negative zero"))));
+}
+
+TEST_CASE("protocol: an order that leaves its memory, or that another version wrote, is refused") {
+  const Order sound = order_of_line("softmax f16 rows=3 cols=65 seed=1");
+  CHECK_NOTHROW(order_from(to_text(sound)));
+  const auto refused = [&](auto&& spoil) {
+    Order o = sound;
+    spoil(o);
+    CHECK_THROWS(order_from(to_text(o)));
+  };
+  refused([](Order& o) { o.tensors[0].input = o.input_bytes - 1; });
+  refused([](Order& o) { o.tensors[1].output = ~std::size_t{0}; });
+  refused([](Order& o) { o.tensors[0].place.tensor.shape[0] = std::int64_t{1} << 62; });
+  refused([](Order& o) { o.tensors[0].place.tensor.shape[0] = -1; });
+  refused([](Order& o) { o.tensors[0].place.tensor.stride[0] = std::int64_t{1} << 62; });
+  refused([](Order& o) { o.tensors[0].place.bytes -= 2; });
+  refused([](Order& o) { o.tensors[1].over = 7; });
+  refused([](Order& o) { o.runs[1].inputs = 2; });
+  std::string text = to_text(sound);
+  const std::string version = "\"protocol\":1";
+  REQUIRE(text.find(version) != text.npos);
+  text.replace(text.find(version), version.size(), "\"protocol\":2");
+  CHECK_THROWS(order_from(text));
 }
 
 TEST_CASE("protocol: a reply arrives as it was sent") {
@@ -45,7 +101,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
             .seconds = 0.1};
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
     r.traffic["y"] = {};
-    r.related = {true, false, true};
+    r.ran = 4;
     const Reply s = reply_from(to_text(r));
     CHECK(s.id == 7);
     CHECK(s.status == status);
@@ -53,7 +109,7 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
     CHECK(s.tainted == r.tainted);
     CHECK(s.outputs == r.outputs);
     CHECK(s.seconds == 0.1);
-    CHECK(s.related == r.related);
+    CHECK(s.ran == 4);
     REQUIRE(s.traffic.size() == 2);
     const Traffic& t = s.traffic.at("x");
     CHECK(t.read_bytes == 1);
@@ -72,7 +128,7 @@ TEST_CASE("protocol: a message of bytes that are not UTF-8 does not lose the rep
 }
 
 TEST_CASE("protocol: half an order is refused, not guessed") {
-  const std::string text = to_text(Order{.id = 1, .kernel = "naive"});
+  const std::string text = to_text(order_of_line("add f32 rows=2 cols=4 seed=1"));
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, text.size() / 2, text.size() - 1})
     CHECK_THROWS(order_from(text.substr(0, n)));
   CHECK_THROWS(order_from("{}"));
