@@ -3,6 +3,10 @@
 #include "validate/worker/protocol.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "catch_shim.hpp"
 
@@ -88,6 +92,21 @@ TEST_CASE("protocol: an order that leaves its memory, or that another version wr
   REQUIRE(text.find(version) != text.npos);
   text.replace(text.find(version), version.size(), "\"protocol\":2");
   CHECK_THROWS(order_from(text));
+}
+
+TEST_CASE("protocol: the messages that docs/worker-protocol.md shows are messages") {
+  std::ifstream page(std::string(ASSAY_DATASETS_DIR) + "/../docs/worker-protocol.md");
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "```json") blocks.emplace_back(), inside = true;
+    else if (line == "```") inside = false;
+    else if (inside) blocks.back() += line;
+  }
+  REQUIRE(blocks.size() == 2);
+  const auto parsed = [](const std::string& text) { return nlohmann::json::parse(text); };
+  CHECK(parsed(to_text(order_from(blocks[0]))) == parsed(blocks[0]));
+  CHECK(parsed(to_text(reply_from(blocks[1]))) == parsed(blocks[1]));
 }
 
 TEST_CASE("protocol: a reply arrives as it was sent") {
