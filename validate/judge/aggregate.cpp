@@ -172,7 +172,7 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 
-std::string verdict_of(const Aggregate& a, double predicted) {
+std::string aggregate_fault(const Aggregate& a, double predicted) {
   if (a.elements == 0 || a.within()) return {};
   if (a.rms > a.rms_limit)
     return fmt::format("aggregate: the rms error is {:.3g} of what the numerics predict, {:.3g} is the most", a.rms / predicted,

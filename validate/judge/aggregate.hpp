@@ -73,6 +73,6 @@ class Predictions {
 };
 
 // What is wrong, as a sentence; empty: nothing.  `predicted`: the unit.
-std::string verdict_of(const Aggregate&, double predicted);
+std::string aggregate_fault(const Aggregate&, double predicted);
 
 }  // namespace assay

@@ -92,83 +92,130 @@ std::string judge_replay(const Result& result) {
   return {};
 }
 
-// Judges the outputs of both runs; fills in the verdict and its reason.
-void judge_outputs(const Result& result, Record& r) {
-  const Prepared& p = *result.of;
-  const auto fail = [&](Tier tier, std::string reason) {
-    r.caught(tier);
-    if (r.verdict == Verdict::passed) r.verdict = Verdict::failed, r.reason = std::move(reason);
-  };
-  const auto is_output = [](const TensorSpec& t) { return t.role == Role::output; };
-  const auto outputs = std::count_if(p.task->op->tensors.begin(), p.task->op->tensors.end(), is_output);
-  const Judged problem(result, 0);
-  bool powerless = true, zeros = true;
-  int output = 0;
-  for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
-    const TensorSpec& spec = p.task->op->tensors[i];
-    if (!is_output(spec)) continue;
+// Judges the outputs of both runs, a function a tier; fills in the verdict and its reason.
+class OutputJudge {
+ public:
+  OutputJudge(const Result& result, Record& record)
+      : result_(result), p_(*result.of), op_(*p_.task->op), numerics_(result.kernel->numerics), problem_(result, 0), r_(record) {}
+
+  void run() {
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
+      if (op_.tensors[i].role == Role::output) judge_output(output_of(i));
+    if (r_.verdict != Verdict::passed) return;
+    std::string why = judge_relations(p_, *result_.kernel, result_.outputs.data(), result_.related, r_);
+    if (!why.empty()) return fail(Tier::T3, std::move(why));
+    judge_power();
+  }
+
+ private:
+  struct Output {
+    std::size_t tensor;
+    int number;  // among the outputs
     Tensor runs[kRuns];
-    for (int k = 0; k < kRuns; ++k) {
-      runs[k] = p.packing.placements[i].tensor;
-      runs[k].data = result.outputs.data() + static_cast<std::size_t>(k) * p.packing.output_bytes + p.packing.at[i];
+  };
+
+  void fail(Tier tier, std::string reason) {
+    r_.caught(tier);
+    if (r_.verdict == Verdict::passed) r_.verdict = Verdict::failed, r_.reason = std::move(reason);
+  }
+  const TensorSpec& spec(const Output& y) const { return op_.tensors[y.tensor]; }
+
+  Output output_of(std::size_t tensor) {
+    Output y{.tensor = tensor, .number = outputs_++, .runs = {}};
+    for (std::size_t k = 0; k < kRuns; ++k) {
+      y.runs[k] = p_.packing.placements[tensor].tensor;
+      y.runs[k].data = result_.outputs.data() + k * p_.packing.output_bytes + p_.packing.at[tensor];
     }
-    const Comparison c = compare(*problem, result.kernel->numerics, output, runs[0], p.exact);
-    const Frame frame = frame_of(spec, *result.kernel, p.task->c.dtype);
-    r.compared += c.compared, r.wrong += c.wrong;
-    r.max_abs_error = std::max(r.max_abs_error, c.error);
-    powerless = powerless && c.powerless, zeros = zeros && c.zeros;
-    if (p.task->op->composite && c.compared) r.stages[std::string(spec.name)] = c.margin;
-    if (c.worst >= 0 && (!r.margin || c.margin > *r.margin)) {
-      r.margin = c.margin;
-      r.worst = Record::Worst{std::string(spec.name), decoded(runs[0], c.worst), c.got, c.golden, c.bound};
-      if (c.wrong) r.worst->tile = tile_text(frame, p.task->c.dims, r.worst->index);
-    }
-    if (c.wrong) {
-      const Pattern found = pattern(*problem, result.kernel->numerics, output, runs[0], p.exact, frame);
-      r.pattern += (r.pattern.empty() ? "" : "; ") + (outputs > 1 ? std::string(spec.name) + ": " : "") + found.text;
-      if (r.reads_like.empty()) r.reads_like = found.reads_like;
-      fail(p.exact ? Tier::T0 : Tier::T1,
-           (p.task->op->composite ? fmt::format("stage '{}': ", spec.name) : "") +
-               (p.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
-    }
-    if (output == 0 && c.wrong == 0)
-      if (std::string why = judge_together(*result.of, *problem, result.kernel->numerics, runs[0], r); !why.empty())
+    return y;
+  }
+
+  void judge_output(const Output& y) {
+    const Comparison c = compare(*problem_, numerics_, y.number, y.runs[0], p_.exact);
+    judge_elements(y, c);
+    if (y.number == 0 && c.wrong == 0)
+      if (std::string why = judge_together(*result_.of, *problem_, numerics_, y.runs[0], r_); !why.empty())
         fail(Tier::T2, std::move(why));
-    r.digest = digest(runs[0], r.digest.value_or(0));
-    if (output == 0 && !p.problem->end_to_end().empty()) r.end_to_end = end_to_end_error(*p.problem, runs[0]);
-    if (output == 0 && !p.problem->rows().all() && p.task->op->hooks.sweep) {
-      r.sweep_margin =
-          p.task->op->hooks.sweep(p.problem->args(), result.kernel->numerics, p.problem->errors(), runs[0], p.task->c.seed);
-      if (!(*r.sweep_margin <= 1))
-        fail(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", *r.sweep_margin));
+    r_.digest = digest(y.runs[0], r_.digest.value_or(0));
+    if (y.number == 0 && !p_.problem->end_to_end().empty()) r_.end_to_end = end_to_end_error(*p_.problem, y.runs[0]);
+    if (y.number == 0) sweep(y);
+    judge_second_run(y);
+    judge_gaps(y);
+  }
+
+  // T0 and T1: every element against its bound, or against the exact answer.
+  void judge_elements(const Output& y, const Comparison& c) {
+    r_.compared += c.compared, r_.wrong += c.wrong;
+    r_.max_abs_error = std::max(r_.max_abs_error, c.error);
+    powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros;
+    if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
+    const Frame frame = frame_of(spec(y), *result_.kernel, p_.task->c.dtype);
+    if (c.worst >= 0 && (!r_.margin || c.margin > *r_.margin)) {
+      r_.margin = c.margin;
+      r_.worst = Record::Worst{std::string(spec(y).name), decoded(y.runs[0], c.worst), c.got, c.golden, c.bound};
+      if (c.wrong) r_.worst->tile = tile_text(frame, p_.task->c.dims, r_.worst->index);
     }
-    const bool same = same_elements(runs[0], runs[1]);
-    r.deterministic = r.deterministic.value_or(true) && same;
-    if (!same && result.kernel->deterministic)
+    if (!c.wrong) return;
+    const Pattern found = pattern(*problem_, numerics_, y.number, y.runs[0], p_.exact, frame);
+    const bool several =
+        std::count_if(op_.tensors.begin(), op_.tensors.end(), [](const TensorSpec& t) { return t.role == Role::output; }) > 1;
+    r_.pattern += (r_.pattern.empty() ? "" : "; ") + (several ? std::string(spec(y).name) + ": " : "") + found.text;
+    if (r_.reads_like.empty()) r_.reads_like = found.reads_like;
+    fail(p_.exact ? Tier::T0 : Tier::T1,
+         (op_.composite ? fmt::format("stage '{}': ", spec(y).name) : "") +
+             (p_.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
+  }
+
+  // T1 where the golden is sampled: the rows that were left out, by a check that costs less.
+  void sweep(const Output& y) {
+    if (p_.problem->rows().all() || !op_.hooks.sweep) return;
+    r_.sweep_margin = op_.hooks.sweep(p_.problem->args(), numerics_, p_.problem->errors(), y.runs[0], p_.task->c.seed);
+    if (!(*r_.sweep_margin <= 1))
+      fail(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", *r_.sweep_margin));
+  }
+
+  // T4: the second run has the bits of the first, if the kernel declares so; else it is within its bound too.
+  void judge_second_run(const Output& y) {
+    const bool same = same_elements(y.runs[0], y.runs[1]);
+    r_.deterministic = r_.deterministic.value_or(true) && same;
+    if (same) return;
+    if (result_.kernel->deterministic)
       fail(Tier::T4,
-           fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec.name));
-    if (!same && compare(*Judged(result, 1), result.kernel->numerics, output, runs[1], p.exact).wrong)
-      fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec.name));
-    const bool in_place = lies_over(*p.task->op, p.task->c, i).has_value();
+           fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec(y).name));
+    if (compare(*Judged(result_, 1), numerics_, y.number, y.runs[1], p_.exact).wrong)
+      fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name));
+  }
+
+  // T4: nothing was written between the rows.
+  void judge_gaps(const Output& y) {
+    const bool in_place = lies_over(op_, p_.task->c, y.tensor).has_value();
     for (int k = 0; k < kRuns; ++k)
-      if (!gaps_intact(runs[k], p.packing.placements[i].bytes, in_place || is_given(spec) ? kGapByte : kGarbage[k]))
-        fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec.name));
-    ++output;
+      if (!gaps_intact(y.runs[k], p_.packing.placements[y.tensor].bytes, in_place || is_given(spec(y)) ? kGapByte : kGarbage[k]))
+        fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec(y).name));
   }
-  if (r.verdict != Verdict::passed) return;
-  if (std::string why = judge_relations(p, *result.kernel, result.outputs.data(), result.related, r); !why.empty())
-    return fail(Tier::T3, std::move(why));
-  if (r.compared == 0) {
-    r.reason = "empty: nothing may be written, and nothing was";
-  } else if (powerless && !from_dataset(p.task->c)) {
-    // Note: a case of a dataset is to be replaced; nobody chose the shape and the numbers of a random one, whose terms may
-    // cancel. That a kernel declares too much shows in power (power.hpp), which is judged over a run.
-    r.reason = zeros ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
-  } else if (powerless) {
-    r.verdict = Verdict::suspect, r.reason = "proves nothing: an output of zeros would pass";
-    r.caught(Tier::T2);
+
+  // Whether the case could have failed anything.
+  // Note: a case of a dataset is to be replaced; nobody chose the shape and the numbers of a random one, whose terms may cancel.
+  // That a kernel declares too much shows in power (power.hpp), which is judged over a run.
+  void judge_power() {
+    if (r_.compared == 0) {
+      r_.reason = "empty: nothing may be written, and nothing was";
+    } else if (powerless_ && !from_dataset(p_.task->c)) {
+      r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
+    } else if (powerless_) {
+      r_.verdict = Verdict::suspect, r_.reason = "proves nothing: an output of zeros would pass";
+      r_.caught(Tier::T2);
+    }
   }
-}
+
+  const Result& result_;
+  const Prepared& p_;
+  const Op& op_;
+  const Numerics& numerics_;
+  const Judged problem_;
+  Record& r_;
+  int outputs_ = 0;
+  bool powerless_ = true, zeros_ = true;
+};
 
 }  // namespace
 
@@ -220,7 +267,7 @@ Record settle(const Result& result, const JudgeOptions& options) {
   if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
   r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
-  if (r.verdict == Verdict::passed) judge_outputs(result, r);
+  if (r.verdict == Verdict::passed) OutputJudge(result, r).run();
   return r;
 }
 

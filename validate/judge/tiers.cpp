@@ -13,7 +13,7 @@ std::string judge_together(Prepared& p, const Problem& problem, const Numerics& 
   const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;
   r.rms_ratio = a.rms / unit, r.bias = a.bias / unit;
   // Note: what depends on few inputs takes few values in 16 bits; their roundings repeat, and are no independent draws.
-  return p.scattered && !p.task->op->hooks.summed.empty() ? verdict_of(a, unit) : std::string();
+  return p.scattered && !p.task->op->hooks.summed.empty() ? aggregate_fault(a, unit) : std::string();
 }
 
 std::string judge_relations(const Prepared& p, const Kernel& kernel, const std::byte* outputs,

@@ -66,8 +66,8 @@ TEST_CASE("aggregate: errors of either sign pass; of one sign they do not, thoug
       CHECK_FALSE(down.towards_zero);
     }
   CHECK_FALSE(judged(bf16, scaled).within());  // an eighth of bf16's unit roundoff
-  CHECK(verdict_of(judged(bf16, scaled), 1).find("away from zero") != std::string::npos);
-  CHECK(verdict_of(judged(bf16, nearest), 1).empty());
+  CHECK(aggregate_fault(judged(bf16, scaled), 1).find("away from zero") != std::string::npos);
+  CHECK(aggregate_fault(judged(bf16, nearest), 1).empty());
 }
 
 TEST_CASE("aggregate: errors larger than rounding makes them are too many together", "[tiers]") {
