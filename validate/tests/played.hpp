@@ -11,6 +11,7 @@
 #include "validate/judge/compare.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/problem/relate.hpp"
 #include "validate/worker/protocol.hpp"
 
 namespace assay::test {

@@ -61,7 +61,7 @@ struct Folder {
 
 BenchFlags flags_of(const std::string& suite, const fs::path& datasets = ASSAY_DATASETS_DIR) {
   BenchFlags flags;
-  flags.suite = suite, flags.run.selection.datasets = datasets;
+  flags.suite = suite, flags.selection.datasets = datasets;
   return flags;
 }
 
@@ -169,12 +169,12 @@ TEST_CASE("bench --suite: rows by op, dtype and kernel, with their place and the
   CHECK(all.at(0).place->label == "Decode (1,1,2560)");
   CHECK(all.at(0).place->reported.at("speedup") == 1.27);
   CHECK(all.at(0).ladder.at(0) == "naive");
-  flags.run.selection.dtypes = {"f16"};
+  flags.selection.dtypes = {"f16"};
   CHECK(bench_rows(flags, false).size() == 6);
-  flags.run.selection.ops = {"softmax"};
+  flags.selection.ops = {"softmax"};
   CHECK(refusal(flags).find("no row of it") != std::string::npos);
   flags = flags_of("llama2-7b");
-  flags.run.selection.kernels = {"fused"};
+  flags.selection.kernels = {"fused"};
   const std::vector<BenchShape> layers = bench_rows(flags, false);
   CHECK(layers.size() == 4);
   for (const BenchShape& row : layers) CHECK(row.op->name == "transformer_layer");
