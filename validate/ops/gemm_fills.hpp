@@ -56,8 +56,8 @@ inline double probe_saturated(const FillSite& s, std::int64_t i) {
   return probe_integers(s, i) * (s.role == Role::weight ? 64 : 1);
 }
 
-// One one a token, so a product is one weight; the first weight's are by turns about GELU's minimum and SiLU's (-0.75, -1.28),
-// [-6, -2], [-1, 1] and [-30, 30]; those of others are normal.
+// A single 1 per token, so every product equals one weight.  Values of the first weight cycle through ranges around the minima of
+// GELU and SiLU (-0.75, -1.28), [-6, -2], [-1, 1] and [-30, 30]; other weights are normal.
 inline double chosen(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight) return probe_one_hot(s, i);
   if (s.shape.size() == 1) return 0;
