@@ -4,8 +4,8 @@
 //
 // O and L are the stored outputs of attention_forward; P is recomputed from L (Dao et al. 2022, arXiv 2205.14135, appendix B).
 // Masks, grouped heads and scale are those of attention_forward; dK and dV sum over the query heads that share a key/value head.
-// A query with L = -inf (it sees no key) has dQ = 0 and adds nothing to dK and dV.  Hidden pairs add nothing, whatever the
-// tensors hold there.  NaN and inf of visible pairs propagate by the formulas.
+// A query with L = -inf (it sees no key) has dQ = 0 and adds nothing to dK and dV; nor does a hidden pair, whatever it holds.
+// NaN and inf of visible pairs propagate by the formulas.
 #pragma once
 
 #include "ops/core/gradient_bound.hpp"
@@ -101,8 +101,7 @@ struct attention_backward {
     return Legality::yes();
   }
 
-  // The row of dQ that an element belongs to.  For dK and dV: a key's row is that of the query at the same position, so a
-  // sample of queries also selects keys.
+  // The row of dQ of an element; a key has the row of the query at its position, so that sampled queries also select keys.
   static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
     const std::int64_t row = i / a.q.shape[3];
     if (output == 0) return row;

@@ -33,7 +33,7 @@
 //           |eta| <= u_p, uniform, deviation u_p/sqrt(3) = 0.58 u_p: independent 0.58 lambda u_p (sqrt(sum (pv)^2)
 //           + |o| sqrt(sum p^2)), coherent u_p (sum p|v| + |o|).  Subnormal weights lose half the least subnormal each, relative
 //           to a largest weight of 1: floor_p sum|v| / l~, l~ = exp(L - max); for a stored P, which is normalised,
-//           floor_p sum|v|.  An exp that flushes subnormals loses up to 2^-126 of each weight, in any storage dtype.
+//           floor_p sum|v|.  An exp that flushes subnormals loses up to 2^-126 of each weight.
 //   P V     product_error of n terms.
 //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
 //   1/l     3u|o|: reciprocal, product, and the product's own.
@@ -130,7 +130,6 @@ inline double attention_lse_bound(const Numerics& numerics, Errors errors, const
   return t + rounding_error(f32, m.lse, t);
 }
 
-// Bound of one element of O, stored as `out`.
 inline double attention_output_bound(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m, DType out) {
   if (m.empty()) return rounding_floor(out);
   const double u = unit_roundoff(numerics.accumulate), log_sum = std::fabs(m.lse - m.score_max);

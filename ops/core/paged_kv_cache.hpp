@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page manager of a key/value cache: it maps positions of sequences to pages of a pool.  It owns no tensor and moves no data; it
-// says where a row is, and which rows the caller must copy.  Position p of a sequence is in slot p % page_size of page
-// table[p / page_size].  Sequences with a common prefix share its pages, which are reference-counted and copied on write (Kwon
-// et al. 2023, arXiv 2309.06180, section 4).
+// Page manager of a key/value cache: maps positions of sequences to pages of a pool; position p of a sequence is in slot
+// p % page_size of page table[p / page_size].  It owns no tensor and moves no data; it tells the caller which rows to copy.
+// Sequences share the pages of a common prefix, with reference counts and copy-on-write (Kwon et al. 2023, arXiv 2309.06180, 4).
 #pragma once
 
 #include <algorithm>
@@ -62,8 +61,7 @@ class PagedKvCache {
   // The row of the pool, [pages * page_size], that holds a position; throws std::out_of_range beyond the sequence.
   std::int64_t row(Sequence s, std::int64_t position) const {
     const Entry& e = at(s);
-    if (position < 0 || position >= e.length)
-      throw std::out_of_range("position " + std::to_string(position) + " in a sequence of " + std::to_string(e.length));
+    if (position < 0 || position >= e.length) throw std::out_of_range("no position " + std::to_string(position));
     return e.table[static_cast<std::size_t>(position / page_size_)] * page_size_ + position % page_size_;
   }
 
@@ -77,8 +75,7 @@ class PagedKvCache {
   // parent is shorter.
   Sequence fork(Sequence parent, std::int64_t length) {
     const Entry& e = at(parent);
-    if (length < 0 || length > e.length)
-      throw std::out_of_range("fork of " + std::to_string(length) + " positions of a sequence of " + std::to_string(e.length));
+    if (length < 0 || length > e.length) throw std::out_of_range("cannot fork at " + std::to_string(length));
     Entry child{length, {e.table.begin(), e.table.begin() + pages_of(length)}};
     const auto& [key, made] = *of_.emplace(next_, std::move(child)).first;
     for (const std::int32_t page : made.table) ++references_[static_cast<std::size_t>(page)];
@@ -90,8 +87,7 @@ class PagedKvCache {
   // PagesExhausted, and std::length_error beyond 2^31 - 1 positions.
   std::optional<PageCopy> append(Sequence s, std::int64_t tokens) {
     Entry& e = at(s);
-    if (tokens < 0 || tokens > kMost - e.length)
-      throw std::length_error("cannot append " + std::to_string(tokens) + " positions to " + std::to_string(e.length));
+    if (tokens < 0 || tokens > kMost - e.length) throw std::length_error("cannot append " + std::to_string(tokens));
     const std::int64_t held = pages_of(e.length), fresh = pages_of(e.length + tokens) - held, begun = e.length % page_size_;
     const bool shared = tokens > 0 && begun > 0 && references(e.table.back()) > 1;
     if (const std::int64_t needed = fresh + shared; needed > free_pages()) throw PagesExhausted(needed, free_pages());

@@ -34,8 +34,8 @@ bool prime(std::int64_t n) {
   return true;
 }
 
-// Draws a binade between the ends, then a number in it; one in three is rounded down to an odd number, one to a prime, if there
-// is one in range.
+// Draws a binade between the ends, then a number in it; one in three is rounded up to an odd number, one down to a prime, if
+// there is one in range.
 std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
   const auto width = [](std::int64_t v) { return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(v))); };
   const std::int64_t bits = draw.between(width(first), width(last));

@@ -87,8 +87,7 @@ struct Hooks {
   // Inputs that are computed from earlier inputs instead of filled; and their values, row-major, before rounding.
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
-  // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output before its final
-  // rounding.
+  // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output, not yet rounded.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
   // largest ratio of error to allowed error.
