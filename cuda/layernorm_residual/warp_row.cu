@@ -25,7 +25,7 @@ bool wide(const layernorm_residual::Args& a) {
 
 Legality supports(const layernorm_residual::Args& a) {
   const std::int64_t cols = a.x.shape[1];
-  if (cols * size_of(a.x.dtype) > kMostWideBytes) return Legality::no("a row exceeds 16 KiB, the most that a warp keeps in registers");
+  if (cols * size_of(a.x.dtype) > kMostWideBytes) return Legality::no("a row exceeds 16 KiB, the most that a warp holds");
   if (!wide(a) && cols > kMostNarrowCols)
     return Legality::no("rows of more than 2048 columns must start and end at multiples of 16 bytes");
   return Legality::yes();
