@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 (Dao 2023, arXiv 2307.08691): 128 queries of a head (64 if head_dim > 128) against tiles of 64 keys; scores
+// FlashAttention: 128 queries of a head (64 if head_dim > 128) against tiles of 64 keys; scores
 // are never written.  mma.m16n8k16 with ldmatrix from swizzled shared memory; a warp owns 32 queries, so each fragment of K and V
 // feeds two mma.  cp.async loads V during Q K^T and the next K during softmax and P V.  Tiles that no query sees are skipped;
 // only partly visible tiles are masked.  With rope, Q and K are rotated in shared memory.

@@ -92,7 +92,7 @@ struct Numerics {
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
   bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
-  double turn_error = 0;              // rope: absolute error of that reduction, in units of 2^-24 radians
+  double turn_error = 0;              // rope: absolute error of the reduced angle, in units of 2^-24 radians
   bool rounds_turned = false;         // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: the numerics of the step that makes it

@@ -21,7 +21,7 @@ struct DTypes {
   constexpr bool has(DType t) const { return bits >> static_cast<int>(t) & 1; }
 };
 
-// How much of an axis one block processes.  Suites use it to choose extents with several tiles and a partial last one.
+// How much of an axis one block processes; tells whether a case has several tiles and a partial last one.
 struct Tile {
   Axis axis = Axis::rows;
   std::int64_t bytes_or_extent = 0;  // see `of_bytes`
