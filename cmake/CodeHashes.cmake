@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A hash of what each kernel is compiled from, looked up at every build: its file, every file of the tree that it includes, the
-# compiler and its flags.  Lines of comment alone do not count.  Equal hashes mean equal code, wherever the tree lies.
+# Hashes the source of each kernel at every build: its file, every file of the tree that it includes, the compiler and its flags.
+# Whole-line comments do not count.  Equal hashes mean equal code, independent of the tree's path.
 file(WRITE "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" [=[
 cmake_minimum_required(VERSION 3.24)
-# Sets text_FILE (without comment lines) and includes_FILE, once a file.
+# Sets hash_FILE (of the text without comment lines) and includes_FILE, once per file.
 function(look_at file)
   get_property(known GLOBAL PROPERTY "hash_${file}" SET)
   if(known)

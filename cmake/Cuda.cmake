@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# AUTO builds for a GPU where there are an nvcc and a GPU: a machine without one gains nothing from the build time.
+# AUTO builds for a GPU only if nvcc and a GPU are present, to save build time elsewhere.
 set(ASSAY_GPU OFF)
-set(ASSAY_VENDORS "")  # the libraries whose headers are here; they are opened at run time, but CUB, which is headers
+set(ASSAY_VENDORS "")  # libraries whose headers are installed; opened at run time, except CUB, which is header-only
 if(NOT ASSAY_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "ASSAY_CUDA is AUTO, ON or OFF, not '${ASSAY_CUDA}'")
 endif()
@@ -25,7 +25,7 @@ if(ASSAY_GPU)
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(CMAKE_CUDA_STANDARD 20)
-  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # Note: CMake 3.25 does not know that nvcc 13 has C++20
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # Note: CMake 3.25 does not know that nvcc 13 supports C++20
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every library is looked for first and all that is missing is named at once, with the one line that mends it.
+# Looks for every library first, then names all missing ones at once, with the command that installs them.
 set(ASSAY_APT_PACKAGES "")
 macro(assay_need found package)
   if(NOT ${found})
@@ -21,14 +21,14 @@ assay_need(nlohmann_json_FOUND nlohmann-json3-dev)
 if(ASSAY_TESTS)
   find_package(Catch2 CONFIG QUIET)
   assay_need(Catch2_FOUND catch2)
-  find_package(rapidcheck CONFIG QUIET)  # optional: it shortens the histories that fail
+  find_package(rapidcheck CONFIG QUIET)  # optional: it shrinks failing inputs
 endif()
 if(ASSAY_APT_PACKAGES)
   list(JOIN ASSAY_APT_PACKAGES " " packages)
   message(FATAL_ERROR "Libraries are missing. On Debian or Ubuntu:\n  apt-get install -y ${packages}\n")
 endif()
 
-# fmt's compiled library halves the build; a binary that is to be carried has it compiled in.
+# fmt's compiled library halves the build time; a binary that is copied to other machines uses the header-only form.
 if(ASSAY_PORTABLE)
   set(ASSAY_FMT fmt::fmt-header-only)
 else()

@@ -14,7 +14,7 @@ endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # Note: without NDEBUG, so that asserts hold in what people run
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")  # Note: without NDEBUG, so that asserts stay active in releases
 set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
@@ -25,8 +25,8 @@ if(ASSAY_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
 endif()
 
-# assay_unity(TARGET FILES|FOLDER|GROUP [APART FILE...]): with ASSAY_UNITY so many files of a target are compiled as one, or those
-# of one folder, or those of one UNITY_GROUP, but for those whose names clash with others'.
+# assay_unity(TARGET FILES|FOLDER|GROUP [APART FILE...]): with ASSAY_UNITY, compiles FILES (a number) files of a target as one
+# unit, or those of one folder, or those of one UNITY_GROUP.  APART files, whose names clash with others, stay separate.
 function(assay_unity target files)
   cmake_parse_arguments(PARSE_ARGV 2 of "" "" APART)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY})
@@ -46,7 +46,7 @@ function(assay_unity target files)
   set_source_files_properties(${of_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# What every C++ target of the project is compiled with.
+# Flags of every C++ target of the project.
 add_library(assay_flags INTERFACE)
 target_compile_options(assay_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -ffp-contract=off

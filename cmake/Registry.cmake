@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tables of ops and kernels, made from the names of files:
-#   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp where there is one.
-# cuda/OP/variants/KERNEL.cu are sound kernels that only sum in another order: candidates for false alarms, in the trial's table.
-# A kernel baseline_VENDOR calls that vendor's library: it is for a GPU only, and in the tables only where ASSAY_VENDORS has it;
+#   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
+# cuda/OP/variants/KERNEL.cu are correct kernels with another order of sums, to test for false alarms; in the trial's table.
+# A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
 # baseline_eager calls cublaslt.
-# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files), and writes with one declaration and
-# one entry for each: registry.cpp (sound kernels), registry_trial.cpp (broken ones too), registry_hostile.cpp (sound ones and
-# the tests' validate/tests/hostile/OP/KERNEL.cu, of which gpu_KERNEL is for a GPU only).
+# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),
+# registry_trial.cpp (broken ones too) and registry_hostile.cpp (correct ones and the tests' validate/tests/hostile/OP/KERNEL.cu,
+# of which gpu_KERNEL is for a GPU only), each with one declaration and one entry per kernel.
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
@@ -20,11 +20,11 @@ file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.
 file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/variants/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
-file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # looked for below, op by op
+file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # reruns CMake if a golden is added or removed
 list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
 set(generated "${PROJECT_BINARY_DIR}/generated")
 
-# The comment at the head of a file, without its licence line, as a C++ raw string.
+# Reads the head comment of a file, without its licence line, as a C++ raw string.
 function(assay_head_comment file out)
   file(READ "${file}" text LIMIT 4096)
   string(REGEX REPLACE "^// SPDX[^\n]*\n" "" text "${text}")
@@ -33,7 +33,7 @@ function(assay_head_comment file out)
   set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
 endfunction()
 
-# Appends to the caller's `declarations` and `kernel_entries`, for the flavours that follow; the traits are those of the first.
+# Appends to the caller's `declarations` and `kernel_entries`, for the flavours in ARGN; the traits are those of the first.
 function(assay_declare_kernel op name file broken)
   set(flavours ${ARGN})
   if(name MATCHES "^baseline_")
@@ -58,8 +58,8 @@ function(assay_declare_kernel op name file broken)
   set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, ${first}::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
 endfunction()
 
-# assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): the sound kernels, and those of a second folder with OP in its
-# name, as broken or not, in these flavours; beside broken ones also the sound variants.
+# assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): writes the correct kernels, and those of FOLDER (a pattern with OP) as
+# broken or not, in these flavours; with broken ones also the variants.
 function(assay_write_registry file)
   set(more "${ARGN}")
   list(POP_FRONT more folder broken)
@@ -143,7 +143,7 @@ assay_write_registry("${generated}/registry.cpp")
 assay_write_registry("${generated}/registry_trial.cpp" cuda/OP/broken true ${flavours})
 assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false ${flavours})
 
-# Broken kernels and variants are compiled together, one unit an op: each sits in a namespace of its own.
+# Broken kernels and variants are compiled together, one unit per op, since each has its own namespace.
 foreach(op ${ASSAY_OPS})
   file(GLOB broken "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu" "${PROJECT_SOURCE_DIR}/cuda/${op}/variants/*.cu")
   set(unit "")

@@ -5,7 +5,7 @@ enable_testing()
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
-set(tests_apart ${unit_tests})  # Note: those of contracts and goldens, and five others, share names
+set(tests_apart ${unit_tests})  # Note: names clash in tests of contracts and goldens, and in five others
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(paged|pattern|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
@@ -36,9 +36,9 @@ endif()
 add_test(NAME unit COMMAND assay_tests)
 set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 
-# Conformance: every kernel over every suite that fits a CPU; the same over the full suite where there is a GPU.  An op's kernels
-# together, for the goldens are most of the work.  What the simulated machine says of a case of smoke is what a GPU said, where
-# it is on record; where no elementary function is involved, to the last bit.
+# Conformance: every kernel over every suite that a CPU can run; on a GPU over the full suite.  The kernels of an op run together,
+# since computing goldens is most of the work.  Results of smoke cases on simt must equal recorded GPU results: the verdict
+# always, and every bit if the kernel uses no elementary function.
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl)
 foreach(file ${recorded})
   file(READ "${file}" on_record_${file})
@@ -72,7 +72,7 @@ foreach(op ${ASSAY_OPS})
   set_tests_properties(gpu.${op}.full PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
 
-# So are the results of single instructions, bit for bit.
+# Single instructions must also match recorded GPU results, bit for bit.
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/probes.jsonl)
 foreach(file ${recorded})
   get_filename_component(device "${file}" DIRECTORY)
@@ -83,8 +83,8 @@ endforeach()
 add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --against simt)
 set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 
-# Watched: no sound kernel has a race, reads what nobody wrote or leaves an output unwritten, and, where the compiler can tell
-# of them, none makes an access that goes past ld and st.
+# Watched: no correct kernel has a race, reads uninitialised memory or leaves an output unwritten; where the compiler can
+# instrument accesses, none bypasses ld and st.
 set(watching validate)
 if(TARGET validate-watch)
   set(watching validate-watch)
@@ -100,13 +100,13 @@ foreach(op ${ASSAY_OPS})
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
 endforeach()
 
-# False alarms: no sound kernel may be failed on shapes and numbers that nobody chose.
+# False alarms: no correct kernel may fail on random shapes and values.
 foreach(seed 1 2 3)
   add_test(NAME simt.random.seed_${seed} COMMAND validate run --backend simt --suite random --count 20 --seed ${seed} --jobs 1)
   set_tests_properties(simt.random.seed_${seed} PROPERTIES LABELS simt)
 endforeach()
 
-# The same for sound kernels that only sum in another order.
+# The same for variants, correct kernels with another order of sums.
 list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
 list(REMOVE_DUPLICATES variants)
 list(JOIN variants "," variants)
@@ -116,11 +116,11 @@ foreach(suite smoke random)
   set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
 endforeach()
 
-# The corpus: every broken kernel passes a case of smoke, and half of them the test that is usual elsewhere.
+# The faults are not trivial: every broken kernel passes some smoke case, and half of them pass a conventional test (allclose).
 add_test(NAME simt.corpus COMMAND validate-trial selfcheck --backend simt --suite smoke --corpus)
 set_tests_properties(simt.corpus PROPERTIES LABELS simt)
 
-# The judge on trial: every broken kernel must be failed.
+# The judge's trial: every broken kernel must fail.
 foreach(op ${ASSAY_OPS})
   add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck --backend simt --op ${op} --suite edges)
   set_tests_properties(simt.${op}.broken PROPERTIES LABELS simt)
@@ -133,7 +133,7 @@ set(hostile ${ASSAY_HOSTILE})
 list(FILTER hostile EXCLUDE REGEX "/gpu_[^/]*$")
 set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
 add_library(assay_hostile_simt OBJECT ${hostile})
-set_target_properties(assay_hostile_simt PROPERTIES UNITY_BUILD ON)  # each sits in a namespace of its own
+set_target_properties(assay_hostile_simt PROPERTIES UNITY_BUILD ON)  # each kernel has its own namespace
 target_link_libraries(assay_hostile_simt PRIVATE assay_flags assay_simt assay_room_ops assay_room_cuda assay_room_validate)
 assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_hostile_simt)
 if(ASSAY_GPU)
@@ -151,7 +151,7 @@ endif()
 add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/compare_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
-set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it says how soon a page is ready
+set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it measures the time to make a page
 add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/problem/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/bench/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
@@ -177,13 +177,13 @@ foreach(script arrows kernel_rules)
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
 endforeach()
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
-# A copy of the tree that gains a kernel and an op.  It takes over objects of this build, so it is configured alike.
+# Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
   -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
   -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}" -DASSAY_ASAN=${ASSAY_ASAN}
   -DASSAY_PORTABLE=${ASSAY_PORTABLE} -DASSAY_UNITY=${ASSAY_UNITY} -DASSAY_SIMT_UCONTEXT=${ASSAY_SIMT_UCONTEXT})
 
-# What a run writes is what reports/schema.json says.
+# Records of a run must match reports/schema.json.
 set(ASSAY_RECORDS "${PROJECT_BINARY_DIR}/records")
 file(MAKE_DIRECTORY "${ASSAY_RECORDS}")
 add_test(NAME records.run COMMAND validate run --backend simt --suite sanitize --sectors --json "${ASSAY_RECORDS}/run.jsonl")
@@ -193,26 +193,26 @@ add_test(NAME records.memory COMMAND validate bench --backend simt --memory --sh
   --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
-# What ncu's table becomes, and that what is no such table is said.
+# Converts a table of ncu, and rejects other input by name.
 add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}")
 add_test(NAME records.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}" "${ASSAY_RECORDS}/profile.jsonl")
 set_tests_properties(tree.profile records.profile PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
 set_tests_properties(records.run records.bench records.memory records.broken records.probe records.profile
   PROPERTIES FIXTURES_SETUP records)
-set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all
+set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all of them
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.install
   tree.add_a_room records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu TIMEOUT 300)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 
-# Tests share the processors: a thread that has nothing to do must not keep another process's from working.
+# Tests share the processors: idle OpenMP threads must not spin.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT OMP_WAIT_POLICY=passive)
 
-# The dearest start first, so that no processor waits at the end for one of them; about what they take, in seconds.  What takes
-# both processors starts before all others.
+# The longest tests start first, so that no processor idles at the end; COST is their time in seconds.  Tests that use both
+# processors start before all others.
 foreach(line "^tree[.]headers$ 1000" "^unit$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random[.] 40"
     "^simt[.]corpus$|^command$|^hostile$|^simt[.]variants 30" "^simt[.](attention|ffn|transformer).*[.](models|smoke) 20" "[.](models|smoke|broken) 12")
   string(REGEX MATCH "^(.*) ([0-9]+)$" found "${line}")

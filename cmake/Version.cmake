@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commit is looked up at every build, and the file is rewritten only when it changed.
+# Looks up the commit at every build; rewrites the file only if it changed.
 file(WRITE "${PROJECT_BINARY_DIR}/generated/write_version.cmake" [=[
 cmake_minimum_required(VERSION 3.24)
 execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12 OUTPUT_VARIABLE commit

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sees to the packages that a build needs: installs what is missing when run as root on a machine with apt, otherwise
-# prints the one line that mends it and exits with 2. Arguments: packages beyond the usual ones.
+# Installs missing build packages if run as root on a machine with apt; otherwise prints the command that installs them and
+# exits with 2.  Arguments: additional packages.
 set -eu
 
 missing=""
-wished=""  # by a test that is skipped without it: its want stops nobody
-need() { # package, then a command or a header that shows it is there by whatever way it came
+wished=""  # optional packages: without them only a test is skipped
+need() { # PACKAGE FILE: a command or header that shows that the package, from any source, is installed
   package=$1
   shift
   for sign in "$@"; do
@@ -19,7 +19,7 @@ need() { # package, then a command or a header that shows it is there by whateve
   missing="$missing $package"
 }
 
-# A library that CMake can find elsewhere (CMAKE_PREFIX_PATH is set) is left to CMake, which names what it misses.
+# If CMAKE_PREFIX_PATH is set, CMake looks for the libraries and names missing ones.
 library() {
   [ -n "${CMAKE_PREFIX_PATH:-}" ] || need "$@"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition, as of a residual:  y[r,c] = a[r,c] + b[r,c]
+// Elementwise addition, such as a residual:  y[r,c] = a[r,c] + b[r,c]
 //
-// What is not finite spoils its own element and no other; inf + -inf = NaN.  No rows or no columns give an empty y.
+// NaN and inf affect their own element only; inf + -inf = NaN.  No rows or no columns give an empty y.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -33,8 +33,8 @@ struct add {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // The sum of two values of the dtype rounds to it once.  By way of a wider accumulator it rounds there as well.  Neither
-  // rounds below the normal range, where every sum is a multiple of the least subnormal.
+  // One rounding to the dtype; a wider accumulator rounds once more.  Subnormal sums are exact: they are multiples of the least
+  // subnormal.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no chain*/, int /*output*/,
                       std::int64_t i) {
     const double y = std::fabs(g.y[static_cast<std::size_t>(i)]);
@@ -42,7 +42,7 @@ struct add {
     return t + unit_roundoff(a.y.dtype) * (y + t);
   }
 
-  // a and b read, y written; an operation an element.
+  // Reads a and b, writes y; 1 operation per element.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.y.bytes());
     return {

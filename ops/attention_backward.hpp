@@ -2,10 +2,10 @@
 // Gradients of attention:  P = exp(S - L), S = scale Q K^T where visible, D = rowsum(dO * O), dS = P * (dO V^T - D),
 //                          dQ = scale dS K,  dK = scale dS^T Q,  dV = P^T dO
 //
-// O and L are attention_forward's, as it stored them; P is recomputed from L (Dao et al. 2022, arXiv 2205.14135, appendix B).
-// Masks, grouped heads and scale are attention_forward's too; dK and dV sum over the query heads that share a key/value head.
-// A query whose L is -inf, since it sees nothing, has a gradient of 0 and adds nothing to dK and dV; nor does a hidden pair,
-// whatever the tensors hold there.  A NaN or an infinity goes where the formulas take it from visible pairs.
+// O and L are the stored outputs of attention_forward; P is recomputed from L (Dao et al. 2022, arXiv 2205.14135, appendix B).
+// Masks, grouped heads and scale are those of attention_forward; dK and dV sum over the query heads that share a key/value head.
+// A query with L = -inf (it sees no key) has dQ = 0 and adds nothing to dK and dV; nor does a hidden pair, whatever it holds.
+// NaN and inf of visible pairs propagate by the formulas.
 #pragma once
 
 #include "ops/core/gradient_bound.hpp"
@@ -29,14 +29,14 @@ struct attention_backward {
     double scale = 0;
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
-    std::int64_t above() const {  // query i sees the keys up to i + above
+    std::int64_t above() const {  // query i sees keys 0 ... i + above()
       return mask == Mask::none ? k.shape[1] : mask == Mask::causal ? k.shape[1] - q.shape[1] : 0;
     }
     // Query i sees keys [0, visible(i)); key j is seen by queries [seen_from(j), seq_q).
     std::int64_t visible(std::int64_t i) const { return std::clamp<std::int64_t>(i + 1 + above(), 0, k.shape[1]); }
     std::int64_t seen_from(std::int64_t j) const { return std::clamp<std::int64_t>(j - above(), 0, q.shape[1]); }
   };
-  // Over the visible pairs of a query, or of a key with all its query heads: the largest of each.  g = dO V^T.
+  // The largest of each magnitude over the visible pairs of a query, or of a key with all its query heads.  g = dO V^T.
   struct Pairs {
     Array score;         // |s| and |L|
     Array products_abs;  // sum |q k|, not scaled
@@ -45,7 +45,7 @@ struct attention_backward {
     Array gradient_abs;  // sum |dO v| and sum |dO o|
     Array gradient_sq;   // sum (dO v)^2 and sum (dO o)^2
   };
-  // Of each element of a gradient, a sum over its pairs of w x: dS k for dQ, dS q for dK, p dO for dV.
+  // Each element of a gradient is a sum of w x over its pairs: dS k for dQ, dS q for dK, p dO for dV.
   struct Sums {
     Array abs;       // sum |w x|
     Array sq;        // sum (w x)^2
@@ -101,7 +101,7 @@ struct attention_backward {
     return Legality::yes();
   }
 
-  // The row of dQ that an element belongs to.  Of a sample, the keys at the places of its queries are answered.
+  // The row of dQ of an element; a key has the row of the query at its position, so that sampled queries also select keys.
   static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
     const std::int64_t row = i / a.q.shape[3];
     if (output == 0) return row;
@@ -130,8 +130,8 @@ struct attention_backward {
     return score_gradient_error(numerics, errors, a.q.dtype, dim, scale, epsilon, m, s);
   }
 
-  // A visible pair costs 2 head_dim in each of S, dO V^T, dQ, dK and dV.  Unfused, S is written and read once, P and dS are
-  // written once and read twice, dO V^T is written and read once.
+  // A visible pair costs 2 head_dim operations in each of S, dO V^T, dQ, dK and dV.  Unfused: S and dO V^T are written and read
+  // once, P and dS written once and read twice.
   static Cost cost(const Args& a) {
     double pairs = 0;
     for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));

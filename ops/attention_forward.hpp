@@ -3,12 +3,12 @@
 //
 // Query head h reads key/value head h / (heads / kv_heads).  `causal` is aligned bottom-right: key k is visible to query q
 // iff k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A query without a visible key, or whose visible scores are all
-// -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key spoils
-// nothing, whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  A window of w leaves a query the last w of the keys up
-// to its place, which is the last key that causal would leave it (without a mask, of the bottom-right kind); 0: no window.  A
-// softcap of c makes c tanh(s / c) of every score s, before the mask; 0: none.  Packed, the rows of all tensors are one run of
-// tokens, seq_q and seq_k the mean lengths of sequences that follow each other (sequences.hpp); masks are those of each.  With
-// rope, q and k are turned before they meet (attention_rope.hpp).
+// -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key has no effect,
+// whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  The place of a query is the last key that `causal` (with
+// `causal_top_left`: that mask) lets it see; a window of w hides the keys more than w - 1 before that place; 0: no window.  A
+// softcap of c replaces every score s by c tanh(s / c) before the mask; 0: none.  Packed: sequences of several lengths follow
+// each other in one list of tokens (sequences.hpp), seq_q and seq_k are their mean lengths, and masks apply to each sequence.
+// With rope, q and k are rotated first (attention_rope.hpp).
 #pragma once
 
 #include "ops/core/attention_golden.hpp"
@@ -23,7 +23,7 @@ struct attention_forward {
   struct Args {
     Tensor q;                           // [batch, seq_q, heads, head_dim]
     Tensor k, v;                        // [batch, seq_k, kv_heads, head_dim]
-    Tensor cu_seqlens_q, cu_seqlens_k;  // [batch + 1], i32, where each sequence starts; packed only
+    Tensor cu_seqlens_q, cu_seqlens_k;  // [batch + 1], i32, first token of each sequence; packed only
     Tensor o;                           // [batch, seq_q, heads, head_dim], written
     Tensor lse;                         // [batch, heads, seq_q], f32, written
     Mask mask = Mask::none;
@@ -32,7 +32,7 @@ struct attention_forward {
     AttentionRope rope;
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
-    // Packed and without starts, all are taken to be of one length.
+    // Without cu_seqlens data (cost of a shape alone), all sequences are taken to have the same length.
     Sequence sequence(std::int64_t b) const {
       if (cu_seqlens_q.data) return packed_sequence(cu_seqlens_q, cu_seqlens_k, b);
       return {b * q.shape[1], q.shape[1], b * k.shape[1], k.shape[1]};
@@ -40,7 +40,7 @@ struct attention_forward {
     Sequence sequence_of(std::int64_t token) const {
       return sequence(cu_seqlens_q.data ? sequence_of_token(cu_seqlens_q, token) : token / q.shape[1]);
     }
-    // Of a sequence's query: its place, and the visible keys [first_visible, visible).
+    // A query's place, and its visible keys [first_visible, visible).
     std::int64_t place(const Sequence& s, std::int64_t query) const {
       return query + (mask == Mask::causal_top_left ? 0 : s.keys - s.queries);
     }
@@ -52,13 +52,13 @@ struct attention_forward {
       return window == 0 ? 0 : std::clamp<std::int64_t>(first, 0, visible(s, query));
     }
     std::int64_t all_tokens() const { return q.shape[0] * (q.shape[1] + k.shape[1]); }
-    // Of a token's query, as an element of lse.
+    // The element of lse that belongs to a token and a head.
     std::int64_t lse_at(std::int64_t token, std::int64_t head) const {
       return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
     }
   };
-  struct Golden : AttentionGolden {        // v_abs as V
-    Array turned, turned_far, turned_sum;  // as lse: those of AttentionMagnitudes
+  struct Golden : AttentionGolden {        // v_abs: shape of V
+    Array turned, turned_far, turned_sum;  // shape of lse; see AttentionMagnitudes
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
@@ -88,7 +88,7 @@ struct attention_forward {
     v.array("turned_sum", g.turned_sum, {Axis::batch, Axis::heads, Axis::seq_q});
   }
 
-  // Reads the starts: of tensors in host memory.
+  // Reads cu_seqlens_q and cu_seqlens_k, which are in host memory.
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
     if (!(a.window >= 0 && a.window <= 0x1p40) || a.window != std::floor(a.window))
@@ -97,7 +97,7 @@ struct attention_forward {
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
     if (const Legality rope = a.rope.legal(a.q.shape[3], a.all_tokens()); !rope || !a.packed) return rope;
     for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
-      if (!one_run(*t)) return Legality::no("packed rows must all be as far apart");
+      if (!one_run(*t)) return Legality::no("packed rows must have one stride over batch and seq");
     const Legality queries = starts_legal("cu_seqlens_q", a.cu_seqlens_q, a.q.shape[0] * a.q.shape[1]);
     return queries ? starts_legal("cu_seqlens_k", a.cu_seqlens_k, a.k.shape[0] * a.k.shape[1]) : queries;
   }
@@ -109,7 +109,7 @@ struct attention_forward {
     return (batch * queries + i % queries) * heads + i / queries % heads;
   }
 
-  // attention_bound.hpp has the derivation.
+  // Derived in attention_bound.hpp.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3], row = row_of(a, output, i), token = row / heads;
     const Sequence s = a.sequence_of(token);
@@ -126,8 +126,8 @@ struct attention_forward {
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
-  // Q, K, V and the starts read, O and L written.  A visible pair of query and key costs 2 head_dim for its score and as many
-  // for its share of O.  Unfused, the scores and the probabilities are written and read once each.
+  // Reads Q, K, V and the starts, writes O and L.  A visible pair of query and key costs 2 head_dim operations for its score and
+  // 2 head_dim for O.  Unfused, the scores and the probabilities are written and read once each.
   static Cost cost(const Args& a) {
     double pairs = 0, all = 0;
     for (std::int64_t b = 0; b < (a.packed ? a.q.shape[0] : 1); ++b) {

@@ -2,8 +2,8 @@
 // Attention scores, materialised:  P = softmax(scale Q K^T + mask)
 //
 // Query head h reads key head h / (heads / kv_heads).  `causal` is aligned bottom-right: key k is visible to query q iff
-// k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A hidden key has P = 0 exactly and spoils nothing, whatever it
-// holds.  A query without a visible key, or whose visible scores are all -inf, has P = 0 throughout; a visible score that is
+// k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A hidden key has P = 0 exactly and no effect, whatever it
+// holds.  A query without a visible key, or whose visible scores are all -inf, has P = 0 at every key; a visible score that is
 // NaN or +inf makes its P NaN at every visible key.  scale 0 means 1/sqrt(head_dim).
 #pragma once
 
@@ -30,10 +30,10 @@ struct attention_scores {
       return mask == Mask::none ? keys : std::clamp<std::int64_t>(query + 1 + above, 0, keys);
     }
   };
-  // Of a query: s its scaled scores.  The magnitudes are the largest among its visible keys, infinite and NaN ones left out.
+  // For each query: s its scaled scores.  Each magnitude is the largest among its visible keys, inf and NaN left out.
   struct Golden {
     Array p;             // [batch, heads, seq_q, seq_k]
-    Array log_p;         // as p: s - logsumexp(s), which is finite where p underflows; -inf where hidden
+    Array log_p;         // shape of p: s - logsumexp(s), which is finite where p underflows; -inf where hidden
     Array log_rest;      // [batch, heads, seq_q]: log of the sum of all p but the largest
     Array score_abs;     // [batch, heads, seq_q]: |s|
     Array products_abs;  // [batch, heads, seq_q]: sum |q k|, not scaled
@@ -68,24 +68,25 @@ struct attention_scores {
     return Legality::yes();
   }
 
-  // Every weight w = exp(s - m) comes out as w exp(delta), |delta| <= epsilon; u: unit roundoff of the accumulator, f: the
-  // relative error of exp, m and |s|: the largest of the query.
+  // Every weight w = exp(s - m) is computed as w exp(delta), |delta| <= epsilon; u: unit roundoff of the accumulator, f: the
+  // relative error of exp, m: the largest s of the query; |s| stands for its largest |s|.
   //
-  //   score     scale * product_error (gemm_bound.hpp) of head_dim terms; stored, one rounding to the storage dtype more.
+  //   score     scale * product_error (gemm_bound.hpp) of head_dim terms; if stored, one more rounding to the storage dtype.
   //   exponent  s and m are each scaled, 2u|s| with the scale's own rounding; their difference, and the change of base
-  //             (constant and product): 3u|s - m|.  Together 10u max|s|; kernels that fold these steps have fewer.
-  //   exp       f; below the normal range f/u half subnormals instead or, flushed, the least normal value; call it eta.
+  //             (constant and product): 3u|s - m|.  Together at most 10u max|s|.
+  //   exp       f.  A subnormal result has an absolute error instead: f/u times half the least subnormal, or the least normal
+  //             value if exp flushes; call it eta.
   //
   // So p = w / sum w lies between p / (p + (1-p) G) and p G / (p G + 1 - p), G = exp(2 epsilon): off by at most
   //   up    (1-p) p (G-1) / (1 + p (G-1))      down   p (1-p) (G-1) / (1 + (1-p) (G-1))
-  // which stays below 1 however large epsilon is, and says that a certain p is certain.  log_p and log_rest (the log of 1-p of
-  // the largest p) keep both exact where exp underflows.
-  // Then relative errors that all p of a query share, rho in all: the sum's chain of n additions of positive terms, n u at
-  // worst; each rescaling of an online sum, f + u, and the exponents of these factors, together 2u max|s|, for they add up;
-  // 1 / sum and the product, 2u.  And eta, half a subnormal for the product, and the output's rounding.
+  // which is below 1 for any epsilon, and small where p is near 0 or 1.  log_p and log_rest (the log of 1-p of the largest p)
+  // keep both accurate where exp underflows.
+  // Then rho, the relative errors that all p of a query share: n additions of positive terms, n u at worst; each rescale of an
+  // online sum, f + u, whose exponents add up to 2u max|s| together; 1 / sum and the product, 2u.  And eta, half the least
+  // subnormal for the product, and the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t keys = a.k.shape[1], row = i / keys, n = a.visible(row % a.q.shape[1]);
-    if (i % keys >= n) return std::numeric_limits<double>::denorm_min();  // hidden: 0 and nothing else
+    if (i % keys >= n) return std::numeric_limits<double>::denorm_min();  // hidden: exactly 0
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24, s = g.score_abs[row];
     const double scale = a.scale_used(), subnormal = rounding_floor(numerics.accumulate);
 
@@ -109,8 +110,8 @@ struct attention_scores {
     return (t + rounding_error(a.p.dtype, p, t)) * (1 + 0x1p-10);
   }
 
-  // Q and K read, P written.  2 head_dim operations for each visible pair of query and key.  Unfused, the scores are written
-  // and read once.
+  // Reads Q and K, writes P; 2 head_dim operations per visible pair of query and key.  Unfused, the scores are written and read
+  // once.
   static Cost cost(const Args& a) {
     double pairs = 0;
     for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));

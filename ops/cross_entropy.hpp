@@ -2,9 +2,9 @@
 // Cross entropy:  loss[t] = -log softmax(x[t,:])[target[t]] = log sum_v exp(x[t,v] - m_t) + (m_t - x[t,target[t]]),
 //                 m_t = max_v x[t,v];  mean = (sum_t loss[t]) / tokens
 //
-// Both in f32, whatever the dtype of x.  The formula is taken at its word, as in softmax.hpp: a NaN, a +inf or nothing but -inf
-// in a token's row make its loss NaN; a target whose element is -inf beside finite ones costs inf.  The mean is NaN or inf where
-// a loss is.  A target below 0 or not below vocab is illegal; no class is ignored.  No tokens have no mean, and are illegal.
+// loss and mean are f32, whatever the dtype of x.  NaN and inf follow the formula, as in softmax.hpp: a NaN, a +inf or only -inf
+// in a token's row make its loss NaN; a target whose element is -inf in a row with finite ones gives inf.  The mean is NaN or inf
+// if a loss is.  A target outside 0 ... vocab - 1 is illegal; no class is ignored.  tokens = 0 is illegal: there is no mean.
 #pragma once
 
 #include <algorithm>
@@ -44,19 +44,18 @@ struct cross_entropy {
     v.array("log_sum", g.log_sum, {Axis::tokens});
   }
 
-  // Reads the targets: of tensors in host memory.
+  // Reads the targets, which are in host memory.
   static Legality legal(const Args& a) { return places_legal("target", a.target, a.x.shape[1]); }
 
-  // Worst case for both kinds of errors.  u: unit roundoff of the accumulator, n: the roundings of a chain of additions, f: the
-  // relative error of exp and log.
+  // Worst case, for independent and coherent errors.  u: unit roundoff of the accumulator, n: the roundings of a chain of
+  // additions, f: the relative error of exp and log.
   //
   //   sum    s = sum exp(x - m) >= 1 is within a relative rho = 3u spread + f + n u + rescales (f + u), and by vocab eta where
   //          terms are subnormal (as in softmax.hpp)
-  //   loss   log s by rho / (1 - rho), by f log s of log itself and 2u log s of a change of base; the difference m - x by
-  //          u |m - x|, the sum of both by u loss.  Note: the sum m + log s, taken before x, would cost u |m| instead, of which
-  //          the loss shows nothing.
-  //   mean   the mean of the tokens' errors; n additions, of terms that are positive, and the division: (n + q) u mean.  The
-  //          sum's errors compound on what the losses are, their own errors included.
+  //   loss   log s is off by rho / (1 - rho), by f log s (log itself) and 2u log s (change of base); m - x by u |m - x|; their
+  //          sum by u loss.  Note: a kernel that computes (m + log s) - x exceeds this: it loses u |m|, however small the loss.
+  //   mean   the mean of the tokens' errors; n additions of positive terms, and the division with q roundings: (n + q) u of the
+  //          mean of the computed losses.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
                       std::int64_t i) {
     if (output == 0) return loss_bound(a, g, numerics, i);
@@ -69,8 +68,8 @@ struct cross_entropy {
            rounding_floor(numerics.accumulate);
   }
 
-  // x and the targets read, losses and mean written.  An element: maximum, difference, exp, addition.  Unfused, the softmax of
-  // x, in f32, is written and read, and x read three times (softmax.hpp); the losses are read for the mean.
+  // Reads x and the targets, writes losses and mean; 4 operations per element: maximum, difference, exp, addition.  Unfused, the
+  // softmax of x is written in f32 and read, x is read three times (softmax.hpp), and the losses are read for the mean.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), targets = static_cast<double>(a.target.bytes());
     const double losses = static_cast<double>(a.loss.bytes()), mean = static_cast<double>(a.mean.bytes());

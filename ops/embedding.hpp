@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embedding:  y[t,:] = table[ids[t],:]
 //
-// A copy: every element of y is an element of the table, NaN and inf included.  An id below 0 or not below vocab is illegal,
-// and what a kernel does with one is not defined.  No tokens or no channels give an empty y; ids are checked all the same.
+// A bitwise copy of rows, NaN and inf included.  An id outside 0 ... vocab - 1 is illegal (undefined behaviour in a kernel), also
+// if hidden is 0.  No tokens or no channels give an empty y.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -32,13 +32,13 @@ struct embedding {
     v.array("y", g.y, {Axis::tokens, Axis::hidden});
   }
 
-  // Reads the ids: of tensors in host memory.
+  // Reads the ids, which are in host memory.
   static Legality legal(const Args& a) { return places_legal("ids", a.ids, a.table.shape[0]); }
 
   // A copy rounds nothing.
   static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }
 
-  // The ids read, and a row of the table for each token, as if no two were one; y written.
+  // Reads the ids and one row of the table per token (repeated ids are not counted as cached), writes y.
   static Cost cost(const Args& a) {
     const double ids = static_cast<double>(a.ids.bytes()), matrix = static_cast<double>(a.y.bytes());
     return {.flops = 0, .bytes_read = ids + matrix, .bytes_written = matrix, .unfused_bytes = ids + 2 * matrix};

@@ -2,8 +2,9 @@
 // Feed-forward block:  y[t,o] = sum_f h[t,f] w2[o,f]  (+ b2[o])
 //                      h[t,f] = gelu(z[t,f]),  z[t,f] = sum_c x[t,c] w1[f,c]  (+ b1[f])
 //
-// Vaswani et al. 2017, arXiv 1706.03762, eq. 2, with GELU for ReLU; its forms are those of gelu_linear.  A NaN or inf in x spoils
-// its own token, in w1 or b1 every output, in w2 or b2 its own feature.  The unfused pipeline stores z and h, a fused pair h.
+// Vaswani et al. 2017, arXiv 1706.03762, eq. 2, with GELU instead of ReLU; the forms of gelu are those of gelu_linear.  A NaN or
+// inf in x affects its own token, in w1 or b1 every output, in w2 or b2 its own feature.  The unfused pipeline stores z and h;
+// one kernel per linear, with gelu fused into the first, stores h.
 #pragma once
 
 #include "ops/core/activation.hpp"
@@ -22,8 +23,8 @@ struct ffn_gelu {
     bool has_bias = false;
     Activation form = Activation::gelu_tanh;
   };
-  // All but weight_abs [tokens, hidden].  Of a unit f: A, S = sum |x w1|, root of sum (x w1)^2; p = z - b1;
-  // tau = kNear (A + |z|); g, which |f'| does not exceed within tau of z; m = max(|z|, |p|).
+  // Shape [tokens, hidden], except weight_abs; sums run over the units (ffn).  For a unit: A = sum |x w1|,
+  // S = sqrt(sum (x w1)^2); p = z - b1; tau = kNear (A + |z|); g: a bound of |gelu'| within tau of z; m = max(|z|, |p|).
   struct Golden {
     Array y;
     Array sum_abs;       // sum |w2 h|
@@ -38,9 +39,10 @@ struct ffn_gelu {
     Array weight_abs;    // [hidden], sum |w2|
   };
   static constexpr double kNear = 0x1p-7;
-  // max s(v)(1 - s(v))|v| = 0.224 and max Phi(-m)(m^2 + m) = 0.318: what the argument's relative error makes of |z|, at most.
+  // At most this times |z|, per unit of relative error of gelu's argument: max s(v)(1 - s(v))|v| = 0.224 (tanh form) and
+  // max Phi(-m)(m^2 + m) = 0.318 (erf form).
   static constexpr double kMostArgument = 0.33;
-  // g and q of a unit.
+  // g (slope_near) and q (argument_near) of a unit.
   static double slope_near(Activation f, double z, double tau) {
     const double g = std::min(std::fabs(activation_slope(f, z)) + detail::kBend * tau, detail::kSlope);
     return z + tau < detail::kTurn ? std::min(g, std::fabs(activation_slope(f, z + tau))) : g;
@@ -83,17 +85,17 @@ struct ffn_gelu {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // What errors of h become behind w2.  u, u_o: unit roundoffs of the accumulator and of the dtype.  Errors of one unit's z pass
-  // GELU with a slope of at most g, so long as they are below tau, which 2^-7 and more units would exceed (then: infinite).
-  // Independent errors of several units add up as a random walk: the root of the sum of squares; else they all add up.
-  //   product   gemm_bound.hpp, in the form kappa A or kappa (S + |p|): chain lambda sqrt(n) u; truncating tensor cores 4u a
-  //             step, of which 2u |p| a step shrinks every z alike and so adds up in w2's own signs: product_bias.
-  //   roundings of b1's addition, u m; of a stored z, u_o m, and as much of what is stored before b1; of a stored h, u_o |h|:
-  //             uniform within that, 0.58 lambda of the root of the sum of squares; of what is below the normal range half a
-  //             subnormal.
-  //   GELU      activation.hpp, always added up, for a function may err one way: u (3 + e) |h| and 4u |h| q; in the erf form
-  //             u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).  Underflow: (|z| e + 2) halves.
-  //   second order  what later steps make of these errors is less than 2^-7 of them.
+  // The errors of h, summed through w2.  u, u_o: unit roundoffs of the accumulator and of the dtype; e: function_error.  GELU
+  // passes an error of z on with a slope of at most g, if it is below tau; above (relative errors beyond kNear) the bound is
+  // infinite.  Independent errors of several units add up as a random walk (root of the sum of squares), coherent ones linearly.
+  //   product   gemm_bound.hpp, written as kappa A or kappa (S + |p|): a chain lambda sqrt(n) u; truncating tensor cores 4u per
+  //             step, of which 2u |p| per step makes every |z| smaller, so it adds up with the signs of w2: product_bias.
+  //   roundings of b1's addition, u m; of a stored z, u_o m, and the same for a product stored before b1; of a stored h, u_o |h|:
+  //             uniform, so independent 0.58 lambda times the root of the sum of squares; subnormals half the least one.
+  //   GELU      activation.hpp, always linearly, since a function's errors may have one sign: u (3 + e) |h| and 4u |h| q; in the
+  //             erf form u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).  Underflow: (|z| e + 2) times
+  //             half the least subnormal.
+  //   second order  later steps amplify these errors by less than a relative 2^-7.
   // Then the second product, its bias, and the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t hidden = a.x.shape[1], ffn = a.w1.shape[0];
@@ -105,7 +107,7 @@ struct ffn_gelu {
     const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
     const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
     const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
-    const int stored = numerics.stores_intermediate + (numerics.stores_steps && a.b1.data);  // roundings of a z
+    const int stored = numerics.stores_intermediate + (numerics.stores_steps && a.b1.data);  // roundings of one z to the dtype
     if (worst + u + stored * u_o > kNear) return std::numeric_limits<double>::infinity();
 
     double t = worst * g.product_abs[i];
@@ -130,8 +132,8 @@ struct ffn_gelu {
     return t + rounding_error(storage, y, t);
   }
 
-  // x, the weights and biases read, y written; a multiplication and an addition a term, 10 operations a GELU.  The unfused
-  // pipeline writes z and h and reads each once more.
+  // Reads x, the weights and biases, writes y; 2 operations per term of a product, 10 per GELU.  Unfused, z and h are also
+  // written and read.
   static Cost cost(const Args& a) {
     const double biases = a.has_bias ? static_cast<double>(a.b1.bytes() + a.b2.bytes()) : 0;
     const double read = static_cast<double>(a.x.bytes() + a.w1.bytes() + a.w2.bytes()) + biases;

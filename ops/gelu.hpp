@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // GELU:  y[r,c] = gelu(x[r,c]);  form tanh: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)));  form erf: x/2 erfc(-x/sqrt 2)
 //
-// Hendrycks, Gimpel 2016, arXiv 1606.08415.  inf gives inf, -inf NaN (inf * 0, as the formulas have it), each in its own
-// element.  No rows or no columns give an empty y.
+// Hendrycks, Gimpel 2016, arXiv 1606.08415.  gelu(inf) = inf, gelu(-inf) = NaN (inf * 0 in the formulas).  No rows or no columns
+// give an empty y.
 #pragma once
 
 #include "ops/core/activation.hpp"
@@ -34,14 +34,14 @@ struct gelu {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // GELU of an x that is exact (activation.hpp), then the rounding to the dtype.
+  // GELU of an exact x (activation.hpp), then the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no sum*/, int /*output*/,
                       std::int64_t i) {
     const double t = activation_error(numerics, a.form, a.x.at(i), 0);
     return t + rounding_error(a.y.dtype, g.y[static_cast<std::size_t>(i)], t);
   }
 
-  // x read, y written; 10 operations an element.
+  // Reads x, writes y; 10 operations per element.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes());
     return {.flops = 10.0 * static_cast<double>(a.x.size()),

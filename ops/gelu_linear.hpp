@@ -2,8 +2,8 @@
 // Linear + GELU:  y[t,o] = gelu(z[t,o]),  z[t,o] = sum_h x[t,h] * weight[o,h]  (+ bias[o])
 //
 // form tanh: gelu(z) = z/2 (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3))); form erf: z/2 (1 + erf(z/sqrt 2)) (Hendrycks, Gimpel
-// 2016, arXiv 1606.08415).  A NaN or inf in x spoils its own token, in weight or bias its own feature; gelu(inf) = inf,
-// gelu(-inf) = NaN, as the formula has it.  The unfused pipeline stores z, its bias added.
+// 2016, arXiv 1606.08415).  A NaN or inf in x affects its own token, in weight or bias its own feature; gelu(inf) = inf,
+// gelu(-inf) = NaN (inf * 0).  The unfused pipeline stores z, its bias added.
 #pragma once
 
 #include "ops/core/activation.hpp"
@@ -48,8 +48,8 @@ struct gelu_linear {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // The product (gemm_bound.hpp); the addition of the bias; the rounding of what is stored, the product before its bias or z
-  // with it, so of the larger, or both; GELU of a z known that well (activation.hpp); the rounding to the dtype.
+  // Errors in order: the product (gemm_bound.hpp); the addition of the bias; the rounding of a stored z, or of the product before
+  // its bias (the larger counts), or of both; GELU of a z with that error (activation.hpp); the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, z = g.z[i];
     double t = product_error(numerics, errors, a.x.shape[1], z - bias, g.sum_abs[i], g.sum_sq[i]);
@@ -60,8 +60,7 @@ struct gelu_linear {
     return t + rounding_error(a.y.dtype, g.y[i], t);
   }
 
-  // x, weight and bias read, y written; a multiplication and an addition a term, 10 operations a GELU.  The unfused pipeline
-  // writes z and reads it once more.
+  // Reads x, weight and bias, writes y; 2 operations per term of the product, 10 per GELU.  Unfused, z is also written and read.
   static Cost cost(const Args& a) {
     const double read = static_cast<double>(a.x.bytes() + a.weight.bytes() + (a.bias.data ? a.bias.bytes() : 0));
     const double written = static_cast<double>(a.y.bytes());

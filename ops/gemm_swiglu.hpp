@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SwiGLU:  y[t,f] = silu(gate[t,f]) * up[t,f],  gate = x w_gate^T,  up = x w_up^T,  silu(z) = z / (1 + exp(-z))
 //
-// Shazeer 2020, arXiv 2002.05202, without bias.  A NaN or inf in x spoils its own token, in a weight its own feature;
-// silu(-inf) = NaN, as the formula has it.  The unfused pipeline stores gate and up.
+// Shazeer 2020, arXiv 2002.05202, without bias.  A NaN or inf in x affects its own token, in a weight its own feature;
+// silu(-inf) = NaN (-inf / inf).  The unfused pipeline stores gate and up.
 #pragma once
 
 #include "ops/core/activation.hpp"
@@ -49,9 +49,9 @@ struct gemm_swiglu {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // gate within T_g and up within T_u: the products (gemm_bound.hpp), rounded where they are stored.  s = silu(gate) within
-  // T_s (activation.hpp), with the rounding of s where it is stored.  (s + T_s)(up + T_u) - s up is at most |up| T_s + |s| T_u +
-  // T_s T_u; the product rounds; the rounding to the dtype.
+  // T_g and T_u: errors of gate and up, from the products (gemm_bound.hpp) and from rounding them if they are stored.  T_s: error
+  // of s = silu(gate) (activation.hpp), with its rounding if it is stored.  (s + T_s)(up + T_u) - s up is at most
+  // |up| T_s + |s| T_u + T_s T_u; then the product rounds, and the result is rounded to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t hidden = a.x.shape[1];
     double gate = product_error(numerics, errors, hidden, g.gate[i], g.gate_abs[i], g.gate_sq[i]);
@@ -68,8 +68,8 @@ struct gemm_swiglu {
     return t + rounding_error(a.y.dtype, g.y[i], t);
   }
 
-  // x and both weights read, y written; two products, 5 operations a feature beside.  Unfused, x is read by each product,
-  // gate and up are written and read once more.
+  // Reads x and both weights, writes y; two products, and 5 operations per element of y.  Unfused, x is read twice, and gate and
+  // up are written and read.
   static Cost cost(const Args& a) {
     const double x = static_cast<double>(a.x.bytes()), weights = static_cast<double>(a.w_gate.bytes() + a.w_up.bytes());
     const double y = static_cast<double>(a.y.bytes());

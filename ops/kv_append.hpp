@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// New keys and values of each sequence written into the pages of a cache.
+// Appends new keys and values of each sequence to the pages of a K/V cache:
+//   k_pool[page_table[b, p / page_size], p % page_size] = k[b, i],  p = lengths[b] - seq_q + i;  v_pool likewise
 //
-// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size].  lengths[b] counts the new positions:
-// row i of seq_q new ones goes to position lengths[b] - seq_q + i, and nowhere where that is below 0 (a sequence with fewer new
-// rows has them last).  A copy: every element of a pool is the new row's or stays what it was, NaN and inf included.  No two rows
-// go to the same slot, so a page that is written to belongs to one sequence; others may be shared.  Table entries that no
-// position needs may hold anything.
+// lengths[b] includes the new positions.  A row with p < 0 is skipped, so a sequence with fewer than seq_q new rows has them
+// last.  All other elements of the pools keep their value.  The copy is bitwise, NaN and inf included.  Two rows with the same
+// slot are illegal, so a page that is written belongs to one sequence; other pages may be shared.  Unused table entries may hold
+// anything.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct kv_append {
     v.array("v_pool", g.v_pool, pool);
   }
 
-  // Reads the lengths and the table, of tensors in host memory.
+  // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
     if (const Legality table = a.table().legal(); !table) return table;
     std::vector<std::int64_t> slots;
@@ -69,7 +69,7 @@ struct kv_append {
   // A copy rounds nothing.
   static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }
 
-  // The new rows and what names their pages read, the rows written; as if no sequence had fewer than seq_q.
+  // Reads the new rows, their table entries and the lengths, writes the rows; every sequence is counted with seq_q rows.
   static Cost cost(const Args& a) {
     const double rows = static_cast<double>(a.k.bytes() + a.v.bytes());
     const double entries = static_cast<double>(a.k.shape[0] * ((a.k.shape[1] + a.k_pool.shape[1] - 1) / a.k_pool.shape[1]));

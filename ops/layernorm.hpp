@@ -2,8 +2,8 @@
 // LayerNorm:  y[r,c] = (x[r,c] - mean_r) / sqrt(var_r + epsilon) * gamma[c] + beta[c]
 //
 // var is the biased variance of the row (divided by cols; Ba, Kiros, Hinton 2016, arXiv 1607.06450, eq. 4).  A NaN or
-// inf in x spoils its own row and no other.  A constant row gives beta; with epsilon = 0 NaN.  No rows give an empty y; no
-// columns are illegal, for the mean of nothing is not defined.
+// inf in x makes its own row NaN, and no other.  A constant row gives beta; with epsilon = 0 NaN.  No rows give an empty y;
+// cols = 0 is illegal: there is no mean.
 #pragma once
 
 #include "ops/core/norm_bound.hpp"
@@ -48,7 +48,7 @@ struct layernorm {
     return Legality::yes();
   }
 
-  // y: xhat as norm_bound.hpp has it, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
+  // xhat: norm_bound.hpp, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
@@ -57,8 +57,8 @@ struct layernorm {
     return affine_error(numerics.accumulate, a.y.dtype, error, gamma, d / std::sqrt(variance + a.epsilon) * gamma, g.y[i]);
   }
 
-  // x read, y written, gamma and beta read: each byte once.  Per element: 1 add for the mean; subtract, multiply,
-  // add for the variance; subtract, 2 multiplies, add for y.  There is nothing to fuse.
+  // Reads x, gamma and beta, writes y.  Per element: 1 add for the mean; subtract, multiply, add for the variance; subtract,
+  // 2 multiplies, add for y.  One step, so unfused is the same.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
     return {.flops = 8.0 * static_cast<double>(a.x.size()),

@@ -2,7 +2,7 @@
 // LayerNorm + linear:  y[t,o] = sum_h n[t,h] weight[o,h]  (+ bias[o]),  n[t,h] = (x[t,h] - mean_t) r_t gamma[h] + beta[h]
 //                      r_t = 1 / sqrt(var_t + epsilon), var the biased variance
 //
-// LayerNorm is that of Ba, Kiros, Hinton 2016, arXiv 1607.06450, eq. 4.  A NaN or inf in x spoils its own token, in gamma or beta
+// LayerNorm: Ba, Kiros, Hinton 2016, arXiv 1607.06450, eq. 4.  A NaN or inf in x affects its own token, in gamma or beta
 // every output, in weight or bias its own feature.  A constant row gives beta W^T; with epsilon = 0 NaN.  The unfused pipeline
 // stores n.
 #pragma once
@@ -74,18 +74,19 @@ struct layernorm_linear {
     return Legality::yes();
   }
 
-  // u, u_o: unit roundoffs of the accumulator and of the dtype; A, S, G, B as in Golden.  q roundings of a unit v a term add up
-  // to q v A, independent to lambda sqrt(q) v S.
-  //   mean, r   norm_bound.hpp, worst case.  One mean and one r serve the whole row, so their errors meet the sums as they are:
+  // u, u_o: unit roundoffs of the accumulator and of the dtype; A, S, G, B as in Golden.  If each term rounds q times with unit
+  // roundoff v, the sum is off by q v A, or lambda sqrt(q) v S for independent errors.
+  //   mean, r   norm_bound.hpp, worst case.  The whole row shares one mean and one r, so their errors multiply whole sums:
   //             r dmean (1 + rho) |sum gamma w|, rho |sum xhat gamma w|.
-  //   terms     x - mean, its product with r, that with gamma, beta added: 4 of u.
-  //   stored n  1 of u_o; below the normal range half a subnormal, of each |w|.
-  // Where gamma w is rounded, the product is of x less a pivot, the mean in the dtype, d = mean - pivot:
-  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w, |d| <= |mean - its rounding| + 2 dmean, for the distance to
-  //   the nearest number of the dtype changes no faster than what it is taken of
-  //   terms     x - pivot: u_o |x - mean| + u_o |d|; gamma w: u_o, in both sums alike, so of (x - mean) gamma w: 2 of u_o on A, 1
-  //             on |d| r G; half subnormals: of gamma w, on sum |xhat| <= hidden; of x - pivot, scaled to deviation 1 ... 2 by a
-  //             power of two, 2 on G.  The mean's error meets gamma w as rounded: u_o G more.
+  //   terms     x - mean, its product with r, that with gamma, beta added: q = 4 with u.
+  //   stored n  q = 1 with u_o; subnormal n: half the least subnormal times |w|.
+  // If gamma w is rounded (rounds_weights), the product is of x - pivot, pivot = mean rounded to the dtype, d = mean - pivot:
+  //   y = r (sum (x - pivot) gamma w - d sum gamma w) + sum beta w, |d| <= |mean - rounded mean| + 2 dmean, since the distance to
+  //   the nearest number of the dtype changes by at most dmean
+  //   terms     x - pivot: u_o |x - mean| + u_o |d|; gamma w: u_o, the same error in both sums, so it counts on (x - mean)
+  //             gamma w: q = 2 with u_o on A, q = 1 on |d| r G.  Underflow, in halves of the least subnormal: of gamma w, times
+  //             sum |xhat| <= hidden; of x - pivot, which is scaled to deviation 1 ... 2 by a power of two, 2 G.  The mean's
+  //             error multiplies the rounded gamma w: u_o G more.
   //   sums      of gamma w and beta w: n u |d| r G and n u B; independent: lambda sqrt(n).
   //   joined    four operations: 3u(|sum xhat gamma w| + |d| r |sum gamma w|) + 2u B.
   // product     gemm_bound.hpp, of A + |d| r G.
@@ -102,7 +103,7 @@ struct layernorm_linear {
       return coherent ? worst : std::min(worst, kLambda * std::sqrt(roundings * squares) * unit);
     };
 
-    // One mean, one r.
+    // The errors of mean and r.
     const double variance = g.variance[token], total = variance + a.epsilon, r = 1 / std::sqrt(total);
     const double n = mean_roundings(numerics, hidden), dmean = n * u * g.mean_abs[token] + floor, share = (n + 3) * u;
     const double rho = inverse_root_error(u, total, dmean * dmean + share * (variance + dmean * dmean) + 2 * floor,
@@ -110,7 +111,7 @@ struct layernorm_linear {
     const double gain = g.gain[o] + (numerics.rounds_weights ? u_o * gain_abs : 0);
     double t = r * dmean * (1 + rho) * gain + rho * g.centred[i];
 
-    // The terms, and what a pivot leaves.
+    // The terms, and the correction by d of the pivot form.
     double shifted = 0, shifted_sq = 0;
     t += each_term(4, u, abs, sq) + 2 * floor * g.weight_abs[o];
     if (numerics.stores_intermediate) t += each_term(1, u_o, abs, sq) + floor_o * g.weight_abs[o];
@@ -124,14 +125,14 @@ struct layernorm_linear {
     }
     const double product = std::fabs(a.bias.data ? y - a.bias.at(o) : y);
     t += (1 + 2 * u_o) * product_error(numerics, errors, hidden, product + shifted, abs + shifted, sq + shifted_sq);
-    t += (width + 2) * 2 * floor;  // what underflows of the product is then multiplied by r over its power of two, below 2
+    t += (width + 2) * 2 * floor;  // underflow in the product is later multiplied by r over its power of two, at most 2
     if (numerics.stores_steps && a.bias.data) t += rounding_error(storage, product, t);
     if (a.bias.data) t += rounding_error(chip, y, t);
     return (t + rounding_error(storage, y, t)) * kSecondOrder;
   }
 
-  // x and the weights read, y written; the product, and 8 operations a channel for the norm.  Unfused, n is written and read once
-  // more.
+  // Reads x and the weights, writes y; the product, and 8 operations per element of x for the norm.  Unfused, n is also written
+  // and read.
   static Cost cost(const Args& a) {
     const double x = static_cast<double>(a.x.bytes()), y = static_cast<double>(a.y.bytes());
     const double vectors = static_cast<double>(a.gamma.bytes() + a.beta.bytes() + (a.has_bias ? a.bias.bytes() : 0));

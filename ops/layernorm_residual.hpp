@@ -2,8 +2,8 @@
 // LayerNorm + residual:  y[r,c] = (x[r,c] - mean_r) / sqrt(var_r + epsilon) * gamma[c] + beta[c] + residual[r,c]
 //
 // var is the biased variance of the row (divided by cols; Ba, Kiros, Hinton 2016, arXiv 1607.06450, eq. 4).  A NaN or
-// inf in x spoils its own row and no other; in residual, its own element.  A constant row gives beta + residual.  No
-// rows give an empty y; no columns are illegal, for the mean of nothing is not defined.
+// inf in x makes its own row NaN, and no other; in residual it affects its own element.  A constant row gives beta + residual.
+// No rows give an empty y; cols = 0 is illegal: there is no mean.
 #pragma once
 
 #include "ops/core/norm_bound.hpp"
@@ -50,7 +50,7 @@ struct layernorm_residual {
     return Legality::yes();
   }
 
-  // xhat as norm_bound.hpp has it, worst case; u: unit roundoff of the accumulator.
+  // xhat: norm_bound.hpp, worst case; u: unit roundoff of the accumulator.
   //   y      gamma: u |xhat gamma|; + beta: u |xhat gamma + beta|; + residual: u |y|; at most one of each, fewer with FMA.
   //   out    a stored intermediate: u_o |LN| + floor; the output: u_o |y| + floor.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
@@ -67,9 +67,8 @@ struct layernorm_residual {
     return t * kSecondOrder;
   }
 
-  // x and residual read, y written, gamma and beta read: each byte once.  Per element: 1 add for the mean; subtract,
-  // multiply, add for the variance; subtract, 2 multiplies, 2 adds for y.  Unfused, the LayerNorm's result is written
-  // and read once more.
+  // Reads x, residual, gamma and beta, writes y.  Per element: 1 add for the mean; subtract, multiply, add for the variance;
+  // subtract, 2 multiplies, 2 adds for y.  Unfused, the LayerNorm's result is also written and read.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
     return {.flops = 9.0 * static_cast<double>(a.x.size()),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear:  y[t,o] = sum_h x[t,h] * weight[o,h]  (+ bias[o])
 //
-// The weight is stored [out, hidden], as nn.Linear has it.  A NaN or inf in x spoils its own token, in weight or bias its
-// own output feature.  No tokens or no features give an empty y; a sum of nothing is not asked for.
+// The weight is stored [out, hidden], as in torch.nn.Linear.  A NaN or inf in x affects its own token, in weight or bias its own
+// output feature.  No tokens or no output features give an empty y; hidden = 0 is illegal.
 #pragma once
 
 #include "ops/core/gemm_bound.hpp"
@@ -42,8 +42,8 @@ struct linear {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // The product (gemm_bound.hpp), rounded where it is stored before the bias is added; the addition of the bias; the
-  // rounding to the dtype.
+  // Errors in order: the product (gemm_bound.hpp); its rounding if it is stored before the bias is added; the addition of the
+  // bias; the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, product = g.y[i] - bias;
     double t = product_error(numerics, errors, a.x.shape[1], product, g.sum_abs[i], g.sum_sq[i]);
@@ -54,7 +54,7 @@ struct linear {
     return t + rounding_error(a.y.dtype, g.y[i], t);
   }
 
-  // x, weight and bias read, y written.  With a bias the unfused pipeline writes the product and reads it once more.
+  // Reads x, weight and bias, writes y; 2 operations per term.  Unfused, with a bias, the product is also written and read.
   static Cost cost(const Args& a) {
     const double read = static_cast<double>(a.x.bytes() + a.weight.bytes() + (a.bias.data ? a.bias.bytes() : 0));
     const double written = static_cast<double>(a.y.bytes());

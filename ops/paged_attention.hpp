@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of the newest tokens of each sequence over a paged cache:  O = softmax(scale Q K^T + mask) V,  L = logsumexp
 //
-// Position p of sequence b is slot p % page_size of page page_table[b, p / page_size]; lengths[b] positions are there, those of
-// the queries included: query i stands at position lengths[b] - seq_q + i and sees all up to it.  A query at a position below 0,
-// or whose visible scores are all -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN.
-// What no position needs may hold anything: table entries, pages, slots.  Query head h reads key/value head
-// h / (heads / kv_heads); scale 0 means 1/sqrt(head_dim).
+// Position p of sequence b is in slot p % page_size of page page_table[b, p / page_size] (Kwon et al. 2023, arXiv 2309.06180).
+// lengths[b] counts the positions, those of the queries included: query i has position lengths[b] - seq_q + i and sees keys up to
+// it.  A query at a negative position, or whose visible scores are all -inf, gets O = 0 and L = -inf.  A score that is NaN or
+// +inf makes the O and L of its query NaN.  Unused table entries, pages and slots may hold anything.  Query head h reads
+// key/value head h / (heads / kv_heads); scale 0 means 1/sqrt(head_dim).
 #pragma once
 
 #include "ops/core/attention_golden.hpp"
@@ -26,12 +26,12 @@ struct paged_attention {
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
     PageTable table() const { return {page_table, lengths, k_pool.shape[0], k_pool.shape[1]}; }
-    // Query i of a sequence of so many positions sees keys [0, visible).
+    // A query of a sequence of `length` positions sees keys [0, visible).
     std::int64_t visible(std::int64_t length, std::int64_t query) const {
       return std::clamp<std::int64_t>(length - q.shape[1] + query + 1, 0, length);
     }
   };
-  struct Golden : AttentionGolden {};  // v_abs as o
+  struct Golden : AttentionGolden {};  // v_abs: shape of o
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0},     {Axis::seq_q, 0}, {Axis::pages, 1},    {Axis::page_size, 1},
                                      {Axis::max_pages, 1}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
@@ -53,7 +53,7 @@ struct paged_attention {
     g.bind(v, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
   }
 
-  // Reads the lengths and the table, of tensors in host memory.
+  // Reads lengths and page_table, which are in host memory.
   static Legality legal(const Args& a) {
     if (!(a.scale >= 0) || !std::isfinite(a.scale)) return Legality::no("scale must be finite and not negative");
     if (a.q.shape[2] % a.k_pool.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
@@ -67,7 +67,7 @@ struct paged_attention {
     return (batch * queries + i % queries) * heads + i / queries % heads;
   }
 
-  // attention_bound.hpp has the derivation.
+  // Derived in attention_bound.hpp.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output, std::int64_t i) {
     const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = row_of(a, output, i);
     const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
@@ -80,10 +80,10 @@ struct paged_attention {
     return attention_output_bound(numerics, errors, m, a.o.dtype);
   }
 
-  // Q, the table and the rows of K and V that are in it read, as if no two sequences shared a page; O and L written.  A visible
-  // pair costs 2 head_dim for its score and as many for its share of O.  Unfused, keys and values are first gathered into rows
-  // side by side, and the scores and the probabilities are written and read once each.  Without lengths in host memory every
-  // table is taken as full.
+  // Reads Q, the tables and the rows of K and V in use (shared pages once per sequence), writes O and L.  A visible pair costs
+  // 2 head_dim operations for its score and 2 head_dim for O.  Unfused, keys and values are first gathered into contiguous
+  // tensors, and the scores and the probabilities are written and read once each.  Without the lengths' data every table is
+  // taken to be full.
   static Cost cost(const Args& a) {
     double positions = 0, pairs = 0;
     for (std::int64_t b = 0; b < a.q.shape[0]; ++b) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Residual + LayerNorm:  s = x + residual,  y[r,c] = (s[r,c] - mean_r) / sqrt(var_r + epsilon) * gamma[c] + beta[c]
 //
-// s is rounded once to the dtype, and it is this s whose mean, biased variance and elements y is made of: y is what any later
-// reader of s would make of it, as in frameworks, where the sum is a tensor.  A kernel that normalises the sum as it was before
-// rounding computes another function.  A NaN or inf in s spoils its row of y and no other.  A constant row (x = -residual)
-// gives beta; with epsilon = 0 NaN.  No rows give empty outputs; no columns are illegal, for nothing has no mean.
+// s is rounded once to the dtype, and y is the LayerNorm (arXiv 1607.06450, eq. 4) of this rounded s, as in frameworks, where the
+// sum is a tensor.  A kernel that normalises the sum before rounding computes another function.  A NaN or inf in s makes its row
+// of y NaN, and no other.  A constant row of s gives beta; with epsilon = 0 NaN.  No rows give empty outputs; cols = 0 is
+// illegal: there is no mean.
 #pragma once
 
 #include "ops/core/norm_bound.hpp"
@@ -55,9 +55,9 @@ struct residual_layernorm {
     return Legality::yes();
   }
 
-  // s: exact.  The sum rounded to the dtype at once, or first in f32 and then in 16 bits: the same value, for 24 >= 2 p + 2 with
-  // p = 11 and 8 (Figueroa 1995).
-  // y: xhat as norm_bound.hpp has it, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
+  // s: must match exactly.  Rounding the sum to f32 and then to 16 bits gives the same value as rounding once, since
+  // 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
+  // y: xhat as in norm_bound.hpp, worst case; gamma: u |xhat gamma|; beta: u |y|; the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
                       std::int64_t i) {
     if (output == 1) return 0;
@@ -67,9 +67,8 @@ struct residual_layernorm {
     return affine_error(numerics.accumulate, a.y.dtype, error, gamma, d / std::sqrt(variance + a.epsilon) * gamma, g.y[i]);
   }
 
-  // x and residual read, s and y written, gamma and beta read: each byte once.  Per element: 1 add for s; 1 for the
-  // mean; subtract, multiply, add for the variance; subtract, 2 multiplies, add for y.
-  // Unfused, s is read once more.
+  // Reads x, residual, gamma and beta, writes s and y.  Per element: 1 add for s; 1 for the mean; subtract, multiply, add for
+  // the variance; subtract, 2 multiplies, add for y.  Unfused, s is also read.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
     return {.flops = 9.0 * static_cast<double>(a.x.size()),

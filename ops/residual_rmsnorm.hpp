@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Residual + RMSNorm:  s = x + residual,  y[r,c] = s[r,c] / sqrt(mean_c(s[r,c]^2) + epsilon) * gamma[c]
 //
-// s is rounded once to the dtype, and it is this s that y is made of: y is what any later reader of s would make of it, as in
-// frameworks, where the sum is a tensor.  A kernel that normalises the sum as it was before rounding computes another function.
-// A NaN in s spoils its row of y and no other; an inf turns its own element into NaN (inf/inf) and the row's others into 0.  A
-// row of zeros (x = -residual) gives zeros; with epsilon = 0 NaN.  No rows give empty outputs; no columns are illegal.
+// s is rounded once to the dtype, and y is the RMSNorm (arXiv 1910.07467) of this rounded s, as in frameworks, where the sum is a
+// tensor.  A kernel that normalises the sum before rounding computes another function.  A NaN in s makes its row of y NaN, and no
+// other; an inf turns its own element into NaN (inf/inf) and the row's others into 0.  A row of zeros (x = -residual) gives
+// zeros; with epsilon = 0 NaN.  No rows give empty outputs; cols = 0 is illegal.
 #pragma once
 
 #include "ops/core/norm_bound.hpp"
@@ -49,10 +49,9 @@ struct residual_rmsnorm {
     return Legality::yes();
   }
 
-  // s: exact.  The sum rounded to the dtype at once, or first in f32 and then in 16 bits: the same value, for 24 >= 2 p + 2 with
-  // p = 11 and 8 (Figueroa 1995).
-  // y: xhat as norm_bound.hpp has it, worst case; where xhat is stored on the way, one rounding to the dtype; gamma: u |y|;
-  // the output's rounding.
+  // s: must match exactly.  Rounding the sum to f32 and then to 16 bits gives the same value as rounding once, since
+  // 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
+  // y: xhat as in norm_bound.hpp, worst case; one rounding to the dtype if xhat is stored; gamma: u |y|; the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
                       std::int64_t i) {
     if (output == 1) return 0;
@@ -62,9 +61,8 @@ struct residual_rmsnorm {
     return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
   }
 
-  // x and residual read, s and y written, gamma read: each byte once.  Per element: 1 add for s; multiply and add for the
-  // mean square, 2 multiplies for y.
-  // Unfused, s is read once more.
+  // Reads x, residual and gamma, writes s and y.  Per element: 1 add for s; multiply and add for the mean square, 2 multiplies
+  // for y.  Unfused, s is also read.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
     return {.flops = 5.0 * static_cast<double>(a.x.size()),

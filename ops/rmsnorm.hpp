@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMSNorm:  y[r,c] = x[r,c] / sqrt(mean_c(x[r,c]^2) + epsilon) * gamma[c]
 //
-// Zhang, Sennrich 2019, arXiv 1910.07467.  A NaN in x spoils its own row and no other; so does an inf, which turns itself
-// into NaN (inf/inf) and the others into 0.  A row of zeros gives zeros; with epsilon = 0 NaN.  The unfused pipeline stores x
-// divided by the root.  No rows give an empty y; no columns are illegal, for the mean of nothing is not defined.
+// Zhang, Sennrich 2019, arXiv 1910.07467.  A NaN in x makes its own row NaN, and no other; an inf turns its own element into NaN
+// (inf/inf) and the row's others into 0.  A row of zeros gives zeros; with epsilon = 0 NaN.  The unfused pipeline stores x
+// divided by the root.  No rows give an empty y; cols = 0 is illegal: there is no mean.
 #pragma once
 
 #include "ops/core/norm_bound.hpp"
@@ -42,8 +42,7 @@ struct rmsnorm {
     return Legality::yes();
   }
 
-  // y: xhat as norm_bound.hpp has it, worst case; where xhat is stored on the way, one rounding to the dtype; gamma: u |y|;
-  // the output's rounding.
+  // xhat: norm_bound.hpp, worst case; one rounding to the dtype if xhat is stored; gamma: u |y|; the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
@@ -52,8 +51,8 @@ struct rmsnorm {
     return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
   }
 
-  // x read, y written, gamma read: each byte once.  Per element: multiply and add for the mean square, 2 multiplies for y.
-  // Unfused, x divided by the root is written and read once more.
+  // Reads x and gamma, writes y.  Per element: multiply and add for the mean square, 2 multiplies for y.  Unfused, x divided by
+  // the root is also written and read.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), vector = static_cast<double>(a.gamma.bytes());
     return {.flops = 4.0 * static_cast<double>(a.x.size()),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMSNorm + linear:  y[t,o] = sum_h x[t,h] r_t gamma[h] * weight[o,h],  r_t = 1 / sqrt(mean_h(x[t,h]^2) + epsilon)
 //
-// RMSNorm is that of Zhang, Sennrich 2019, arXiv 1910.07467.  A NaN or inf in x spoils its own token (inf: r = 0, and inf r
-// is NaN), in gamma every output, in weight its own feature.  A row of zeros gives zeros, with epsilon = 0 NaN.  The unfused
+// RMSNorm: Zhang, Sennrich 2019, arXiv 1910.07467.  A NaN or inf in x makes its own token NaN (inf: r = 0, and inf r is NaN), in
+// gamma it affects every output, in weight its own feature.  A row of zeros gives zeros, with epsilon = 0 NaN.  The unfused
 // pipeline stores x r gamma.
 #pragma once
 
@@ -57,10 +57,10 @@ struct rmsnorm_gemm {
   // u, u_h: unit roundoffs of the accumulator and of the storage dtype; A, S: sum |.| and root of sum (.)^2 of the terms
   // x r gamma w; m = mean(x^2).
   //
-  // r within a relative rho: n roundings: each square, the chain of additions, the division.  All terms are positive, so partial
-  // sums are at most m: n u m coherent; a random walk of n steps of u m / sqrt(3) otherwise: lambda sqrt(n) u m.  What of the
-  // squares underflows, and of their mean: half the least subnormal each.  epsilon rounded, and added: 2 u; r = 1/sqrt errs by
-  // half of that, exactly 1/sqrt(1 - d) - 1, and by a root and a division: 2 u more.
+  // rho, the relative error of r.  m has n roundings: each square, the chain of additions, the division.  All terms are positive,
+  // so partial sums are at most m: coherent n u m; independent, a random walk of n steps of u m / sqrt(3): lambda sqrt(n) u m.
+  // Underflow of the squares and of their mean: half the least subnormal each.  epsilon is rounded and added: 2 u.  A relative
+  // error d of m + epsilon gives 1/sqrt(1 - d) - 1 in r; root and division add 2 u.
   static double inverse_rms_error(const Args& a, const Numerics& numerics, Errors errors, double square) {
     const std::int64_t hidden = a.x.shape[1];
     const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
@@ -70,11 +70,11 @@ struct rmsnorm_gemm {
     return d < 1 ? 1 / std::sqrt(1 - d) - 1 + 2 * u : std::numeric_limits<double>::infinity();
   }
 
-  //   r         is one factor of the whole row: rho |y|.
-  //   terms     x r and gamma (or gamma w, and r at the end): 2 roundings of u each;  x r gamma stored, or gamma w rounded for
-  //             the tensor core: one of u_h.  q roundings of v a term: coherent q v A; independent lambda sqrt(q) v S.
-  //             What underflows of x r or x r gamma meets |gamma w| or |w| (weight_abs), what of gamma w meets |x r|.
-  //   products  gemm_bound.hpp; with r at the end their underflow is multiplied by r.
+  //   r         multiplies the whole row: rho |y|.
+  //   terms     x r and gamma (or gamma w, and r at the end): 2 roundings with u each; x r gamma stored, or gamma w rounded for
+  //             the tensor core: 1 with u_h.  If each term rounds q times with v: coherent q v A; independent lambda sqrt(q) v S.
+  //             Underflow of x r or x r gamma is multiplied by |gamma w| or |w| (weight_abs), that of gamma w by |x r|.
+  //   products  gemm_bound.hpp; if r is applied at the end, it multiplies their underflow.
   //   y         r applied: u |y|; the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t hidden = a.x.shape[1], out = a.y.shape[1], token = i / out;
@@ -101,8 +101,8 @@ struct rmsnorm_gemm {
     return t + rounding_error(storage, y, t);
   }
 
-  // x, gamma and weight read, y written; the product, and 4 operations a channel for the norm.  Unfused, x r gamma is
-  // written and read once more.
+  // Reads x, gamma and weight, writes y; the product, and 4 operations per element of x for the norm.  Unfused, x r gamma is also
+  // written and read.
   static Cost cost(const Args& a) {
     const double x = static_cast<double>(a.x.bytes()), y = static_cast<double>(a.y.bytes());
     const double weights = static_cast<double>(a.gamma.bytes() + a.weight.bytes()), channels = static_cast<double>(a.x.size());

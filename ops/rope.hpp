@@ -4,8 +4,7 @@
 //
 // Su et al. 2021, arXiv 2104.09864, eq. 34.  half: pair i is channels i and i + rotary_dim/2 (GPT-NeoX, Llama in Hugging Face
 // form); interleaved: 2i and 2i + 1 (GPT-J).  Channels from rotary_dim on are copied.  position = offset + positions[b,s], or
-// offset + s.  rotary_dim 0 means head_dim, or one less where that is odd; base 0 means 10,000.  A NaN or inf spoils its own
-// pair.
+// offset + s.  rotary_dim 0 means head_dim rounded down to even; base 0 means 10,000.  A NaN or inf affects its own pair.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -19,8 +18,8 @@ struct rope {
     Tensor q;          // [batch, seq_q, heads, head_dim]
     Tensor k;          // [batch, seq_q, kv_heads, head_dim]
     Tensor positions;  // [batch, seq_q], i32; absent: 0, 1, 2, ...
-    Tensor q_out;      // as q, written; in place: the same memory
-    Tensor k_out;      // as k, written; in place: the same memory
+    Tensor q_out;      // shape of q, written; in place: the memory of q
+    Tensor k_out;      // shape of k, written; in place: the memory of k
     bool explicit_positions = false;
     Layout layout = Layout::half;
     bool in_place = false;
@@ -28,24 +27,24 @@ struct rope {
 
     std::int64_t rotary() const { return rotary_dim == 0 ? q.shape[3] / 2 * 2 : static_cast<std::int64_t>(rotary_dim); }
     double base_used() const { return base == 0 ? 10000 : base; }
-    // Of channel d < rotary(): its pair, and the other channel of it.
+    // For channel d < rotary(): the index of its pair, and the other channel of the pair.
     std::int64_t pair(std::int64_t d) const { return layout == Layout::interleaved ? d / 2 : d % (rotary() / 2); }
     std::int64_t partner(std::int64_t d) const {
       const std::int64_t half = rotary() / 2;
       return layout == Layout::interleaved ? d ^ 1 : d < half ? d + half : d - half;
     }
     bool first_of_pair(std::int64_t d) const { return partner(d) > d; }
-    // Of token b * seq_q + s; reads memory of the host.
+    // The position of token b * seq_q + s; positions must be in host memory.
     double position(std::int64_t token) const {
       return offset + (positions.data ? positions.at(token) : static_cast<double>(token % q.shape[1]));
     }
   };
   struct Golden {
-    Array q_out;   // as q
-    Array k_out;   // as k
-    Array angle;   // [batch, seq_q, head_dim], of the pair that the channel belongs to; not of channels that are copied
-    Array cosine;  // the same, of the exact angle
-    Array sine;
+    Array q_out;   // shape of q
+    Array k_out;   // shape of k
+    Array angle;   // [batch, seq_q, head_dim], t of the channel's pair; not set for copied channels
+    Array cosine;  // same shape: cos t
+    Array sine;    // same shape: sin t
   };
 
   static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // f32 holds every position
@@ -76,13 +75,13 @@ struct rope {
     v.array("sine", g.sine, {Axis::batch, Axis::seq_q, Axis::head_dim});
   }
 
-  // Reads the positions: of a tensor in host memory.
+  // Reads positions, which are in host memory.
   static Legality legal(const Args& a) {
     const double dim = static_cast<double>(a.q.shape[3]);
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
     if (!(a.rotary_dim >= 0 && a.rotary_dim <= dim) || std::fmod(a.rotary_dim, 2) != 0)
       return Legality::no("rotary_dim must be even and no more than head_dim");
-    if (a.base != 0 && !(a.base >= 1 && a.base <= kMostBase)) return Legality::no("base must be 0 or one of 1 ... 2^60");
+    if (a.base != 0 && !(a.base >= 1 && a.base <= kMostBase)) return Legality::no("base must be 0 or between 1 and 2^60");
     if (std::floor(a.offset) != a.offset) return Legality::no("offset must be a whole number");
     for (std::int64_t token = 0; token < a.q.shape[0] * a.q.shape[1]; ++token)
       if (const double p = a.position(token); !(p >= 0 && p <= kMostPosition))
@@ -90,19 +89,19 @@ struct rope {
     return Legality::yes();
   }
 
-  // The row of q_out that an element belongs to: of k, the first query head of its group.
+  // The row of q_out that an element belongs to.  For k: the row of the first query head of its group.
   static std::int64_t row_of(const Args& a, int output, std::int64_t i) {
     const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], row = i / a.q.shape[3];
     return output == 0 ? row : row / kv_heads * heads + row % kv_heads * (heads / kv_heads);
   }
 
-  // y = x c + x' s', c and s' the cosine and plus or minus the sine, x' the partner; u: unit roundoff of the accumulator.
+  // y = x c + x' s', c = cos t, s' = +-sin t, x' the other channel of the pair; u: unit roundoff of the accumulator.
   //   angle     e = angle_error u |t| + turn_error u
-  //   c, s      a wrong angle: |cos(t + e) - cos t| <= |s| e + e^2/2, and no more than e or 2; the function: function_error u of
-  //             the value, and as many half subnormals where it is subnormal.
-  //   products  u each, of the factors as computed; the sum u; fused, one of the products does not round.  A product that
-  //             underflows loses half a subnormal.
-  //   y         the rounding to the dtype.  A channel that is copied is exact.
+  //   c, s      angle error: |cos(t + e) - cos t| <= min(|s| e + e^2/2, e, 2); the function: function_error u times the value,
+  //             or function_error times half the least subnormal.
+  //   products  u each, of the computed factors; the sum u; with FMA one of the products does not round.  A product that
+  //             underflows loses half the least subnormal.
+  //   y         the rounding to the dtype.  A copied channel is exact.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one sum of two*/, int output,
                       std::int64_t i) {
     const Tensor& x = output == 0 ? a.q : a.k;
@@ -122,8 +121,8 @@ struct rope {
     return t + rounding_error(a.q.dtype, y, t);
   }
 
-  // q, k and positions read, both outputs written; two products and a sum an element.  Unfused, as x cos + rotate(x) sin is
-  // written down: x cos, rotate(x) and its product with sin, each read and written, and their sum, of two read and one written.
+  // Reads q, k and positions, writes both outputs; 3 operations per element.  Unfused, x cos + rotate(x) sin takes four kernels:
+  // x cos, rotate(x) and its product with sin read and write one tensor each, the sum reads two and writes one.
   static Cost cost(const Args& a) {
     const double matrices = static_cast<double>(a.q.bytes() + a.k.bytes());
     const double ids = a.explicit_positions ? static_cast<double>(a.positions.bytes()) : 0;

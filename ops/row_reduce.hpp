@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value of each row of x, in f32 whatever the dtype of x:
+// Reduces each row of x to one value, in f32 whatever the dtype of x:
 //   sum             y[r] = sum_c x[r,c]              max         y[r] = max_c x[r,c]
 //   sum_of_squares  y[r] = sum_c x[r,c]^2            logsumexp   y[r] = log sum_c exp(x[r,c])
 //
-// y is [rows].  A whole contiguous tensor is one row of all its elements, rows=1, and y is [1]; there may be more than 2^31 of
-// them.  A NaN gives NaN.  inf - inf in a sum is NaN; logsumexp is inf where there is an inf, and -inf where there is nothing
-// but -inf.  What no columns give is what changes nothing: 0, 0, -inf, -inf.  No rows give an empty y.
+// y is [rows].  To reduce a whole contiguous tensor, take it as one row (rows=1), which may have more than 2^31 elements.  A NaN
+// gives NaN.  inf - inf in a sum is NaN; logsumexp is inf if an element is inf, and -inf if all are -inf.  With cols = 0 y is the
+// neutral element: 0 for sum and sum_of_squares, -inf for max and logsumexp.  No rows give an empty y.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct row_reduce {
   };
   struct Golden {
     Array y;          // [rows]
-    Array magnitude;  // [rows], sum: sum |x|; sum_of_squares: sum x^2; else max
+    Array magnitude;  // [rows], sum: sum |x|; sum_of_squares: sum x^2; others: max
     Array second;     // [rows], sum: sum x^2; logsumexp: sum of p |x - max|, p = softmax(x); else 0
   };
 
@@ -46,19 +46,19 @@ struct row_reduce {
   static Legality legal(const Args&) { return Legality::yes(); }
 
   // u: unit roundoff of the accumulator, n: the roundings of the longest chain of additions, f: the relative error of exp and
-  // log; r roundings in a row are within a relative r u / (1 - r u), and without bound from r u = 1 on.  The worst case, but for
-  // sums of independent errors:
+  // log.  r roundings in a row have a relative error of r u / (1 - r u); from r u = 1 on it is infinite.  All bounds are worst
+  // case except that of sum with independent errors:
   //
   //   sum             n additions: n u sum |x|; independent: a random walk, as in gemm_bound.hpp,
   //                                                                                 lambda sqrt(n) u (sqrt(sum x^2) + |y|)
   //   sum_of_squares  the square rounds too; one that underflows costs half the least subnormal:
   //                                                                                 (n + 1) u sum x^2 + cols floor
-  //   max             is an element of x:                                           0
+  //   max             equals an element of x:                                       0
   //   logsumexp       s = sum exp(x - max) >= 1 is within a relative rho = 3u spread + f + n u + rescales (f + u) (as in
-  //                   softmax.hpp: 1 for the difference, 2 for kernels that change the base), and by cols eta where terms
-  //                   are subnormal, eta as there; log s then by rho / (1 - rho), by f |log s| of log itself and 2u |log s|
-  //                   of a change of base; max + log s rounds, u |y|.
-  // The output is f32: no other rounding, if that is the accumulator.
+  //                   softmax.hpp: 1 for the difference, 2 for kernels that change the base); subnormal terms add cols eta,
+  //                   eta as there; log s is then off by rho / (1 - rho), by f |log s| (log itself) and 2u |log s| (change of
+  //                   base); max + log s rounds, u |y|.
+  // The output is f32, as the accumulator: no further rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
     if (a.what == Reduction::max || cols == 0) return 0;
@@ -81,8 +81,8 @@ struct row_reduce {
     return compounded(rho) + (f + 2 * u) * log_sum + u * std::fabs(y) + floor;
   }
 
-  // x read, y written.  An addition or a comparison an element; two for squares; exp and a difference beside for logsumexp.
-  // Unfused, squares or exps are written and read once more, and exp needs a pass for the maximum.
+  // Reads x, writes y.  Operations per element: 1 for sum and max, 2 for sum_of_squares, 4 for logsumexp (maximum, difference,
+  // exp, addition).  Unfused, squares or exps are also written and read, and exp needs a pass for the maximum.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes()), y = static_cast<double>(a.y.bytes());
     const double operations = a.what == Reduction::logsumexp ? 4 : a.what == Reduction::sum_of_squares ? 2 : 1;

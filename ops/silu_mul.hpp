@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gated product of SwiGLU:  y[r,c] = silu(gate[r,c]) * up[r,c],  silu(z) = z / (1 + exp(-z))
 //
-// A gate of inf is inf, one of -inf NaN, as the formula has it; whatever is not finite spoils its own element and no other.
-// No rows or no columns give an empty y.
+// Shazeer 2020, arXiv 2002.05202.  silu(inf) = inf, silu(-inf) = NaN (-inf / inf); NaN and inf affect their own element only.  No
+// rows or no columns give an empty y.
 #pragma once
 
 #include "ops/core/activation.hpp"
@@ -34,8 +34,8 @@ struct silu_mul {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // s = silu(gate) within T_s (activation.hpp), rounded where it is stored; the product passes on |up| T_s and rounds; the
-  // rounding to the dtype.
+  // T_s: error of s = silu(gate) (activation.hpp), with its rounding if it is stored.  The product adds |up| T_s and rounds; then
+  // the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one element, no sum*/, int /*output*/,
                       std::int64_t i) {
     const double gate = a.gate.at(i), y = g.y[static_cast<std::size_t>(i)];
@@ -46,7 +46,7 @@ struct silu_mul {
     return t + rounding_error(a.y.dtype, y, t);
   }
 
-  // gate and up read, y written; 5 operations an element.  Unfused, silu(gate) is written and read once more.
+  // Reads gate and up, writes y; 5 operations per element.  Unfused, silu(gate) is also written and read.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.y.bytes());
     return {.flops = 5.0 * static_cast<double>(a.y.size()),

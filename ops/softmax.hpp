@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row softmax:  y[r,c] = exp(x[r,c] - m_r) / sum_c exp(x[r,c] - m_r),  m_r = max_c x[r,c]
 //
-// The formula is taken at its word: an element of -inf gives 0; a NaN or +inf makes its whole row NaN (inf - inf), and so
-// does a row of nothing but -inf, which has no distribution.  Other rows see none of it.  No rows give an empty y; no
-// columns are illegal, for nothing has no maximum.
+// NaN and inf follow the formula: an element of -inf gives 0; a NaN or +inf makes its own row NaN (inf - inf), and no other; a
+// row of only -inf is NaN.  No rows give an empty y; cols = 0 is illegal: there is no maximum.
 #pragma once
 
 #include <algorithm>
@@ -40,19 +39,19 @@ struct softmax {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // Worst case for both kinds of errors: the terms of the sum are positive and often nearly equal, so that a long serial sum
-  // rounds every one of them the same way.  u: unit roundoff of the accumulator, d = x - max, f: the relative error of exp.
+  // Worst case, for independent and coherent errors: the terms of the sum are positive and often nearly equal, so a long serial
+  // sum may round all of them the same way.  u: unit roundoff of the accumulator, d = x - max, f: the relative error of exp.
   //
-  //   exp    the argument is within 3u|d|: 1 for the difference; 2 for kernels that change the base, for the constant
-  //          log2(e) and the product.  So e = exp(d) is within a relative 3u|d| + f.  Below the normal range its error is
-  //          absolute, f/u half subnormals or, flushed, all of the least normal value; call it eta.
-  //   sum    s >= 1.  Its terms pass on their own errors, together 3u spread + f relative (spread = sum of p|d|), and n
-  //          dependent additions add n u.  An online sum is multiplied by exp(old max - new max) on the way, f + u each
-  //          time; the arguments of these factors and of the term's own exp add up to d, which is paid for already.
-  //   p      e / s as a division or as a product with 1/s: 2 u; eta of e, and half a subnormal for the product.
+  //   exp    the argument is off by 3u|d|: 1 for the difference; 2 for kernels that change the base (the constant log2(e) and
+  //          the product).  So e = exp(d) has a relative error of 3u|d| + f.  A subnormal e has an absolute error: f/u times half
+  //          the least subnormal, or the least normal value if exp flushes; call it eta.
+  //   sum    s >= 1.  The errors of its terms add a relative 3u spread + f (spread = sum of p|d|), and n dependent additions
+  //          n u.  An online sum is multiplied by exp(old max - new max) at each rescale, f + u each time; the arguments of
+  //          these factors and of the term's own exp add up to d, which is already counted.
+  //   p      e / s as a division or as a product with 1/s: 2 u; eta of e, and half the least subnormal for the product.
   //   out    a stored e: u_o p, and floor_o / s <= floor_o; the output: u_o |p| + floor_o.
-  // Relative errors that add up to rho make a product of factors off by rho / (1 - rho) at most; the factor 1 + 2^-10 pays
-  // for products with the absolute ones.
+  // Relative errors that add up to rho put a product of factors off by rho / (1 - rho) at most; the factor 1 + 2^-10 covers
+  // their products with the absolute errors.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
@@ -72,8 +71,8 @@ struct softmax {
     return t * (1 + 0x1p-10);
   }
 
-  // x read, y written.  Per element: maximum, difference, exp, addition, product.  Unfused: x for the maxima; x again, and e
-  // written; e again, and y written.
+  // Reads x, writes y.  Per element: maximum, difference, exp, addition, product.  Unfused, three passes: read x for the maxima;
+  // read x, write e; read e, write y.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.x.bytes());
     return {.flops = 5.0 * static_cast<double>(a.x.size()),

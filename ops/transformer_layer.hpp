@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pre-norm transformer block over sequences from position 0, causal, query head i with key/value head i / (heads / kv_heads):
+// A causal pre-norm transformer block; positions start at 0, query head i reads key/value head i / (heads / kv_heads):
 //
 //   n = norm1(x);  q, k, v = n wq^T, n wk^T, n wv^T;  q, k = rope(q, k);  o = attention(q, k, v);  attn = o wo^T
 //   h = x + attn;  norm2 = norm2(h);  act = f(norm2 w_up^T);  mlp = act w_down^T;  y = h + mlp
 //
-//   llama    RMSNorm, pairs of halves of the whole head turn, act = silu(norm2 w_gate^T) * (norm2 w_up^T)
-//   gpt2     LayerNorm, biases everywhere, nothing turns (positions are learned), act = gelu(..., tanh form)
-//   gptneox  LayerNorm, biases, a quarter of each head turns, gelu in its erf form, and both branches read x: norm2 = norm2(x)
+//   llama    RMSNorm, rope (half) on the whole head, no biases, act = silu(norm2 w_gate^T) * (norm2 w_up^T)
+//   gpt2     LayerNorm, biases everywhere, no rope (positions are learned), act = gelu(..., tanh form)
+//   gptneox  LayerNorm, biases, rope on a quarter of each head, gelu in its erf form, and both branches read x: norm2 = norm2(x)
 //
-// (Touvron et al. 2023, arXiv 2302.13971; Radford et al. 2019; Black et al. 2022, arXiv 2204.06745.)  The tensors named after n
-// are outputs too, in the dtype, as every layer that is run step by step stores them: each is judged by the contract of its op
-// from what the candidate has stored before it, so that a wrong step is named, by a bound as tight as that op's.  n, z and silu's
-// two products are nobody's: a candidate stores them or does not.  A NaN or inf in x spoils its own token and those after it.
+// (Touvron et al. 2023, arXiv 2302.13971; Radford et al. 2019; Black et al. 2022, arXiv 2204.06745.)  All intermediate tensors
+// except n are outputs too, stored in the dtype.  Each is judged by the contract of its op, computed from the candidate's own
+// stored inputs to that step, so the wrong step is named and the bound is as tight as that op's.  n, and the results of the
+// products inside act, are not judged.  A NaN or inf in x affects its own token and those after it.
 #pragma once
 
 #include "ops/core/contract.hpp"
@@ -22,29 +22,29 @@ struct transformer_layer {
   enum class Dialect { llama, gpt2, gptneox };
   enum Output { kY, kQ0, kK0, kV, kQ, kK, kO, kAttn, kH, kNorm2, kAct, kMlp };
 
-  // Biases and betas: not of llama.
+  // Biases and betas are absent in llama.
   struct Args {
     Tensor x;               // [batch, seq_q, hidden]
     Tensor gamma1, beta1;   // [hidden]
     Tensor wq, wk, wv;      // [heads, head_dim, hidden]; k, v: of kv_heads
-    Tensor bq, bk, bv;      // [heads, head_dim]; likewise
+    Tensor bq, bk, bv;      // [heads, head_dim]; k, v: of kv_heads
     Tensor wo, bo;          // [hidden, heads, head_dim], [hidden]
     Tensor gamma2, beta2;   // [hidden]
-    Tensor w_gate;          // [ffn, hidden], of llama only
+    Tensor w_gate;          // [ffn, hidden], llama only
     Tensor w_up, b_up;      // [ffn, hidden], [ffn]
     Tensor w_down, b_down;  // [hidden, ffn], [hidden]
-    Tensor y;               // [batch, seq_q, hidden], written as all that follow
-    Tensor q0, k0;          // as q and k, before they turn; not of gpt2
+    Tensor y;               // [batch, seq_q, hidden], written, like all that follow
+    Tensor q0, k0;          // q and k before rope; absent in gpt2
     Tensor v;               // [batch, seq_q, kv_heads, head_dim]
-    Tensor q, k;            // [batch, seq_q, heads, head_dim]; kv_heads
-    Tensor o;               // as q
-    Tensor attn, h, norm2;  // as y
+    Tensor q, k;            // [batch, seq_q, heads, head_dim]; k: of kv_heads
+    Tensor o;               // shape of q
+    Tensor attn, h, norm2;  // shape of y
     Tensor act;             // [batch, seq_q, ffn]
-    Tensor mlp;             // as y
+    Tensor mlp;             // shape of y
     Dialect dialect = Dialect::llama;
     double epsilon = 1e-5, base = 10000, rotary_dim = 0;
 
-    // 0: all of head_dim that makes pairs, of gptneox a quarter.
+    // rotary_dim 0: head_dim (gptneox: a quarter of it), rounded down to even.
     double rotary() const {
       if (rotary_dim != 0) return rotary_dim;
       return static_cast<double>(dialect == Dialect::gptneox ? wq.shape[1] / 8 * 2 : wq.shape[1] / 2 * 2);
@@ -98,11 +98,11 @@ struct transformer_layer {
     const std::int64_t dim = a.wq.shape[1];
     if (a.wq.shape[0] % a.wk.shape[0]) return Legality::no("heads must be a multiple of kv_heads");
     if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon)) return Legality::no("epsilon must be finite and not negative");
-    if (!(a.base >= 1 && a.base <= 0x1p60)) return Legality::no("base must be one of 1 ... 2^60");
+    if (!(a.base >= 1 && a.base <= 0x1p60)) return Legality::no("base must be between 1 and 2^60");
     if (!(a.rotary_dim >= 0 && a.rotary_dim <= static_cast<double>(dim)) || std::fmod(a.rotary_dim, 2) != 0)
       return Legality::no("rotary_dim must be even and no more than head_dim");
     if (a.dialect == Dialect::gptneox && a.rotary() == 0)
-      return Legality::no("a quarter of head_dim must hold a pair of channels");
+      return Legality::no("gptneox needs head_dim >= 8 or rotary_dim: a quarter of head_dim must hold a pair");
     return Legality::yes();
   }
 
@@ -156,8 +156,8 @@ struct transformer_layer {
     return all;
   }
 
-  // x and weights read once, y and the steps' tensors written once; a multiplication and an addition a term of every product and
-  // of every visible pair of query and key.  Unfused, n, and z or silu's products, are written too, and all of them read again.
+  // Reads x and the weights once, writes all outputs once; 2 operations per term of every product and of every visible pair of
+  // query and key.  Unfused, n and the products inside act are written too, and every intermediate is read again.
   static Cost cost(const Args& a) {
     double read = static_cast<double>(a.x.bytes()), written = 0;
     for (const Tensor* t : {&a.gamma1, &a.beta1, &a.wq, &a.bq, &a.wk, &a.bk, &a.wv, &a.bv, &a.wo, &a.bo, &a.gamma2, &a.beta2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden addition, in f64: exact for f16 and bf16 unless their exponents are more than 29 apart, rounded once for f32.
+// Golden addition in f64: exact for f16 and bf16 unless the exponents differ by more than 29; for f32 rounded once, to f64.
 #include "ops/add.hpp"
 
 #include "reference/core/load.hpp"

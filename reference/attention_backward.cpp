@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden gradients of attention in f64.  Every block of wanted queries meets all keys in chunks and sums dQ; every block of
-// wanted keys meets all queries of its heads in chunks and sums dK and dV.  L is given, so a chunk needs nothing of the others.
-// The magnitudes are the same products of |.| and of squares.  Products of whole matrices run over what is finite; what is not is
-// added pair by pair, visible ones only.
+// Golden gradients of attention in f64.  dQ: each block of queries loops over all keys in chunks; dK and dV: each block of keys
+// loops over all queries of its heads in chunks.  L is an input, so chunks are independent.  The magnitudes are the same products
+// of |.| and of squares.  Matrix products run over the finite elements; inf and NaN of visible pairs are added one by one.
 #include "ops/attention_backward.hpp"
 
 #include <omp.h>
@@ -24,7 +23,7 @@ constexpr std::int64_t kMostOfBlock = 64, kChunk = 256;
 
 // Rows of one head of a [batch, seq, heads, head_dim] tensor.
 struct Operand {
-  Matrix raw, abs, sq;  // abs and sq with zeros for what is not finite
+  Matrix raw, abs, sq;  // abs and sq have zeros in place of inf and NaN
   bool all_finite = true;
   Operand(const Tensor& t, std::int64_t batch, std::int64_t head, const Places& places) {
     const std::int64_t seq = t.shape[1], heads = t.shape[2], dim = t.shape[3];
@@ -41,7 +40,7 @@ struct Operand {
   }
 };
 
-// Queries of one head with what belongs to them.
+// Some queries of one head, with their dO, L and D.
 struct Queries {
   Places places;
   Operand q, d_o;
@@ -64,10 +63,10 @@ struct Keys {
       : places(std::move(at)), k(a.k, batch, kv, places), v(a.v, batch, kv, places) {}
 };
 
-// All pairs of some queries (rows) and some keys (columns); zeros where they do not count.
+// All pairs of some queries (rows) and some keys (columns); hidden pairs are zero.
 struct AllPairs {
   Matrix counts, p, ds;
-  Matrix score, products_abs, products_sq, gradient, gradient_abs, gradient_sq;  // as Op::Pairs
+  Matrix score, products_abs, products_sq, gradient, gradient_abs, gradient_sq;  // see Op::Pairs
 
   AllPairs(const Op::Args& a, const Queries& queries, const Keys& keys) {
     const double scale = a.scale_used();
@@ -89,7 +88,7 @@ struct AllPairs {
         }
         const double s = scale * score(r, c), g = gradient(r, c);
         counts(r, c) = 1;
-        p(r, c) = s - lse < -700 ? 0 : std::exp(s - lse);  // Note: not 5e-309, so that 0 stays 0 in every product
+        p(r, c) = s - lse < -700 ? 0 : std::exp(s - lse);  // Note: exactly 0, so that its products are 0
         ds(r, c) = p(r, c) * (g - d);
         const auto largest = [](double x, double y) {
           const double m = std::max(std::fabs(x), std::fabs(y));
@@ -103,7 +102,7 @@ struct AllPairs {
   }
 };
 
-// Gradients of a block of queries or keys, with their magnitudes.
+// The gradient of a block of queries or keys, with its magnitudes.
 struct Sum {
   Matrix value, abs, sq, weighted, operand;
   Sum(std::int64_t rows, std::int64_t dim) {
@@ -133,7 +132,7 @@ struct Sum {
   }
 };
 
-// The largest of the pairs of each query or of each key of a block.
+// The largest magnitudes among the pairs of each query (or key) of a block.
 struct Largest {
   Eigen::ArrayXd score, products_abs, products_sq, gradient, gradient_abs, gradient_sq;
   explicit Largest(std::int64_t rows) {
@@ -164,7 +163,7 @@ void answer_queries(const Op::Args& a, Op::Golden& g, std::int64_t batch, std::i
   const Queries queries(a, batch, head, wanted);
   Sum dq(rows, dim);
   Largest largest(rows);
-  const std::int64_t end = a.visible(wanted.back());  // beyond it nobody looks
+  const std::int64_t end = a.visible(wanted.back());  // no query of the block sees later keys
   for (std::int64_t first = 0; first < end; first += kChunk) {
     const Keys keys(a, batch, kv, chunk_of(first, end));
     const AllPairs pairs(a, queries, keys);
@@ -200,14 +199,14 @@ void answer_keys(const Op::Args& a, Op::Golden& g, std::int64_t batch, std::int6
   }
 }
 
-// A block to be answered: queries of a head, or keys of a key/value head.
+// A unit of work: queries of a head, or keys of a key/value head.
 struct Block {
   bool of_query;
   std::int64_t batch, head;
   Places places;
 };
 
-// `wanted(position)`: whether it is to be answered.  Small blocks where there would be fewer than threads.
+// `wanted(position)`: whether to compute this position.  Blocks shrink if there would be fewer of them than threads.
 template <class Wanted>
 void add_blocks(std::vector<Block>& blocks, bool of_query, std::int64_t batch, std::int64_t head, std::int64_t seq,
                 std::int64_t heads, Wanted&& wanted) {

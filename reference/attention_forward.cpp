@@ -19,19 +19,19 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Op = attention_forward;
 
-using Wide = long double;                               // of angles, as in reference/rope.cpp
-constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // a block's queries; keys that are taken at once
+using Wide = long double;                               // for angles, as in reference/rope.cpp
+constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // queries per block, keys per chunk
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // One key/value head of one sequence.
 struct KeysAndValues {
-  Matrix k, v;                                             // [seq_k, head_dim]; v with zeros for what is not finite
+  Matrix k, v;                                             // [seq_k, head_dim]; v has zeros in place of inf and NaN
   std::vector<std::pair<std::int64_t, std::int64_t>> odd;  // (key, channel) of those
-  Matrix size, far;                                        // rope: as turn() has them of k
+  Matrix size, far;                                        // rope: turn()'s outputs for k
 };
 
-// rope: turns a row that stands at `position`.  Of each channel, size: |a| + |b| of its pair and the least normal of f32, far:
-// that times the angle's magnitude; of those that stay, 0.
+// Rotates a row (rope) by its position.  Writes per channel: size, |a| + |b| of its pair plus the least normal of f32; far, size
+// times |angle|; both 0 for channels that are not rotated.
 template <class Row>
 void turn(const Op::Args& a, std::int64_t position, Row&& x, Row&& size, Row&& far) {
   const std::int64_t turning = a.rope.rotary(x.size());
@@ -55,7 +55,7 @@ struct Block {
   std::vector<std::int64_t> queries;  // of its sequence, sorted
 };
 
-// Also v_abs, the sums of |v| so far: of each chunk of keys by itself, then from where the chunk before ends.
+// Loads K and V, and writes v_abs, the prefix sums of |v| over keys: first per chunk, then with the chunks before added.
 KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequence, std::int64_t kv) {
   const std::int64_t keys = sequence.keys, heads = a.k.shape[2], dim = a.k.shape[3], chunks = (keys + kKeys - 1) / kKeys;
   KeysAndValues m{Matrix(keys, dim), Matrix(keys, dim), {}, {}, {}};
@@ -92,7 +92,7 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
   return m;
 }
 
-// The rows to be answered of one key/value head, in blocks: small ones where there would be fewer blocks than threads.
+// The wanted rows of one key/value head, in blocks; blocks shrink if there would be fewer of them than threads.
 std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
   const std::int64_t heads = a.q.shape[2], group = heads / a.k.shape[2];
   std::vector<Block> blocks;
@@ -111,7 +111,7 @@ std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence
 void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const KeysAndValues& m, const Block& block) {
   const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3];
   const auto rows = static_cast<std::int64_t>(block.queries.size());
-  const std::int64_t keys = a.visible(sequence, block.queries.back());  // beyond it nobody looks
+  const std::int64_t keys = a.visible(sequence, block.queries.back());  // no query of the block sees later keys
   const double scale = a.scale_used();
   const auto row_of = [&](std::int64_t r) { return (sequence.first_query + block.queries[r]) * heads + block.head; };
   const auto begin_of = [&](std::int64_t r) { return a.first_visible(sequence, block.queries[r]); };
@@ -125,11 +125,11 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
   const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
   Matrix k, products;
 
-  // Scores, the largest of them, and the largest products among those that are finite.
+  // Scores, their maximum, and the largest magnitudes among finite scores.
   Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs,
                  turned = products_abs, turned_far = products_abs, turned_sum = products_abs;
   Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
-  // Of keys [first, first + count) those that a query sees: the first of them, and how many.
+  // The keys of chunk [first, first + count) that a query sees: their first index in the chunk, and their count.
   struct Seen {
     std::int64_t begin, count;
   };
@@ -177,7 +177,7 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
       }
   }
 
-  // Chunk by chunk p becomes exp(s - max) where visible, and 0; P V and its magnitudes, yet to be divided by the sum.
+  // Per chunk: p = exp(s - max) if visible, else 0; then P V and its magnitudes, divided by the sum at the end.
   const auto spoiled = [&](std::int64_t r) { return std::isnan(score_max[r]) || score_max[r] == kInf; };
   const auto empty = [&](std::int64_t r) { return score_max[r] == -kInf; };
   Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(rows), sum_sq = sum, below(kKeys);
@@ -192,8 +192,8 @@ void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const Ke
       part.row(r).tail(count - range.begin - seen).setZero();
       auto s = part.row(r).segment(range.begin, seen).array();
       below.head(seen) = s.transpose() - score_max[r];
-      s = below.head(seen).exp().transpose();                      // Note: a statement of its own, which Eigen vectorises
-      s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // and which gives 5e-309 for all that is smaller
+      s = below.head(seen).exp().transpose();                      // Note: a separate statement, so that Eigen vectorises it
+      s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // Note: Eigen's exp returns 5e-309 where it underflows
       sum[r] += s.sum(), sum_sq[r] += s.square().sum();
     }
     const auto values = m.v.middleRows(first, count);
@@ -243,7 +243,7 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
       const std::vector<Block> blocks = blocks_of(a, rows, sequence, kv);
       if (blocks.empty()) continue;
       const KeysAndValues m = load_keys(a, g, sequence, kv);
-      // The long blocks of a causal mask first.
+      // Last blocks first: they have the most keys under a causal mask.
 #pragma omp parallel for schedule(dynamic)
       for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, sequence, m, blocks[blocks.size() - 1 - i]);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden attention scores in f64: for a block of queries of one head, Q K^T over the keys that any of them sees, then the
-// softmax of each row over its own.  The magnitudes are the products of |Q|, |K| and of Q^2, K^2.
+// softmax of each row over its visible keys.  The magnitudes are the products of |Q|, |K| and of Q^2, K^2.
 #include "ops/attention_scores.hpp"
 
 #include <Eigen/Core>
@@ -15,10 +15,10 @@ namespace {
 using Op = attention_scores;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::int64_t kMostQueries = 96, kKeys = 256;  // a block's queries; keys that are taken at once
+constexpr std::int64_t kMostQueries = 96, kKeys = 256;  // queries per block, keys per chunk
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Queries of one head; `first` is the row of P that query 0 would be.
+// Queries of one head; `first` is the row of P of query 0.
 struct Block {
   std::int64_t batch, head, first;
   std::vector<std::int64_t> queries;  // sorted
@@ -36,13 +36,13 @@ std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows) {
   return blocks;
 }
 
-// The largest of the magnitudes whose scores are finite.
+// The largest magnitude among finite scores.
 template <class Scores, class Magnitudes>
 double largest(const Scores& s, const Magnitudes& m, bool all_finite) {
   return all_finite ? m.maxCoeff() : s.isFinite().select(m, 0.0).maxCoeff();
 }
 
-// p and log_p of a row from its visible scores; returns log_rest.
+// Writes p and log_p of a row from its visible scores; returns log_rest.
 template <class Scores>
 double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
   const std::int64_t n = s.size();
@@ -56,10 +56,10 @@ double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
     p = 0, log_p = -kInf;
     return -kInf;
   }
-  Eigen::Index at = 0;  // Note: Eigen finds it several times slower than the maximum itself
+  Eigen::Index at = 0;  // Note: a loop, since Eigen's maxCoeff(&index) is several times slower than maxCoeff()
   while (s[at] != max) ++at;
   log_p = s.transpose() - max;
-  p = log_p.exp();  // Note: Eigen's gives 5e-309 for all that is smaller; a statement of its own, which it vectorises
+  p = log_p.exp();  // Note: a separate statement, so that Eigen vectorises it; it returns 5e-309 where exp underflows
   p = (log_p < -700.0).select(0.0, p);
   p[at] = 0;
   const double rest = p.sum(), log_sum = std::log1p(rest);
@@ -67,14 +67,14 @@ double softmax_row(const Scores& s, double* p_row, double* log_p_row) {
   p /= 1 + rest;
   log_p -= log_sum;
   if (rest > 0) return std::log(rest) - log_sum;
-  // Where exp underflows, the second largest is not far from the sum of all but the largest: at most that times n.
+  // All other exps underflowed: an upper bound, n times the second largest term.
   double second = -kInf;
   for (std::int64_t k = 0; k < n; ++k)
     if (k != at) second = std::max(second, s[k]);
   return second - max + std::log(static_cast<double>(n));
 }
 
-// What a thread keeps from block to block: memory that is new costs more than what is computed in it.
+// Buffers that a thread reuses for every block: allocating them costs more than the computation.
 struct Workspace {
   Matrix q, s, products, k;
 };
@@ -82,7 +82,7 @@ struct Workspace {
 void answer(const Op::Args& a, Op::Golden& g, const Block& block, Workspace& w) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], all = a.k.shape[1];
   const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads), rows = std::ssize(block.queries);
-  const std::int64_t keys = a.visible(block.queries.back());  // beyond it nobody looks
+  const std::int64_t keys = a.visible(block.queries.back());  // no query of the block sees later keys
   const double scale = a.scale_used();
 
   auto& [q, s, products, k] = w;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden cross entropy: the formula in f64 on the inputs as they are.
+// Golden cross entropy: the formula in f64.
 #include "ops/cross_entropy.hpp"
 
 #include <Eigen/Core>
@@ -8,7 +8,7 @@
 
 namespace assay::reference {
 
-// Note: the rows that the caller counts are those of loss, one; all tokens are answered.
+// Note: loss [tokens] is a single row, so all tokens are always computed.
 void golden(const cross_entropy::Args& a, cross_entropy::Golden& g, const Rows&) {
   const std::int64_t tokens = a.x.shape[0], vocab = a.x.shape[1];
 
@@ -17,12 +17,12 @@ void golden(const cross_entropy::Args& a, cross_entropy::Golden& g, const Rows&)
     const Eigen::ArrayXd x = load(a.x, t * vocab, vocab);
     const double max = x.maxCoeff<Eigen::PropagateNaN>();
     const Eigen::ArrayXd d = x - max;
-    // Note: not Eigen's exp, which gives 5e-309 for all that is smaller.
+    // Note: std::exp, since Eigen's returns 5e-309 where exp underflows to 0.
     const Eigen::ArrayXd e = d.unaryExpr([](double v) { return std::exp(v); });
     const double sum = e.sum();
     g.log_sum[t] = std::log(sum);
     g.loss[t] = g.log_sum[t] - d[static_cast<std::int64_t>(a.target.at(t))];
-    // Note: 0 * inf where x is -inf.
+    // Note: select avoids 0 * inf where x is -inf.
     g.spread[t] = (e > 0).select(-e * d, 0.0).sum() / sum;
   }
 

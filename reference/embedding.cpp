@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden embedding: rows of the table, as they are.
+// Golden embedding: rows of the table, copied.
 #include "ops/embedding.hpp"
 
 #include "reference/core/load.hpp"

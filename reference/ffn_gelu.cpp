@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden feed-forward block: both products in f64 by Eigen, GELU between them, and what errors of h would make of y.
+// Golden feed-forward block: both products in f64 by Eigen, GELU between them, and the sums by which errors of h reach y.
 #include "ops/ffn_gelu.hpp"
 
 #include "reference/core/product.hpp"
@@ -8,7 +8,7 @@ namespace assay::reference {
 
 namespace {
 
-// What the second product takes of a block of tokens, [tokens, ffn] each.
+// The inputs of the second product for a block of tokens, [tokens, ffn] each.
 struct Hidden {
   Matrix h, gain_abs, gain_walk, biased, stored, argument, far;
   Hidden(std::int64_t rows, std::int64_t ffn) {

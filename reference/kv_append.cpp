@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden kv_append: the pools as they were, then the new rows where their pages are.
+// Golden kv_append: copies the pools, then writes the new rows into their pages.
 #include "ops/kv_append.hpp"
 
 #include "reference/core/load.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden LayerNorm: the formula in f64 on the inputs as they are, two passes over each row.
+// Golden LayerNorm: the formula in f64, two passes over each row.
 #include "ops/layernorm.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden paged attention in f64: for each key/value head of a sequence its keys and values gathered page by page; then, query by
+// Golden paged attention in f64: for each key/value head of a sequence, gathers its keys and values from the pages; then, per
 // query, the scores q K^T, their softmax over the visible keys (a prefix), and p V.  The magnitudes are the same products of
 // |q|, |K|, q^2, K^2 and of p, p^2, |V|, V^2.
 #include "ops/paged_attention.hpp"
@@ -21,7 +21,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::num
 
 // One key/value head of one sequence.
 struct KeysAndValues {
-  Matrix k, v;                                             // [length, head_dim]; v with zeros for what is not finite
+  Matrix k, v;                                             // [length, head_dim]; v has zeros in place of inf and NaN
   std::vector<std::pair<std::int64_t, std::int64_t>> odd;  // (key, channel) of those
   Matrix special;                                          // [1, odd.size()], their values
 };
@@ -44,7 +44,7 @@ KeysAndValues gather(const Op::Args& a, std::int64_t batch, std::int64_t kv) {
   return m;
 }
 
-// One query of one head.
+// Computes one query of one head.
 void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, std::int64_t row) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3];
   const std::int64_t head = row % heads, query = row / heads % queries, batch = row / heads / queries;
@@ -52,7 +52,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, std::int64
   const auto k = m.k.topRows(keys), v = m.v.topRows(keys);
   const Eigen::VectorXd q = load(a.q, row * dim, dim).matrix();
 
-  // Scores, the largest of them, and the largest products among those that are finite.
+  // Scores, their maximum, and the largest magnitudes among finite scores.
   Eigen::ArrayXd s = (k * q).array() * a.scale_used();
   const Eigen::ArrayXd products_abs = (k.cwiseAbs() * q.cwiseAbs()).array();
   const Eigen::ArrayXd products_sq = (k.cwiseAbs2() * q.cwiseAbs2()).array();
@@ -62,7 +62,7 @@ void answer(const Op::Args& a, Op::Golden& g, const KeysAndValues& m, std::int64
   g.score_max[at] = max;
   g.score_abs[at] = largest(s.abs()), g.products_abs[at] = largest(products_abs), g.products_sq[at] = largest(products_sq);
 
-  // p is exp(s - L); all zeros where there is nothing to weigh.
+  // p = exp(s - L); all zeros if no score is finite.
   Eigen::ArrayXd p = Eigen::ArrayXd::Zero(keys);
   double sum = 0;
   if (!spoiled && !empty) p = (s - max).exp(), p = (s - max < -700.0).select(0.0, p), sum = p.sum(), p /= sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden residual + LayerNorm: the formula in f64, s rounded to the dtype as it is stored, then two passes over each row.
+// Golden residual + LayerNorm: s in f64, rounded to the dtype; then LayerNorm of the rounded s, two passes over each row.
 #include "ops/residual_layernorm.hpp"
 
 #include <Eigen/Core>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden residual + RMSNorm: the formula in f64, s rounded to the dtype as it is stored, then a row at a time.
+// Golden residual + RMSNorm: s in f64, rounded to the dtype; then RMSNorm of the rounded s.
 #include "ops/residual_rmsnorm.hpp"
 
 #include <Eigen/Core>

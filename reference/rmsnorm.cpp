@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden RMSNorm: the formula in f64 on the inputs as they are, a row at a time.
+// Golden RMSNorm: the formula in f64.
 #include "ops/rmsnorm.hpp"
 
 #include <Eigen/Core>

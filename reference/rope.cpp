@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden RoPE: angles, their cosines and sines in more than f64, each pair rotated in f64.
+// Golden RoPE: angles, cosines and sines in long double, each pair rotated in f64.
 #include "ops/rope.hpp"
 
 #include <vector>
@@ -10,10 +10,10 @@ namespace assay::reference {
 
 namespace {
 
-// Note: at position 2^24 an angle in f64 errs by 2^-29, a 32nd of what f32 rounds; where long double is wider, by nothing.
+// Note: at position 2^24 an f64 angle errs by 2^-29, a 32nd of an f32 rounding; an 80-bit long double makes that negligible.
 using Wide = long double;
 
-// One row of q or k, of the given token.
+// Rotates one row of q or k, which belongs to `token`.
 void rotate(const rope::Args& a, const rope::Golden& g, const Tensor& x, std::int64_t token, std::int64_t row, Array y) {
   const std::int64_t dim = x.shape[3], rotary = a.rotary();
   const Eigen::ArrayXd v = load(x, row * dim, dim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden reductions, in f64: a row in pieces of 64 Ki elements, which threads share where rows are few and long.
+// Golden reductions in f64: a row is split into pieces of 64 Ki elements, which threads share if there is one long row.
 #include "ops/row_reduce.hpp"
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kPiece = 1 << 16;
 
-// What f gives of each piece of a row, in the order of the pieces.
+// f of each piece of a row, in order.
 template <class F>
 std::vector<double> of_pieces(const Tensor& x, std::int64_t row, F f) {
   const std::int64_t cols = x.shape[1];
@@ -58,12 +58,12 @@ void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t r
     case Reduction::logsumexp: break;
   }
   const double max = g.y[r] = g.magnitude[r] = max_of(a.x, row);
-  if (!std::isfinite(max)) return;  // the sum has an infinite term, none that is not zero, or a NaN
-  // Note: not Eigen's exp, which gives 5e-309 for all that is smaller.
+  if (!std::isfinite(max)) return;  // max = inf, -inf or NaN is the result
+  // Note: std::exp, since Eigen's returns 5e-309 where exp underflows to 0.
   const auto exp = [&](const Eigen::ArrayXd& v) { return (v - max).unaryExpr([](double d) { return std::exp(d); }); };
   const double sum = sum_of(a.x, row, exp);
   g.y[r] = max + std::log(sum);
-  // Note: 0 * inf where x is -inf.
+  // Note: the test avoids 0 * inf where x is -inf.
   g.second[r] = sum_of(a.x, row,
                        [&](const Eigen::ArrayXd& v) {
                          return (v - max).unaryExpr([](double d) { return std::isinf(d) ? 0 : -d * std::exp(d); });
@@ -73,7 +73,7 @@ void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t r
 
 }  // namespace
 
-// Note: the rows that the caller counts are those of y, one; all of x's are answered.
+// Note: y [rows] is a single row, so all rows of x are always computed.
 void golden(const row_reduce::Args& a, row_reduce::Golden& g, const Rows&) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 1) return reduce_row(a, g, 0);

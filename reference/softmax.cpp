@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden softmax: the formula in f64 on the inputs as they are.
+// Golden softmax: the formula in f64.
 #include "ops/softmax.hpp"
 
 #include <Eigen/Core>
@@ -17,13 +17,13 @@ void golden(const softmax::Args& a, softmax::Golden& g, const Rows& rows) {
     const Eigen::ArrayXd x = load(a.x, r * cols, cols);
     const double max = x.maxCoeff<Eigen::PropagateNaN>();
     const Eigen::ArrayXd d = x - max;
-    // Note: not Eigen's exp, which gives 5e-309 for all that is smaller.
+    // Note: std::exp, since Eigen's returns 5e-309 where exp underflows to 0.
     const Eigen::ArrayXd e = d.unaryExpr([](double v) { return std::exp(v); });
 
     Eigen::Map<Eigen::ArrayXd> y(g.y.data() + r * cols, cols);
     y = e / e.sum();
     g.max[r] = max;
-    // Note: 0 * inf where x is -inf.
+    // Note: select avoids 0 * inf where x is -inf.
     g.spread[r] = (y > 0).select(-y * d, 0.0).sum();
   }
 }

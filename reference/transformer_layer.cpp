@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden transformer block: the goldens of its steps one after the other, with f64 between them, so that nothing is rounded on
-// the way.  Every row is answered, for keys and values of all are needed.
+// Golden transformer block: runs the goldens of its steps in order with f64 tensors between them, so nothing is rounded.  All
+// rows are computed, since attention needs the keys and values of all.
 #include "ops/transformer_layer.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void golden(const rope::Args&, rope::Golden&, const Rows&);
 
 namespace {
 
-// The arrays of a step's golden.
+// Allocates the arrays of a step's golden.
 struct Arrays {
   const Dims& dims;
   std::deque<std::vector<double>> memory{};
@@ -93,7 +93,7 @@ class Block {
   const transformer_layer::Args& a;
   transformer_layer::Golden& g;
   const std::int64_t b = a.x.shape[0], s = a.x.shape[1], n = b * s, c = a.x.shape[2], f = a.w_up.shape[0];
-  std::deque<std::vector<double>> flat;  // weights whose rows were apart
+  std::deque<std::vector<double>> flat;  // contiguous copies of strided weights
 
   Tensor matrix(Array v, std::int64_t cols) const { return dense(v.data(), f64, {n, cols}); }
   Tensor heads(Array v, std::int64_t count) const { return dense(v.data(), f64, {b, s, count, a.wq.shape[1]}); }
@@ -109,7 +109,7 @@ class Block {
     return dense(m.data, m.dtype, {v.size()});
   }
 
-  // Solves a step; its outputs go to `to`.
+  // Runs the golden of a step and copies its outputs to `to`.
   template <class Op>
   void solve_as(const typename Op::Args& args, std::initializer_list<Array> to, std::int64_t rows, const Dims& dims) {
     Arrays arrays{dims};
@@ -162,7 +162,7 @@ class Block {
 
 }  // namespace
 
-void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are answered*/) {
+void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are computed*/) {
   Block(a, g).solve();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catch2 2.x or 3.x, whichever is installed.
+// Includes Catch2 2.x or 3.x, whichever is installed.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# In a copy of the tree: a kernel is one new file, an op three, and no file that was there changes; what does not fit
-# together does not configure or does not link.  Objects of unchanged sources come from BUILD (reuse.sh).
+# Tests in a copy of the tree that a kernel is one new file and an op three, with no existing file changed, and that mismatched
+# files fail to configure or link.  Objects of unchanged sources come from BUILD (reuse.sh).
 #   add_a_room.sh SOURCE BUILD CMAKE CMAKE_ARGUMENT...
 set -u
 source=$1 build=$2 cmake=$3
@@ -13,11 +13,11 @@ log=$build/room.log
 fail() { echo "FAILED: $1"; [ ! -s "$log" ] || grep -m 20 -E 'rror|undefined|FAILED|bad' "$log" || tail -5 "$log"; exit 1; }
 say() { echo "$(($(date +%s) - start)) s  $1"; }
 make_it() { "$cmake" --build "$copy/build" --target validate -j 2 >"$log" 2>&1; }
-must_not_make() {  # must_not_make WORDS: the build fails and says WORDS
+must_not_make() {  # must_not_make WORDS: the build must fail with WORDS in its output
   if make_it; then fail "$2"; fi
   grep -q -F "$1" "$log" || fail "the message does not say '$1'"
 }
-unchanged() {  # unchanged NEW: no file differs, and NEW files are new
+unchanged() {  # unchanged NEW: no existing file may differ, and exactly NEW files are new
   (cd "$copy" && sha256sum --quiet -c "$build/room.sums" >"$log" 2>&1) || fail "files that were there have changed"
   local files
   files=$(cd "$copy" && find . -path ./build -prune -o -type f -print | wc -l)
@@ -25,7 +25,7 @@ unchanged() {  # unchanged NEW: no file differs, and NEW files are new
 }
 start=$(date +%s)
 
-# The copy, as the tree is now.
+# Copy the tree with its uncommitted changes.
 rm -rf "$copy"
 mkdir -p "$copy"
 cd "$source" || exit 2
@@ -50,7 +50,7 @@ judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "th
 unchanged 1
 say "copycat: $judged, one file"
 
-# A vendor's baseline is for a GPU only: a build without one neither compiles it nor lists it.
+# A vendor baseline needs a GPU: a build without one neither compiles nor lists it.
 if [[ " $* " == *" -DASSAY_CUDA=OFF "* ]]; then
   echo '#error "not for simt"' >"$copy/cuda/layernorm_residual/baseline_cudnn.cu"
   make_it || fail "a baseline was compiled for simt"
@@ -59,7 +59,7 @@ if [[ " $* " == *" -DASSAY_CUDA=OFF "* ]]; then
   say "baseline_cudnn: left out"
 fi
 
-# An op: three files, its cases from edges/common.json alone.
+# An op: three files, its cases come from edges/common.json.
 mkdir "$copy/cuda/difference"
 cp "$here/room/difference.hpp" "$copy/ops/"
 cp "$here/room/difference.cpp" "$copy/reference/"
@@ -89,7 +89,7 @@ sed 's/ROOM(difference, naive)/ROOM(difference, plain)/' "$here/room/naive.cu" >
 must_not_make "difference_room::naive::traits" "a kernel whose room is not its file's name was linked"
 say "a kernel in another room: refused"
 
-# And with all of it mended, the same files build.
+# Once repaired, the same files build.
 cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the mended copy does not build"
 unchanged 4

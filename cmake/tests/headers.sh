@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every header compiles on its own, twice over, and sees no more than its room may.
+# Every header compiles on its own, included twice, with only the include paths of its room.
 #   headers.sh SOURCE BUILD EIGEN COMPILER FLAGS...     checks the tree
-#   headers.sh --self-test COMPILER                     checks that a header that leans on its includer is found
+#   headers.sh --self-test COMPILER                     checks that headers that are not self-contained are found
 set -u
 
-# check_one SOURCE BUILD EIGEN HEADER COMPILER FLAGS...: prints what is wrong with one header.
+# check_one SOURCE BUILD EIGEN HEADER COMPILER FLAGS...: prints the errors of one header.
 check_one() {
   local source=$1 build=$2 eigen=$3 header=$4 path=()
   shift 4
@@ -61,11 +61,11 @@ fi
 source=$1 build=$2 eigen=$3
 shift 3
 cd "$source" || exit 2
-# Note: *_gpu.cuh is nvcc's half of the device layer, and cuda/core/vendor/cudnn_*.hpp need cuDNN's header.
+# Note: leaves out *_gpu.cuh, which needs nvcc, and cuda/core/vendor/cudnn_*.hpp, which need cuDNN's header.
 find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name '*_gpu.cuh' ! -name 'cudnn_*.hpp' |
   sort >"$build/headers.txt"
 [ -s "$build/headers.txt" ] || { echo "no headers in $source"; exit 2; }
-# An empty FLAGS argument stands for none.
+# An empty FLAGS argument means no flags.
 command=()
 for word in "$@"; do [ -z "$word" ] || command+=("$word"); done
 if ! xargs -P 2 -I HEADER bash "$0" --one "$source" "$build" "$eigen" HEADER "${command[@]}" <"$build/headers.txt"; then exit 1; fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is installed stands alone: the command and its datasets, run from a folder that knows neither tree nor build.
+# Tests that the installed command and datasets work without the source tree and the build folder.
 #   install.sh BUILD CMAKE
 set -u
 build=$1 cmake=$2
@@ -18,7 +18,7 @@ unset ASSAY_DATASETS
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$prefix/log") || fail "nothing was judged"
 tail -1 "$prefix/records.jsonl" | grep -q '"record":"end"' || fail "the records do not end"
 
-# It reads its own datasets: with those broken it says so, by name.
+# It reads the installed datasets: if they are broken, it names the file.
 echo '{' >"$prefix/share/assay/datasets/edges/common.json"
 "$prefix/bin/validate" run --backend simt --suite sanitize >"$prefix/log" 2>&1
 [ $? = 2 ] || fail "broken datasets are not bad input"

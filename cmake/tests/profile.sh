@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# .ci/profile.py on a table in ncu's form (cmake/tests/profile): profile.sh SOURCE [RECORDS]
-# With RECORDS it writes the records there and looks no further.
+# Tests .ci/profile.py on a table in ncu's format (cmake/tests/profile): profile.sh SOURCE [RECORDS]
+# With RECORDS it only writes the records there.
 set -uo pipefail
 command -v python3 >/dev/null || { echo "python3 is absent"; exit 77; }
 source=$1
@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 wrong() { echo "WRONG: $*"; failures=$((failures + 1)); }
 has() { grep -qF -- "$2" "$1" || wrong "no '$2' in $(cat "$1")"; }
-fails() {  # fails TEXT ARGUMENTS...: exit code 1 and that text
+fails() {  # fails TEXT ARGUMENTS...: expects exit code 1 and TEXT in the output
   local text=$1
   shift
   parse "$@" >"$work/out" 2>"$work/err"
@@ -38,7 +38,7 @@ for field in '"op": "softmax"' '"shape": "rows=16384 cols=8192"' '"function": "s
 done
 [ "$(grep -c '"compute_share"' "$work/all")" = 1 ] || wrong "what ncu does not say has a value"
 
-# The same of another unit; another order of lines; what is no such table.
+# The same table in other units and in another order; then input that is not such a table.
 sed '5s/"ns"/"us"/; 5s/"byte","byte"/"Mbyte","Mbyte"/' "$table" | sed 's/"128,512"/"128.512"/; s/"268,435,456"/"268.435456"/' >"$work/units.csv"
 parse "$launched" "$work/units.csv" | grep one_pass >"$work/one"
 has "$work/one" '"time_us": 128.512'
@@ -56,7 +56,7 @@ fails "ncu profiled nothing: ==ERROR== ERR_NVGPUCTRPERM" "$launched" "$work/deni
 sed 's/,"1.5"$//' "$table" >"$work/cells.csv"
 fails "of ncu's table has" "$launched" "$work/cells.csv"
 
-# Beside the bytes of bench --dram.
+# Compare with the bytes of bench --dram.
 bench() {  # bench KERNEL READ WRITTEN
   echo "{\"record\":\"bench\",\"op\":\"softmax\",\"kernel\":\"$1\",\"dtype\":\"f16\",\"shape\":\"rows=16384 cols=8192\"," \
     "\"dram\":{\"read_bytes\":$2,\"written_bytes\":$3}}"
@@ -69,13 +69,13 @@ has "$work/out" "softmax/unfused f16 rows=16384 cols=8192: less than 64 MB: not 
 bench unfused 300000000 300000000 >"$work/bench.jsonl"
 sed 's/"record": "profile"/&, "dram_read_bytes": 1.0, "dram_written_bytes": 1.0/' "$work/all" >"$work/both"
 fails "2 functions" --compare "$work/bench.jsonl" "$work/both"
-# Reads off by 7 %, which what stays in the cache does not hide; more missing than it holds; writes that bench did not see.
+# Reads off by 7 %, more than the cache can explain; more bytes missing than the cache holds; writes that bench did not count.
 for off in "250000000 268435456" "268000000 300000000" "268000000 200000000"; do
   bench one_pass $off >"$work/bench.jsonl"
   fails "DISAGREES" --compare "$work/bench.jsonl" "$work/all"
   fails "1 kernels judged, 1 disagree" --compare "$work/bench.jsonl" "$work/all"
 done
-# A dirty cache at the beginning of ncu's launch: writes that are not the kernel's, 2.4 % of all; and 3.4 %.
+# Dirty cache lines from before ncu's launch add writes that are not the kernel's: 2.4 % (accepted) and 3.4 % (rejected).
 sed 's/"dram_read_bytes": 268435456.0, "dram_written_bytes": 225000000.0/"dram_read_bytes": 1e8, "dram_written_bytes": 2.43e6/' "$work/all" >"$work/dirty"
 bench one_pass 100000000 30000 >"$work/bench.jsonl"
 parse --compare "$work/bench.jsonl" "$work/dirty" >"$work/out" || wrong "a dirty cache: $(cat "$work/out")"
@@ -85,5 +85,5 @@ fails "1 kernels judged, 1 disagree" --compare "$work/bench.jsonl" "$work/dirty"
 : >"$work/bench.jsonl"
 fails "0 kernels judged" --compare "$work/bench.jsonl" "$work/all"
 [ "$(parse --metrics | tr ',' '\n' | sort -u | wc -l)" = 28 ] || wrong "the metrics: $(parse --metrics)"
-[ $failures = 0 ] && echo "ncu's table is read right"
+[ $failures = 0 ] && echo "ncu's table is read correctly"
 exit $((failures != 0))

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A compiler launcher for a copy of the tree: takes an object from the build that the copy was made beside when its source
-# is the same there (of a unit of several files, each of them), and compiles otherwise.  The caller sees to it that headers and
-# flags are the same.
+# A compiler launcher for a copy of the tree: takes the object of the original build if its source (all files of a unity unit) is
+# the same, and compiles otherwise.  The caller must ensure that headers and flags are the same.
 #   ASSAY_REUSE="SOURCE BUILD" reuse.sh COMPILER ... -o OBJECT -c FILE
 set -u
 read -r source build <<<"$ASSAY_REUSE"
@@ -11,14 +10,14 @@ for word in "$@"; do
   case $previous in -o) output=$word ;; -c) input=$word ;; -MF) deps=$word ;; esac
   previous=$word
 done
-# same FILE OTHER: line by line, and where one includes a file of the copy, the other the same of the source.
+# same FILE OTHER: compares line by line; includes of a file in the copy match includes of the same file in the source.
 same() {
   case $1 in */unity_*) ;; *) cmp -s "$1" "$2"; return ;; esac
   sed "s|\"$copy/|\"$source/|" "$1" | cmp -s - "$2" || return 1
   local file
   while read -r file; do cmp -s "$file" "$source/${file#"$copy"/}" || return 1; done < <(sed -n "s|^#include \"\($copy/.*\)\"|\1|p" "$1")
 }
-# The copy lies beside its own build folder, `build`: COPY/build/OBJECT, COPY/FILE.
+# The copy has its build folder inside: COPY/build/OBJECT, COPY/FILE.
 if [ -n "$input" ] && [ -n "$output" ]; then
   copy_build=$PWD
   while [ ! -f "$copy_build/CMakeCache.txt" ] && [ "$copy_build" != / ]; do copy_build=$(dirname "$copy_build"); done

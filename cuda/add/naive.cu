@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an element, for any layout.
+// One thread per element, for any layout.
 #include "cuda/core/kernel.cuh"
 #include "ops/add.hpp"
 

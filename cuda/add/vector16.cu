@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of 16 bytes, four of each input in flight a thread, the rows of contiguous matrices as one; element by element where
-// rows do not start at multiples of 16 bytes.
+// 16-byte packs, four loads per input in flight in a thread; contiguous matrices are processed as one row.  Falls back to single
+// elements where rows are not 16-byte aligned.
 #include "cuda/core/pointwise.cuh"
 #include "ops/add.hpp"
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// dQ by atomics: a warp owns 32 keys and goes through the queries of all heads that share them.  A thread has the dK and dV of
-// one key; what the 32 keys add to a query's dQ is summed first, then added in f32 to memory that all warps share.  In what
-// order they come is nobody's choice.
+// dQ by atomics: a warp owns 32 keys and loops over the queries of all heads that share them.  A thread holds dK and dV of one
+// key; the contributions of the 32 keys to a query's dQ are summed in the warp, then added with atomics to f32 sums in memory.
+// The order of these additions is not fixed.
 #pragma once
 
 #include "cuda/attention_backward/problem.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
-inline constexpr int kAtomicKeys = 32, kAtomicChannels = 64, kAtomicThreads = 128;  // of a warp; of what goes element by element
+inline constexpr int kAtomicKeys = 32, kAtomicChannels = 64, kAtomicThreads = 128;  // last: element-wise kernels
 
-// dQ without its scale, f32 [batch, seq_q, heads, head_dim], behind D in the workspace.
+// dQ without its scale, f32 [batch, seq_q, heads, head_dim], after D in the workspace.
 inline std::int64_t size_of_sums(const attention_backward::Args& a) { return a.q.size(); }
 inline std::size_t bytes_with_sums(const attention_backward::Args& a) {
   return bytes_of_d(a) + static_cast<std::size_t>(size_of_sums(a)) * sizeof(float);
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kAtomicKeys)
         for (int c = 0; c < kAtomicChannels; ++c)
           if (c < channels) dk[c] = fmaf(ds, to_float(ld(q + c)), dk[c]), dv[c] = fmaf(weight, to_float(ld(d_o + c)), dv[c]);
       }
-      sync_warp();  // nobody reads the last query's any more
+      sync_warp();  // all lanes are done with the last query's
       st(gradients + lane, ds);
       sync_warp();
       float* const dq = sums + ((static_cast<std::int64_t>(batch) * p.queries + query) * p.heads + head) * p.dim + first;
@@ -110,7 +110,7 @@ void run_convert(const attention_backward::Args& a, const Problem<T>& p, const L
          p, sums_in(a, l), size);
 }
 
-// Note: dK and dV are serial sums over all queries; dQ's are shorter, 32 terms and then one for each 32 keys.
+// Note: dK and dV are serial sums over all queries; dQ's are shorter: 32 terms in a warp, then one per 32 keys.
 inline constexpr KernelTraits<attention_backward> kAtomicTraits{
     .dtypes = {f16, bf16, f32},
     .deterministic = false,
@@ -120,11 +120,11 @@ inline constexpr KernelTraits<attention_backward> kAtomicTraits{
     .workspace_bytes = bytes_with_sums,
 };
 
-// Every step as it should be.
+// The correct steps; broken kernels replace one of them.
 template <class T>
 struct AtomicSteps {
   static void clear(const attention_backward::Args& a, const Launch& l) { run_clear(a, l); }
-  // What a block does at its end.
+  // Runs at the end of a block.
   static __device__ void done(const Problem<T>&, const float* /*sums*/) {}
   static void convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) { run_convert(a, p, l); }
 };

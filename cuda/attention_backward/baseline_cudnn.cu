@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's fused gradients of attention, by its graph interface: the first plan that its heuristics propose and that can be made.
+// cuDNN's fused gradients of attention through its graph API: the first plan that its heuristics propose and that builds.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cudnn.hpp"
 #include "ops/attention_backward.hpp"
@@ -26,9 +26,9 @@ vendor::cudnn::AttentionGradient gradient(const attention_backward::Args& a) {
 Legality supports(const attention_backward::Args& a) { return vendor::cudnn::supports(gradient(a)); }
 std::size_t workspace_bytes(const attention_backward::Args& a) { return vendor::cudnn::workspace_bytes(gradient(a)); }
 
-// Note: the library does not say how it sums, nor where it scales; what its graph says is taken for granted: scale dS is what is
-// rounded before it meets K and Q, and exp is the hardware's, which flushes, as does cuDNN's forward pass what it reads and
-// writes.  dQ is added up by all blocks of keys, in any order.
+// Note: cuDNN does not document how it sums or where it scales.  Assumed from its graph: scale dS is rounded before the products
+// with K and Q, exp is the hardware's and flushes subnormals, as do its inputs and outputs (like its forward pass).  All blocks
+// of keys add to dQ, in any order.
 KERNEL(attention_backward){
     .dtypes = {f16, bf16},
     .least_arch = 80,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients on tensor cores, one warp's part: 16 rows (queries, or keys) against a tile of kColumns of the other kind.  Scores
-// and gradients stay in registers as mma accumulators; the weights' accumulators are, element for element, the next product's A
-// fragments.  Element e of a tile of 8 columns is row g + 8 (e / 2), column 2t + e % 2, where g = lane / 4, t = lane % 4.
+// Gradients on tensor cores, one warp's part: 16 rows (queries or keys) against a tile of kColumns of the other kind.  Scores and
+// gradients stay in registers as mma accumulators; the weights' accumulators have the layout of the next product's A fragments.
+// Element e of a tile of 8 columns is row g + 8 (e / 2), column 2t + e % 2, where g = lane / 4, t = lane % 4.
 #pragma once
 
 #include "cuda/attention_backward/problem.cuh"
@@ -12,7 +12,7 @@ namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 using namespace head_tile;
 
 inline constexpr float kLog2E = 1.44269504f;
-inline constexpr int kRows = 16;  // of a warp
+inline constexpr int kRows = 16;  // rows per warp
 
 template <class T, int kDim, int kColumns>
 struct Gradients {
@@ -27,7 +27,7 @@ struct Gradients {
       for (int e = 0; e < 4; ++e) sum[n][e] = 0;
   }
 
-  // w = rows columns^T.  `rows`: the warp's first.
+  // w = rows columns^T.  `rows`: the first row of the warp.
   __device__ static void multiply(Weights& w, const T* rows, const T* columns) {
     const int lane = fresh(lane_id());
 #pragma unroll
@@ -49,7 +49,7 @@ struct Gradients {
     }
   }
 
-  // sum += w columns, w rounded.
+  // sum += w columns, w rounded to the storage dtype.
   __device__ static void add(Sum& sum, const Weights& w, const T* columns) {
     const int lane = fresh(lane_id());
 #pragma unroll
@@ -71,8 +71,8 @@ struct Gradients {
     }
   }
 
-  // The same column by column, w not rounded and only where counts(half, column) for row g + 8 half: where `columns` holds a NaN
-  // or an infinity, which 0 does not take out of a product, or w what the storage type does not hold.
+  // sum += w columns, element by element, w not rounded, only where counts(half, column) for row g + 8 half: used where `columns`
+  // holds inf or NaN (0 times them is NaN) or w overflows the storage dtype.
   template <class Counts>
   __device__ static void add_counted(Sum& sum, const Weights& w, const T* columns, Counts&& counts) {
     const int lane = fresh(lane_id());
@@ -100,7 +100,7 @@ struct Gradients {
     }
   }
 
-  // Zeros where a pair does not count.
+  // Sets hidden pairs to zero.
   template <class Counts>
   __device__ static void mask(Weights& w, Counts&& counts) {
     const int first = fresh(lane_id()) % 4 * 2;
@@ -111,7 +111,7 @@ struct Gradients {
         if (!counts(e / 2, n * 8 + first + e % 2)) w[n][e] = 0;
   }
 
-  // Whether the storage type has no such number, in any lane.
+  // Whether a weight of any lane overflows the storage dtype.
   __device__ static bool too_large(const Weights& w) {
     if constexpr (std::is_same_v<T, half>) {
       float most = 0;
@@ -125,7 +125,7 @@ struct Gradients {
     }
   }
 
-  // factor * sum to rows [first, first + 16) of `out`, `dead` rows as zeros.  `tile`: shared memory that only this warp uses.
+  // Stores factor * sum to rows [first, first + 16) of `out`, `dead` rows as zeros.  `tile`: shared memory of this warp.
   __device__ static void store(const Sum& sum, float factor, const bool (&dead)[2], T* out, std::int64_t stride, int first,
                                int rows, int dim, T* tile, bool wide) {
     const int lane = lane_id();

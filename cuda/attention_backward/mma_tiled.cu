@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2's gradients (Dao 2023, arXiv 2307.08691) in two passes that sum in one order: 64 queries a block against tiles
-// of keys make dQ; 64 keys a block against tiles of the queries of all their heads make dK and dV, with S and dS transposed, so
-// that P and dS need no way through shared memory.  cp.async brings the next tile while this one is multiplied.  Tiles
-// without a visible pair are not visited.  O(seq) memory: D alone.
+// FlashAttention-2's gradients (Dao 2023, arXiv 2307.08691) in two deterministic passes: blocks of 64 queries loop over tiles of
+// keys for dQ; blocks of 64 keys loop over the queries of all their heads for dK and dV, with S and dS transposed, so that P and
+// dS stay in registers.  cp.async loads the next tile during the products.  Tiles without a visible pair are skipped.  O(seq)
+// memory: only D.
 #include "cuda/attention_backward/gradients.cuh"
 
 namespace assay::ROOM(attention_backward, mma_tiled) {
@@ -22,15 +22,15 @@ KERNEL(attention_backward){
     .workspace_bytes = bytes_of_d,
 };
 
-// What a block makes: dQ of queries, or of keys dK and dV, or one of them where registers do not hold both.
+// The outputs of a block: dQ of its queries, or dK and dV of its keys, or one of these if registers do not hold both.
 enum class Of { dq, dk_dv, dk, dv };
 
 template <int kDim>
 struct Sizes {
-  static constexpr int kColumns = kDim <= 128 ? 64 : kDim <= 192 ? 32 : 16;  // of a tile; 99 KB of shared memory are an sm_86's
+  static constexpr int kColumns = kDim <= 128 ? 64 : kDim <= 192 ? 32 : 16;  // per tile; fits sm_86's 99 KB of shared memory
   static constexpr int kRow = Rows128<kDim>::kPitch, kBlocksAnSm = 2;
-  // Bytes into shared memory: the rows' two operands, two stages of the columns' two, two of L and D, two words that say that
-  // pairs must be looked at one by one.
+  // Byte offsets in shared memory: the two operands of the rows, two stages of the columns' two, two of L and D, two flags
+  // (handle the pairs of a tile one by one).
   static constexpr int kSecond = kBlockRows * kRow * 2, kStages = 2 * kSecond, kStage = 2 * kColumns * kRow * 2;
   static constexpr int kStatistics = kStages + 2 * kStage, kCareful = kStatistics + 2 * 2 * kColumns * 4;
   static constexpr std::size_t kSharedBytes = kCareful + 2 * sizeof(int);
@@ -50,12 +50,12 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const int columns = kQueries ? p.keys : p.queries;
   const auto warp_row = [] { return fresh(warp_id()) * kRows; };
 
-  // Tiles of columns: of keys [0, end), of queries of one head after the other [begin, end).
+  // Tiles of columns: keys [0, end), or the queries [begin, end) of each head in turn.
   const int begin = kQueries ? 0 : p.seen_from(first) / kColumns;
   const int end = ((kQueries ? p.visible(last) : p.queries) + kColumns - 1) / kColumns, of_head = end > begin ? end - begin : 0;
   const int steps = of_head * (kQueries ? 1 : p.group);
   const auto tile_of = [&](int step) { return begin + step % of_head; };
-  // Whether some pair of the tile is hidden, or does not exist: a weight of 0 is not enough for a key that is not finite.
+  // Whether some pair of the tile is hidden or out of range.  Such pairs are skipped, since 0 times inf or NaN is NaN.
   const auto is_masked = [&](int tile) {
     const int begins = tile * kColumns, ends = begins + kColumns;
     return kQueries ? ends > p.visible(first) : begins < p.seen_from(last) || ends > p.queries;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
       if (const int i = linear_thread(); !kQueries && i < kColumns) {
         const bool there = at + i < p.queries;
         const float lse = there ? ld(p.lse.row(batch, other, at + i)) : INFINITY;
-        // Note: nor is it for a dO that is not finite.
+        // Note: the same holds for inf or NaN in dO.
         if (lse == -INFINITY && !is_masked(tile)) st(careful(step), 1);
         st(statistics(step) + i, lse == -INFINITY ? INFINITY : lse);
         st(statistics(step) + kColumns + i, there ? ld(p.d_of(batch, other) + at + i) : 0.0f);
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     const bool masked = is_masked(tile);
     const T* const x = stage(step);
     const T* const y = x + kColumns * S::kRow;
-    // This tile is there, and nobody reads the last one any more.
+    // This tile has arrived, and all warps are done with the previous one.
     cp_async_wait<0>();
     if (masked) {
-      const bool special_x = loader.template special<kColumns>(x);  // both by all threads
+      const bool special_x = loader.template special<kColumns>(x);  // both operands checked by all threads
       const bool special_y = loader.template special<kColumns>(y);
       if (special_x || special_y) st(careful(step), 1);
     }
@@ -168,12 +168,12 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     }
   }
 
-  // Note: without a step, other threads' copies into these rows may still be on their way.
+  // Note: if there was no step, other threads' copies into these rows may still be in flight.
   cp_async_wait<0>();
   sync_block();
   const int own = first + warp_row();
   if (own >= rows) return;
-  T* const staging = shared_memory<T>() + warp_row() * S::kRow;  // rows that no other warp looks at
+  T* const staging = shared_memory<T>() + warp_row() * S::kRow;  // rows used by this warp only
   const bool dead[2] = {kQueries && lse[0] == INFINITY, kQueries && lse[1] == INFINITY}, none[2] = {};
   const auto& out_x = kQueries ? p.dq : p.dk;
   if constexpr (kOf != Of::dv)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// D first.  Then one thread for each query and 64 channels of dQ, pair by pair over its keys; and one for each key and 64
-// channels of dK and dV, over the queries of all heads that share the key.  Every thread recomputes the scores that it needs.
-// Any head_dim, any layout.
+// D first.  Then one thread per query and 64 channels computes dQ over its keys; one thread per key and 64 channels computes dK
+// and dV over the queries of all heads that share the key.  Every thread recomputes its scores.  Any head_dim, any layout.
 #include "cuda/attention_backward/problem.cuh"
 
 namespace assay::ROOM(attention_backward, naive) {

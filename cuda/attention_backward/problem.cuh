@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel of attention's gradients is handed: where the tensors are, and which pairs count.
+// Kernel arguments of attention's gradients: the tensors, and which pairs are visible.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
-// A [batch, seq, heads, head_dim] tensor; strides in elements, channels one after the other.
+// A [batch, seq, heads, head_dim] tensor; strides in elements, channels contiguous.
 template <class T>
 struct Heads {
   T* data;
@@ -23,8 +23,8 @@ struct Problem {
   Heads<const float> lse;  // [batch, heads, seq_q]
   float* d;                // workspace [batch, heads, seq_q]: rowsum(dO * O)
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees the keys up to i + above; no mask: all of them
-  float scale;  // of the scores
+  int above;    // query i sees keys 0 ... i + above; no mask: all keys
+  float scale;  // applied to the scores
 
   // Query i sees keys [0, visible(i)); key j is seen by queries [seen_from(j), queries).
   __device__ int visible(int i) const {
@@ -38,7 +38,7 @@ struct Problem {
   __device__ float* d_of(int batch, int head) const { return d + (static_cast<std::int64_t>(batch) * heads + head) * queries; }
 };
 
-inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // of a sequence: positions and their sums are ints
+inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // per sequence, since positions and their sums are ints
 
 inline Legality extents_fit(const attention_backward::Args& a) {
   for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.q.shape[3], a.k.shape[1]})
@@ -46,7 +46,7 @@ inline Legality extents_fit(const attention_backward::Args& a) {
   return Legality::yes();
 }
 
-// D, first in the workspace of every kernel.
+// D is first in the workspace of every kernel.
 inline std::size_t bytes_of_d(const attention_backward::Args& a) {
   return static_cast<std::size_t>(ceil_div(a.q.shape[0] * a.q.shape[1] * a.q.shape[2], 64)) * 64 * sizeof(float);
 }
@@ -82,7 +82,7 @@ __device__ float row_dot(const T* x, const T* y, int dim) {
 
 inline constexpr int kRowThreads = 128;
 
-// D = rowsum(dO * O), a warp a row.
+// D = rowsum(dO * O), one warp per row.
 template <class T>
 __global__ void __launch_bounds__(kRowThreads) attention_backward_row_dots(Problem<T> p, int rows) {
   const int row = static_cast<int>(blockIdx.x) * (kRowThreads / kWarp) + warp_id(), lane = lane_id();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel a step, as a library without this op would run them: D; P = exp(scale Q K^T - L) and dS = P * (dO V^T - D), rounded
-// to the dtype, in workspace; dQ = dS K, dK = dS^T Q, dV = P^T dO.  Tensor cores in bf16, register tiles of FMA in f32; tiles
-// that no query sees are left out.  Not for f16, which need not hold dS.  The baseline that fusion is measured against.
+// One kernel per step, as a library without this op would run it: D; P = exp(scale Q K^T - L) and dS = P * (dO V^T - D), rounded
+// to the dtype, in workspace; dQ = dS K, dK = dS^T Q, dV = P^T dO.  Tensor cores in bf16, FMA register tiles in f32; tiles
+// without a visible pair are skipped.  Not for f16, where dS may overflow.  The baseline for the fused kernels.
 #include "cuda/attention_backward/gradients.cuh"
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/mma_gemm.cuh"
 
 namespace assay::ROOM(attention_backward, unfused) {
 
-inline constexpr int kTile = 128;  // of pairs, both ways
-inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlockRows = kWarps * kRows;  // of a gradient in 16 bits
-inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // and in f32
+inline constexpr int kTile = 128;  // queries and keys of a tile
+inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlockRows = kWarps * kRows;  // a gradient in 16 bits
+inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // a gradient in f32
 
 static_assert(kTile == mma_gemm::kM && kTile == mma_gemm::kN && kTile == fma_gemm::kM && kTile == fma_gemm::kN);
 
-// Rows of P and dS are whole tiles.
+// Rows of P and dS are padded to whole tiles.
 std::int64_t pitch(const attention_backward::Args& a) { return ceil_div(a.k.shape[1], kTile) * kTile; }
 std::size_t bytes_of_pairs(const attention_backward::Args& a) {
   return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * pitch(a) * size_of(a.q.dtype));
@@ -45,7 +45,7 @@ struct Pairs {
   }
 };
 
-// The tile of pairs that this block makes; `seen`: whether any of them counts.
+// The tile of pairs of this block; `seen`: whether any pair is visible.
 struct PairTile {
   int batch, head, query, key;
   bool seen;
@@ -58,7 +58,7 @@ __device__ inline PairTile pair_tile(const Problem<T>& p, int tiles_m, int tiles
   return {all / p.heads, all % p.heads, query, key, key < p.visible(last - 1)};
 }
 
-// P of a pair from Q K^T, or dS from dO V^T and P; zeros for pairs that do not count.
+// Computes P of a pair from Q K^T, or dS from dO V^T and P; hidden pairs are zero.
 enum class Step { weights, gradients };
 template <Step kStep, class T>
 __device__ inline float pair_value(const Problem<T>& p, const PairTile& t, const Pairs<T>& weights, int query, int key,
@@ -114,8 +114,8 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
 
 enum class Of { dq, dk, dv };
 
-// What a block of a gradient sums: `most` rows from `first` on over columns [begin, end) of each of `heads` heads from `head` on.
-// `all`: its head of all sequences.
+// What a block of a gradient sums: `most` rows from `first` on, over columns [begin, end) of `heads` heads starting at `head`.
+// `all`: the head's index over all sequences.
 struct Range {
   int batch, kv, head, heads, first, rows, begin, end;
 };
@@ -133,7 +133,7 @@ __device__ inline bool counts(const Problem<T>& p, const Range& r, int head, int
   return query < p.queries && key < p.visible(query) && ld(p.lse.row(r.batch, head, query)) != -INFINITY;
 }
 
-// 64 rows a block: tiles of P or dS and of the other factor by cp.async into two stages in turn.
+// 64 rows per block: tiles of P or dS and of the other factor are loaded by cp.async into two alternating stages.
 template <class T, int kDim, Of kOf>
 __global__ void __launch_bounds__(kThreads)
     attention_backward_unfused_sum_mma(Problem<T> p, Pairs<T> pairs, int tiles, bool wide_loads, bool wide_stores) {
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kThreads)
     sync_block();
     load(step + 1);
 
-    // A fragments: of dS as it lies, of P^T and dS^T transposed.
+    // A fragments: dS directly, P^T and dS^T with the transposing load.
     const int lane = fresh(lane_id()), row = warp_id() * kRows;
     typename G::Weights weights;
 #pragma unroll
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(kThreads)
            shared_memory<T>(warp_id() * kRows * Rows128<kDim>::kPitch * 2), wide_stores);
 }
 
-// The same in f32: 64 rows x 64 channels a block, 4 x 4 a thread, 32 columns at a time.
+// The same in f32: 64 rows x 64 channels per block, 4 x 4 per thread, 32 columns per step.
 template <Of kOf>
 __global__ void __launch_bounds__(kFmaThreads)
     attention_backward_unfused_sum_fma(Problem<float> p, Pairs<float> pairs, int tiles, int channel_tiles) {
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(kFmaThreads)
         const auto weight = ld(reinterpret_cast<const Vec<float, kPart>*>(weights + column * kPitch + y));
 #pragma unroll
         for (int i = 0; i < kPart; ++i) {
-          // Note: the 0 of a pair that does not count would not take a NaN out of the product.
+          // Note: a hidden pair is skipped, since its weight 0 times NaN would be NaN.
           if (weight[i] == 0 && (first + y + i >= r.rows || !counts<kOf>(p, r, head, first + y + i, at + column))) continue;
 #pragma unroll
           for (int j = 0; j < kPart; ++j) sum[i][j] = fmaf(weight[i], value[j], sum[i][j]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's fused attention, by its graph interface: the first plan that its heuristics propose and that can be made.
+// cuDNN's fused attention through its graph API: the first plan that its heuristics propose and that builds.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cudnn.hpp"
 #include "ops/attention_forward.hpp"
@@ -14,14 +14,14 @@ vendor::cudnn::Attention attention(const attention_forward::Args& a) {
   return {.q = a.q, .o = a.o, .k = a.k, .v = a.v, .lse = a.lse, .mask = mask, .scale = a.scale_used()};
 }
 Legality supports(const attention_forward::Args& a) {
-  if (a.window != 0 || a.softcap != 0) return Legality::no("a window or a softcap is not asked of the library");
-  if (a.packed || a.rope.rotary(a.q.shape[3])) return Legality::no("packed sequences and rope are not asked of the library");
+  if (a.window != 0 || a.softcap != 0) return Legality::no("a window or a softcap is not supported");
+  if (a.packed || a.rope.rotary(a.q.shape[3])) return Legality::no("packed sequences and rope are not supported");
   return vendor::cudnn::supports(attention(a));
 }
 std::size_t workspace_bytes(const attention_forward::Args& a) { return vendor::cudnn::workspace_bytes(attention(a)); }
 
-// Note: a hidden NaN of V is multiplied by 0, which leaves it a NaN.  The library does not say how it sums: what its published
-// relatives do is taken for granted, 128 queries against 128 keys, the four lanes of a row added at the end.
+// Note: a hidden NaN of V is multiplied by 0, which gives NaN.  cuDNN does not document how it sums; assumed as in published
+// kernels: 128 queries against 128 keys, the four lanes of a row added at the end.
 KERNEL(attention_forward){
     .dtypes = {f16, bf16},
     .least_arch = 80,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library call or an element-wise kernel a step, as an eager framework runs it: the scores by cuBLASLt, scaled in the call as
-// baddbmm does it and rounded to the dtype; -inf for hidden keys, in place; their softmax, in place, and L, by the kernel of
-// `unfused`; O = P V by cuBLASLt.  No tile is left out for a mask.
+// One library call or element-wise kernel per step, as an eager framework runs it: scores by cuBLASLt, scaled in the call like
+// baddbmm and rounded to the dtype; -inf for hidden keys, in place; softmax, in place, and L, by the kernel of `unfused`;
+// O = P V by cuBLASLt.  No tile is skipped for a mask.
 #include "cuda/attention_forward/materialised.cuh"
 #include "cuda/core/mask_scores.cuh"
 #include "cuda/core/vendor/cublaslt_heads.hpp"
 
 namespace assay::ROOM(attention_forward, baseline_eager) {
 
-// Workspace: the scores, then the library's own.
+// Workspace: the scores, then cuBLASLt's.
 struct Plan {
   Tensor scores;  // [batch, seq_q, heads, seq_k]
   vendor::cublaslt::HeadProducts of_keys, of_values;
@@ -31,7 +31,7 @@ Plan plan(const attention_forward::Args& a, void* workspace) {
 Legality supports(const attention_forward::Args& a) {
   for (const Legality& plain : {only_masks(a), extents_fit(a)})
     if (!plain) return plain;
-  if (a.k.shape[1] == 0) return Legality::no("at least one key");
+  if (a.k.shape[1] == 0) return Legality::no("seq_k must be at least 1");
   const Plan p = plan(a, nullptr);
   const Legality keys = vendor::cublaslt::supports(p.of_keys);
   return keys ? vendor::cublaslt::supports(p.of_values) : keys;
@@ -42,13 +42,13 @@ std::size_t workspace_bytes(const attention_forward::Args& a) {
          std::max(vendor::cublaslt::workspace_bytes(p.of_keys), vendor::cublaslt::workspace_bytes(p.of_values));
 }
 
-// Note: a hidden NaN of V is multiplied by 0, which leaves it a NaN.
+// Note: a hidden NaN of V is multiplied by 0, which gives NaN.
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},
-    // The chain is the softmax's, as in `unfused`; mma_terms allows for f32's single chains as well.
+    // The chain is that of the softmax, as in `unfused`; mma_terms also covers the single FMA chains of f32.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kSoftmaxThreads, .extra = 8 + 10},
                  .stores_intermediate = true,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention on tensor cores, one warp's part: kTilesM x 16 queries against tiles of kKeys keys, with an online softmax
-// (Dao, Fu, Ermon, Rudra, Re 2022, arXiv 2205.14135).  Scores and output stay in registers as mma accumulators; the scores'
-// accumulators are, element for element, the next product's A fragments.  In a tile e of an accumulator is row g + 8 (e / 2),
-// column 2t + e % 2, where g = lane / 4, t = lane % 4.
+// (FlashAttention: Dao et al. 2022, arXiv 2205.14135).  Scores and output stay in registers as mma accumulators; the scores'
+// accumulators have the layout of the next product's A fragments.  Element e of an accumulator tile is row g + 8 (e / 2), column
+// 2t + e % 2, where g = lane / 4, t = lane % 4.
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
@@ -30,13 +30,13 @@ struct Mma8 {  // sm_75
   }
 };
 
-// kGeneral: there may be a window, a softcap or packed sequences.
+// kGeneral: with a window, a softcap or packed sequences.
 template <class T, class Mma, int kDim, int kTilesM, int kKeys, bool kGeneral = false>
 struct Flash {
   using Tile = Rows128<kDim>;
   static constexpr int kQueries = kTilesM * 16;
   float o[kTilesM][kDim / 8][4];            // not yet divided by the sum
-  float max[kTilesM][2], sum[kTilesM][2];   // of rows g and g + 8; max of scores that are not scaled, sum of this lane's columns
+  float max[kTilesM][2], sum[kTilesM][2];   // rows g and g + 8: the maximum of unscaled scores; the sum of this lane's columns
   using Scores = float[kTilesM][kKeys / 8][4];
 
   __device__ void start() {
@@ -51,7 +51,7 @@ struct Flash {
     }
   }
 
-  // s = Q K^T.  `q`: the warp's first row.
+  // s = Q K^T.  `q`: the first row of the warp.
   __device__ static void multiply_keys(Scores& s, const T* q, const T* k) {
     const int lane = fresh(lane_id());
 #pragma unroll
@@ -78,7 +78,7 @@ struct Flash {
     }
   }
 
-  // Hidden keys get a score of -inf.
+  // Sets the scores of hidden keys to -inf.
   __device__ static void mask(Scores& s, const Problem<T>& p, int first_query, int first_key) {
     const int lane = fresh(lane_id());
 #pragma unroll
@@ -95,7 +95,7 @@ struct Flash {
       }
   }
 
-  // Scores that are not scaled become cap tanh(scale s / cap).
+  // Replaces unscaled scores s by cap tanh(scale s / cap).
   __device__ static void limit(Scores& s, float scale, float cap) {
     const float factor = scale / cap;
 #pragma unroll
@@ -106,8 +106,8 @@ struct Flash {
         for (int e = 0; e < 4; ++e) s[i][n][e] = cap * tanhf(s[i][n][e] * factor);
   }
 
-  // Scores become weights exp(scale (s - max)); what was summed is rescaled to the new maximum.  c = scale log2(e).
-  // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+  // Replaces scores by weights exp(scale (s - max)) and rescales sum and output to the new maximum.  c = scale log2(e).
+  // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
   __device__ void weigh(Scores& s, float c) {
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i)
@@ -119,8 +119,8 @@ struct Flash {
         larger = fmaxf(larger, shuffle_xor(larger, 1));
         larger = fmaxf(larger, shuffle_xor(larger, 2));
         const float base = larger == -INFINITY ? 0.0f : larger * c;
-        // Note: exactly 1 while the maximum stays.  The difference of two products would, fused, be the rounding error of one of
-        // them, and the sum of 100,000 weights drift by as many of it.
+        // Note: computed from the difference, so it is exactly 1 while the maximum stays.  max c - larger c, fused, would leave
+        // the rounding error of one product in every factor, and the sum of 100,000 weights would drift.
         const float shrink = max[i][h] == -INFINITY ? 0.0f : exp2_approx((max[i][h] - larger) * c);
         max[i][h] = larger;
         float total = 0;
@@ -162,7 +162,7 @@ struct Flash {
     }
   }
 
-  // The same where V holds a NaN or an infinity, which 0 does not take out of a product: key by key, the visible ones only.
+  // The same if V holds inf or NaN: key by key and only visible ones, since 0 times NaN is NaN.
   __device__ void add_visible_values(const Scores& weights, const T* v, const Problem<T>& p, int first_query, int first_key) {
     const int lane = fresh(lane_id());
 #pragma unroll 1
@@ -195,8 +195,8 @@ struct Flash {
     }
   }
 
-  // O and L of the warp's rows; not kWeighted: O is what was added, 0 where L, which another wrote, is -inf.  `tile`: shared
-  // memory for the rows that no other warp reads or writes.
+  // Stores O and L of the warp's rows.  Without kWeighted: L was written by another kernel; O is the plain sum, 0 where L is
+  // -inf.  `tile`: shared memory for the rows, used by this warp only.
   template <bool kWeighted>
   __device__ void finish(const Problem<T>& p, int batch, int head, int first_query, T* tile, bool wide) {
     const int lane = lane_id();
@@ -212,7 +212,7 @@ struct Flash {
           total += shuffle_xor(total, 1);
           total += shuffle_xor(total, 2);
         } else if (first_query + row < p.queries) {
-          // Note: weights of 0 would not take a NaN out of the product.
+          // Note: no key is visible; the weights are 0, but 0 times NaN would be NaN.
           if (ld(p.lse.of(batch, head) + (first_query + row) * p.lse.seq) == -INFINITY) total = 0;
         }
         const float inverse = 1.0f / total;
@@ -241,7 +241,7 @@ struct Flash {
   }
 };
 
-// Blocks of queries in an order that takes those which see the most keys first.
+// Blocks of queries, ordered so that those with the most visible keys start first.
 template <class T>
 Schedule schedule(const Problem<T>& p, int tile_queries) {
   const std::int64_t batches = separate_batches(p), keys = static_cast<std::int64_t>(p.keys) * (p.batches / batches);

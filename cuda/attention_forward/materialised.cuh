@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pipelines that keep all scores in memory share: where the scores are, and their softmax.
+// Shared by the pipelines that keep all scores in memory: the layout of the scores, and their softmax.
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
@@ -8,9 +8,9 @@
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 inline constexpr int kScoreAccess = 16;      // bytes
-inline constexpr int kSoftmaxThreads = 128;  // a row
+inline constexpr int kSoftmaxThreads = 128;  // per row
 
-// Rows of scores start at multiples of 16 bytes whatever the keys.
+// Rows of scores start at multiples of 16 bytes for any number of keys.
 inline std::int64_t pitch(const attention_forward::Args& a) {
   const std::int64_t width = kScoreAccess / size_of(a.q.dtype);
   return ceil_div(a.k.shape[1], width) * width;
@@ -19,8 +19,8 @@ inline std::size_t bytes_of_scores(const attention_forward::Args& a) {
   return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * a.q.shape[2] * pitch(a) * size_of(a.q.dtype));
 }
 
-// Scores, then probabilities: [batch, heads, seq_q, seq_k], rows `pitch` apart; what lies between rows is written too, for it
-// is read in the same accesses.
+// Scores, then probabilities: [batch, heads, seq_q, seq_k], rows `pitch` apart; the padding is written too, since the 16-byte
+// accesses read it.
 template <class T>
 struct Scores {
   T* data;
@@ -30,7 +30,7 @@ struct Scores {
   }
 };
 
-// One block a row: three passes over what the query sees, zeros for what it does not.
+// One block per row: three passes over the visible keys; hidden keys get zeros.
 template <class T>
 __global__ void __launch_bounds__(kSoftmaxThreads) attention_forward_softmax(Problem<T> p, Scores<T> scores) {
   constexpr int N = kScoreAccess / sizeof(T);
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads) attention_forward_softmax(Pro
     }
   };
 
-  // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+  // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
   float max = -INFINITY;
   each_seen([&](float s) { max = fmaxf(max, s); });
   for (int offset = kWarp / 2; offset > 0; offset /= 2) max = fmaxf(max, shuffle_xor(max, offset));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 128 queries of a head (64 where head_dim > 128) against tiles of 64 keys, scores never written: mma.m16n8k16 fed by ldmatrix
-// from swizzled shared memory.  A warp owns 32 queries, so that every fragment of K and V feeds two mma.  cp.async brings V
-// while Q K^T runs and the next K during softmax and P V.  Tiles that no query sees are not visited, only those at the
-// diagonal and at the end are masked.  O(seq) memory.  With rope, Q and K are turned in shared memory, before they meet.
+// FlashAttention: 128 queries of a head (64 if head_dim > 128) against tiles of 64 keys; scores
+// are never written.  mma.m16n8k16 with ldmatrix from swizzled shared memory; a warp owns 32 queries, so each fragment of K and V
+// feeds two mma.  cp.async loads V during Q K^T and the next K during softmax and P V.  Tiles that no query sees are skipped;
+// only partly visible tiles are masked.  With rope, Q and K are rotated in shared memory.
 #include "cuda/attention_forward/flash.cuh"
 #include "cuda/attention_forward/turned_tile.cuh"
 
@@ -16,7 +16,7 @@ KERNEL(attention_forward){
     .dtypes = {f16, bf16},
     .least_arch = 80,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, kKeys)},
-    // A lane sums 16 of a tile's weights, and the four lanes of a row are added at the end.
+    // A lane sums 16 of a tile's weights; the four lanes of a row are added at the end.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kKeys, .extra = 16 + 2},
                  .mma_terms = 8,
@@ -35,12 +35,12 @@ struct Sizes {
   static constexpr int kTilesM = kDim <= 128 ? 2 : 1, kQueries = kWarps * kTilesM * 16;
   static constexpr int kRow = Rows128<kDim>::kPitch;
   static constexpr int kBlocksAnSm = 2;
-  // Bytes into shared memory: q, k, v, and a word that says that V is not finite.
+  // Byte offsets in shared memory: q, k, v, and a flag that V holds inf or NaN.
   static constexpr int kK = kQueries * kRow * 2, kV = kK + kKeys * kRow * 2, kSpecial = kV + kKeys * kRow * 2;
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
 };
 
-// kTurned: q and k are, and kGeneral.
+// kTurned: with rope (kGeneral as well).  kGeneral: with a window, softcap or packed sequences.
 template <class T, int kDim, bool kGeneral, bool kTurned>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores, Turns turns) {
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
   const int begin = kGeneral ? p.first_visible(first_query) / kKeys : 0;
   const int whole_from = kGeneral ? (p.first_visible(last_query - 1) + kKeys - 1) / kKeys : 0;
-  // The first of this warp's queries in the tile; and whether any of them sees the keys from `key` on.
+  // The first query of this warp in the tile; and whether any of its queries sees keys from `key` on.
   const auto warp_query = [] { return fresh(warp_id()) * S::kTilesM * 16; };
   const auto sees = [&](int key) {
     const int first = first_query + warp_query();
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const float c = kGeneral && p.cap > 0 ? kLog2E : p.scale * kLog2E;
   for (int tile = begin; tile < tiles; ++tile) {
     const bool masked = tile >= whole || tile < whole_from;
-    // K is there, and nobody reads the last V any more.
+    // K has arrived, and all warps are done with the last V.
     cp_async_wait<0>();
     if constexpr (kTurned) {
       sync_warp();
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     typename decltype(flash)::Scores s;
     if (active) flash.multiply_keys(s, shared_memory<T>() + warp_query() * S::kRow, shared_memory<T>(S::kK));
 
-    // V is there, and nobody reads this K any more.
+    // V has arrived, and all warps are done with this K.
     cp_async_wait<0>();
     if (masked && loader.template special<kKeys>(shared_memory<T>(S::kV)))
       atomic_add(shared_memory<int>(S::kSpecial), 1);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     else flash.add_values(s, shared_memory<T>(S::kV));
   }
 
-  // Worked out again rather than kept.
+  // Recomputed, to save registers.
   const QueryTile end = kGeneral ? work : query_tile(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
   const int query = end.tile * S::kQueries + warp_query();
   cp_async_wait<0>();
@@ -130,7 +130,7 @@ void run(const attention_forward::Args& a, const Launch& l) {
     const Turns turns = p.rope.rotary ? make_turns(a, p.rope, l) : Turns{};
     with_dim(p.dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
       const Schedule s = schedule(p, Sizes<kDim>::kQueries);
-      // Note: what a window, a softcap and packed sequences ask for does not fit into the registers of those who have none.
+      // Note: a separate instance, since windows, softcap and packed sequences need registers that the common case lacks.
       const bool general = p.cap > 0 || a.window != 0 || a.packed;
       const auto kernel = p.rope.rotary ? attention_forward_mma_tiled<T, kDim, true, true>
                           : general     ? attention_forward_mma_tiled<T, kDim, true, false>

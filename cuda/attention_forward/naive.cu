@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread for each query and 64 channels of its output: key after key, the softmax kept up as it goes.  When a larger
-// score comes, what was summed is scaled down (Milakov, Gimelshein 2018, arXiv 1805.02867).  Any head_dim, any layout.
-// With rope, both sides of every pair are turned.
+// One thread per query and 64 channels of its output: loops over the keys with an online softmax, which scales the sums down when
+// the maximum grows (Milakov, Gimelshein 2018, arXiv 1805.02867).  Any head_dim, any layout.  With rope, q and k of every pair
+// are rotated.
 #include "cuda/attention_forward/problem.cuh"
 
 namespace assay::ROOM(attention_forward, naive) {
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
     s *= p.scale;
     if (p.cap > 0) s = p.cap * tanhf(s / p.cap);
 
-    // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+    // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
     const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
     const float weight = expf(s - base);
     if (larger != max) {

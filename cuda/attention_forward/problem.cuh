@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every attention kernel is handed: where the tensors are, and which keys a query sees.
+// Kernel arguments of attention: the tensors, and which keys a query sees.
 #pragma once
 
 #include "cuda/core/turn.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// A [batch, seq, heads, head_dim] tensor; strides in elements, channels one after the other.
+// A [batch, seq, heads, head_dim] tensor; strides in elements, channels contiguous.
 template <class T>
 struct Heads {
   T* data;
@@ -15,7 +15,7 @@ struct Heads {
   __device__ T* of(int b, int h) const { return data + b * batch + h * head; }
 };
 
-// How q and k are turned; rotary 0: not at all.
+// Rope parameters; rotary 0: no rope.
 struct Rope {
   int rotary, offset;
   bool interleaved;
@@ -29,15 +29,15 @@ struct Problem {
   Heads<T> o;
   Heads<float> lse;  // [batch, heads, seq_q]
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees the keys up to i + above; no mask: all of them
-  int below;    // and those from i + below on; no window: all of them
-  float scale;  // of the scores
-  float cap;    // scores s become cap tanh(s / cap); 0: they stay
+  int above;    // query i sees keys up to i + above; no mask: all keys
+  int below;    // and from i + below on; no window: all keys
+  float scale;  // applied to the scores
+  float cap;    // softcap: scores s become cap tanh(s / cap); 0: none
   attention_forward::Mask mask;
   int window;  // 0: none
   Rope rope;
-  const int *q_starts, *k_starts;  // [batches + 1], the first rows of packed sequences; null: they are not packed
-  int sequence, lse_columns;       // packed: which one this is, once taken; the queries that lie side by side in lse
+  const int *q_starts, *k_starts;  // [batches + 1], first rows of packed sequences; null: not packed
+  int sequence, lse_columns;       // packed: the current sequence, set by take(); the row length of lse
 
   // Query i sees keys [first_visible(i), visible(i)).
   __device__ int visible(int i) const {
@@ -48,7 +48,7 @@ struct Problem {
     const int first = i + below, end = visible(i);
     return first < 0 ? 0 : first < end ? first : end;
   }
-  // Where a query stands: at the last key that it would see under a causal mask.
+  // The position of a query: the last key that it would see under a causal mask.
   __device__ int place(int query) const {
     return query + (mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
   }
@@ -60,8 +60,8 @@ struct Problem {
     below = window == 0 ? -queries : place + 1 - window;
   }
 
-  // Packed: makes this one the problem of the sequence that a tile is of, counted over all sequences' tiles of `size` queries.
-  // Returns which of its own tiles that is, or -1, where there are fewer.
+  // Packed: selects the sequence that holds a tile, tiles of `size` queries being counted over all sequences.  Returns the tile's
+  // index in that sequence, or -1 if there is no such tile.
   __device__ int take(int tile, int size) {
     for (sequence = 0; sequence < batches; ++sequence) {
       const int query = ld(q_starts + sequence), count = ld(q_starts + sequence + 1) - query, tiles = (count + size - 1) / size;
@@ -75,7 +75,7 @@ struct Problem {
     }
     return -1;
   }
-  // Where L of a query is written; packed, at the place of its row.
+  // Where L of a query is written; packed: at the index of its row.
   __device__ float* lse_of(int batch, int head, int query) const {
     if (q_starts == nullptr) return lse.of(batch, head) + query * lse.seq;
     const int row = ld(q_starts + sequence) + query;
@@ -83,7 +83,7 @@ struct Problem {
   }
 };
 
-// Tiles of `size` queries that a head has at most, of a sequence or of all that are packed; and how often it has them.
+// The most tiles of `size` queries that a head can have (over all sequences if packed), and the number of such heads.
 template <class T>
 std::int64_t query_tiles(const Problem<T>& p, int size) {
   const std::int64_t batches = p.batches;
@@ -94,7 +94,7 @@ int separate_batches(const Problem<T>& p) {
   return p.q_starts ? 1 : p.batches;
 }
 
-inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // of a sequence: positions and their sums are ints
+inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // per sequence, since positions and their sums are ints
 
 inline Legality extents_fit(const attention_forward::Args& a) {
   for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.q.shape[3], a.k.shape[1]})
@@ -110,7 +110,7 @@ inline Legality not_turned(const attention_forward::Args& a) {
 inline Legality not_packed(const attention_forward::Args& a) {
   return a.packed ? Legality::no("packed sequences are not supported") : Legality::yes();
 }
-// For kernels that have nothing but masks.
+// For kernels that support masks but neither window, softcap, packed sequences nor rope.
 inline Legality only_masks(const attention_forward::Args& a) {
   if (a.window != 0) return Legality::no("a window is not supported");
   if (a.softcap != 0) return Legality::no("a softcap is not supported");
@@ -142,7 +142,7 @@ Problem<T> problem(const attention_forward::Args& a) {
   return p;
 }
 
-// q k of a query and a key that stand where rope has them.
+// q k of a query and a key at their positions, rotated by rope.
 template <class T, class R>
 __device__ float turned_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
   float s = 0;

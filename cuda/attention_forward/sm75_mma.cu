@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma_tiled for sm_75: mma.m16n8k8 in f16, no cp.async and 64 KiB of shared memory.  64 queries a block, 16 a warp, against
-// tiles of 64 keys (32 where head_dim > 128).  K and V take turns in one buffer: the next tile of either waits in registers
-// while the other is multiplied.
+// mma_tiled for sm_75: mma.m16n8k8 in f16, no cp.async, 64 KiB of shared memory.  64 queries per block, 16 per warp, against
+// tiles of 64 keys (32 if head_dim > 128).  K and V alternate in one buffer: the next tile of either waits in registers during
+// the products with the other.
 #include "cuda/attention_forward/flash.cuh"
 
 namespace assay::ROOM(attention_forward, sm75_mma) {
@@ -25,13 +25,13 @@ KERNEL(attention_forward){
 template <int kDim>
 struct Sizes {
   static constexpr int kKeys = kDim <= 128 ? 64 : 32, kRow = Rows128<kDim>::kPitch;
-  // Bytes into shared memory: q, then k and v in turn, and a word that says that V is not finite.
+  // Byte offsets in shared memory: q, then k or v, and a flag that V holds inf or NaN.
   static constexpr int kTile = kQueries * kRow * 2, kSpecial = kTile + kKeys * kRow * 2;
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
   static_assert(kSharedBytes <= 64 * 1024);
 };
 
-// This thread's part of a tile of kRows rows, on its way: chunk `chunk` of every kRowsApart-th row.
+// This thread's part of a tile of kRows rows while it is loaded: chunk `chunk` of every kRowsApart-th row.
 template <int kDim, int kRows>
 struct Staged {
   using Tile = Rows128<kDim>;
@@ -39,7 +39,7 @@ struct Staged {
   static constexpr int kLanes = Loader<half, kDim, kThreads>::kLanes, kRowsApart = kThreads / kLanes;
   Pack packs[kRows / kRowsApart];
 
-  // Rows [first, first + kRows) of one head; zeros from `rows` and from `dim` on.
+  // Loads rows [first, first + kRows) of one head; zeros from row `rows` and channel `dim` on.
   __device__ void fetch(const half* data, std::int64_t stride, int first, int rows, int dim, bool wide) {
     const int thread = fresh(linear_thread()), row = thread / kLanes, channel = thread % kLanes * kChunk;
     const half* from = data + (first + row) * stride + channel;
@@ -65,7 +65,7 @@ struct Staged {
     for (int r = 0; r < kRows; r += kRowsApart)
       st(reinterpret_cast<Pack*>(tile + Tile::place(row, r, chunk)), packs[r / kRowsApart]);
   }
-  // Whether a value is NaN or infinite.
+  // Whether a value is inf or NaN.
   __device__ bool special() const {
     unsigned carried = 0;
     for (const Pack& pack : packs)
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads)
   // Tiles [0, whole) are visible to every query, tiles [whole, tiles) to some.
   const int last_query = first_query + kQueries < p.queries ? first_query + kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
-  const int warp_keys = warp_query < p.queries ? p.visible(warp_query + 15) : 0;  // what the warp sees
+  const int warp_keys = warp_query < p.queries ? p.visible(warp_query + 15) : 0;  // keys that the warp sees
 
   {
     Staged<kDim, kQueries> staged;
@@ -108,13 +108,13 @@ __global__ void __launch_bounds__(kThreads)
   for (int tile = 0; tile < tiles; ++tile) {
     const bool masked = tile >= whole, active = !masked || tile * kKeys < warp_keys;
     typename decltype(flash)::Scores s;
-    sync_block();  // K is there
+    sync_block();  // K has arrived
     next.fetch(values, p.v.seq, tile * kKeys, p.keys, p.dim, wide_loads);
     if (active) flash.multiply_keys(s, q + warp_row * S::kRow, kv);
-    sync_block();  // nobody reads K any more
+    sync_block();  // all warps are done with K
     next.put(kv);
     if (masked && next.special()) atomic_add(special, 1);
-    sync_block();  // V is there
+    sync_block();  // V has arrived
     next.fetch(keys, p.k.seq, (tile + 1) * kKeys, tile + 1 < tiles ? p.keys : 0, p.dim, wide_loads);
     if (active) {
       if (masked) flash.mask(s, p, warp_query, tile * kKeys);
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kThreads)
       if (masked && ld(special)) flash.add_visible_values(s, kv, p, warp_query, tile * kKeys);
       else flash.add_values(s, kv);
     }
-    sync_block();  // nobody reads V any more
+    sync_block();  // all warps are done with V
     next.put(kv);
   }
   sync_block();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rope: a table of the turns of every position, and tiles of q and k that are turned where they lie in shared memory, by the
-// warp that brought them there.
+// rope: a table of cosines and sines for every position, and tiles of q and k that are rotated in shared memory by the warp that
+// loaded them.
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
@@ -8,13 +8,13 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// Turns of positions least, least + 1, ..., each `pitch` of them: rotary / 2, and up to 3 more so that rows stay aligned.
+// Turns of positions least, least + 1, ..., `pitch` per position: rotary / 2, padded by up to 3 so that rows stay aligned.
 struct Turns {
   const Turn* table;
   int least, pitch;
 };
 
-// The places that keys and queries can have: [least, end).  Packed, any sequence may have all rows.
+// The range of positions of keys and queries: [least, end).  Packed: any sequence may have all rows.
 struct Places {
   std::int64_t least, end;
 };
@@ -39,7 +39,7 @@ __global__ inline void __launch_bounds__(kTurnsThreads)
   st(table + at, i < rope.rotary / 2 ? rope.turn(i, position) : Turn{1, 0});
 }
 
-// Makes the table, in workspace of turns_bytes().
+// Fills the table, in workspace of turns_bytes().
 inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, const Launch& l) {
   const Places p = places(a);
   const int pitch = turns_pitch(rope.rotary), least = static_cast<int>(p.least);
@@ -51,9 +51,9 @@ inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, cons
   return {table, least, pitch};
 }
 
-// Rows [first, first + kRows) of a tile, which Loader<T, kDim, kThreads> has brought; those from `rows` on stay.  `place`: of
-// row 0 of its sequence.  A lane takes every 32nd unit of the rows of its warp: 8 pairs from two chunks where halves are whole
-// chunks, the 4 pairs of a chunk where neighbours turn, else a pair.
+// Rotates rows [first, first + kRows) of a tile that Loader<T, kDim, kThreads> has loaded; rows from `rows` on are left.
+// `place`: the position of row 0 of the sequence.  A lane takes every 32nd unit of its warp's rows.  A unit is 8 pairs from two
+// chunks if halves are whole chunks, the 4 pairs of a chunk if interleaved, else one pair.
 template <class T, int kDim, int kThreads>
 struct Turner {
   using Load = head_tile::Loader<T, kDim, kThreads>;
@@ -62,13 +62,13 @@ struct Turner {
   using Two = Vec<float, 4>;  // turns
   static constexpr int kChunk = head_tile::kChunk, kWarpRows = kWarp / Load::kLanes;
   Turns turns;
-  int half;  // pairs that turn
+  int half;  // rotated pairs
   bool interleaved;
 
   template <int kRows>
   __device__ void turn(T* tile, int first, int rows, int place) const {
     const bool whole = half % kChunk == 0;
-    const int units = interleaved ? (half + 3) / 4 : whole ? half / kChunk : half;  // of a row
+    const int units = interleaved ? (half + 3) / 4 : whole ? half / kChunk : half;  // per row
     const int lane = head_tile::fresh(lane_id()), warp = head_tile::fresh(warp_id());
     int n = lane / units, unit = lane % units;
     const int rows_on = kWarp / units, units_on = kWarp % units;

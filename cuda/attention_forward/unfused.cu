@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel a step, as a library without this op would run them: S = scale Q K^T, rounded to the dtype, into workspace; its
-// softmax in place, and L; O = P V.  The products are tensor-core kernels in 16 bits, register tiles of FMA in f32, and leave
-// out tiles that no query sees.  The baseline that fusion is measured against, with all scores in memory.
+// One kernel per step, as a library without this op would run it: S = scale Q K^T, rounded to the dtype, into workspace; its
+// softmax in place, and L; O = P V.  Products by tensor cores in 16 bits, FMA register tiles in f32; tiles that no query sees are
+// skipped.  The baseline for the fused kernels, with all scores in memory.
 #include "cuda/attention_forward/flash.cuh"
 #include "cuda/attention_forward/materialised.cuh"
 #include "cuda/core/fma_gemm.cuh"
@@ -9,7 +9,7 @@
 
 namespace assay::ROOM(attention_forward, unfused) {
 
-inline constexpr int kTile = 128;             // of scores, both ways
+inline constexpr int kTile = 128;             // queries and keys of a tile of scores
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kKeys = 64;  // P V in 16 bits
 inline constexpr int kSide = 64, kSlab = 32, kPart = 4, kFmaThreads = (kSide / kPart) * (kSide / kPart);  // P V in f32
 
@@ -24,7 +24,7 @@ KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,
     .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kKeys)},
-    // A thread of the softmax adds packs of up to 8 weights, the block 10 times.
+    // A thread of the softmax adds packs of up to 8 weights; the block reduction adds 10.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kSoftmaxThreads, .extra = 8 + 10},
                  .stores_intermediate = true,
@@ -34,7 +34,7 @@ KERNEL(attention_forward){
     .workspace_bytes = bytes_of_scores,
 };
 
-// The tile of scores that this block makes; `seen`: whether any query of it sees any key of it.
+// The tile of scores of this block; `seen`: whether any of its queries sees any of its keys.
 struct ScoreTile {
   int batch, head, query, key;
   bool seen;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
   });
 }
 
-// O = P V: V by cp.async into two buffers in turn, P straight from memory into fragments.
+// O = P V: V by cp.async into two alternating buffers, P from global memory straight into fragments.
 template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads)
     attention_forward_unfused_values_mma(Problem<T> p, Scores<T> scores, Schedule schedule, bool wide_loads, bool wide_stores) {
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
   const int last_query = first_query + kQueries < p.queries ? first_query + kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;
   const T* const values = p.v.of(work.batch, work.head / p.group);
-  // Of even and of odd tiles: one is read while the next is looked at.
+  // Flags for even and odd tiles: one is read while the next tile is checked.
   int* const special = shared_memory<int>(2 * kBuffer);
 
   const Loader<T, kDim, kThreads> loader{p.dim, wide_loads};
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kThreads)
                                shared_memory<T>() + warp_id() * kTilesM * 16 * Rows128<kDim>::kPitch, wide_stores);
 }
 
-// O = P V in f32: 64 queries x 64 channels a block, 4 x 4 a thread, 32 keys at a time.
+// O = P V in f32: 64 queries x 64 channels per block, 4 x 4 per thread, 32 keys per step.
 __global__ void __launch_bounds__(kFmaThreads)
     attention_forward_unfused_values_fma(Problem<float> p, Scores<float> scores, int tiles_m, int tiles_n) {
   constexpr int kPitch = kSlab + 1, kAcross = kSide / kPart;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kFmaThreads)
       const auto value = ld(reinterpret_cast<const Vec<float, kPart>*>(values + key * kSide + x));
 #pragma unroll
       for (int i = 0; i < kPart; ++i) {
-        // Note: the 0 of a hidden key would not take a NaN out of the product.
+        // Note: a hidden key is skipped, since its weight 0 times NaN would be NaN.
         if (first + key >= p.visible(first_query + y + i)) continue;
         const float weight = ld(weights + (y + i) * kPitch + key);
 #pragma unroll
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kFmaThreads)
   for (int i = 0; i < kPart; ++i) {
     const int query = first_query + y + i;
     if (query >= p.queries) continue;
-    const bool none = ld(p.lse.of(batch, head) + query * p.lse.seq) == -INFINITY;  // weights of 0, which leave a NaN in
+    const bool none = ld(p.lse.of(batch, head) + query * p.lse.seq) == -INFINITY;  // all weights are 0, but 0 times NaN is NaN
 #pragma unroll
     for (int j = 0; j < kPart; ++j)
       if (first_channel + x + j < p.dim)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library call or an element-wise kernel a step, as an eager framework runs it: the scores by cuBLASLt, scaled in the call as
-// baddbmm does it and rounded to the dtype; -inf for hidden keys, in place; the softmax of each row by the kernel of `unfused`.
+// One library call or element-wise kernel per step, as an eager framework runs it: scores by cuBLASLt, scaled in the call like
+// baddbmm and rounded to the dtype; -inf for hidden keys, in place; the softmax of each row by the kernel of `unfused`.
 #include "cuda/attention_scores/softmax.cuh"
 #include "cuda/core/mask_scores.cuh"
 #include "cuda/core/vendor/cublaslt_heads.hpp"
 
 namespace assay::ROOM(attention_scores, baseline_eager) {
 
-// Workspace: the scores, then the library's own.
+// Workspace: the scores, then cuBLASLt's.
 Tensor scores(const attention_scores::Args& a, void* workspace) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], row = pitch(a);
   return {.data = workspace,
@@ -26,7 +26,7 @@ std::size_t workspace_bytes(const attention_scores::Args& a) {
   return bytes_before_library(a) + vendor::cublaslt::workspace_bytes(product(a, nullptr));
 }
 
-// Note: the softmax sees hidden keys as -inf, so that a NaN of one score spoils them too.
+// Note: the softmax sees hidden keys as -inf, so a NaN score makes hidden keys of its row NaN too.
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,
@@ -35,7 +35,7 @@ KERNEL(attention_scores){
     .numerics = {.accumulate = f32,
                  .chain = row_softmax::kBlockChain,
                  .stores_intermediate = true,
-                 .mma_terms = 8,  // which allows for the f32 product's single chain of head_dim as well
+                 .mma_terms = 8,  // also covers the single FMA chain of head_dim terms in f32
                  .flushes_subnormals = true,
                  .rescales = row_softmax::kBlockRescales},
     .available = vendor::cublaslt::available,

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes over the keys on tensor cores: maximum and sum of each query online, then the scores again and P.  Nothing but P
-// is written.  A block takes 128 (wide heads: 64) queries of one head, whose fragments stay in registers, and walks over tiles
-// of 64 keys that cp.async brings to swizzled shared memory some tiles ahead; P leaves through shared memory in whole lines.
+// Two passes over the keys on tensor cores: the first computes maximum and sum of each query online, the second recomputes the
+// scores and writes P, the only output to memory.  A block takes 128 queries of one head (64 for wide heads), whose fragments
+// stay in registers, and loops over tiles of 64 keys that cp.async prefetches to swizzled shared memory; P is staged in shared
+// memory, so that whole lines are written.
 #include "cuda/attention_scores/problem.cuh"
 
 namespace assay::ROOM(attention_scores, mma_tiled) {
 
 inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlocksAnSm = 2;
-inline constexpr int kKeys = 64, kTilesN = kKeys / 8;     // keys of a tile; 8 to an mma
-inline constexpr int kAccess = 16, kChunk = kAccess / 2;  // bytes and elements of one cp.async or one lane of ldmatrix
-inline constexpr int kPChunks = kKeys / kChunk;           // chunks of a tile's row of P
+inline constexpr int kKeys = 64, kTilesN = kKeys / 8;     // keys per tile; 8 per mma
+inline constexpr int kAccess = 16, kChunk = kAccess / 2;  // bytes and elements of one cp.async, and of one lane of ldmatrix
+inline constexpr int kPChunks = kKeys / kChunk;           // chunks of a row of P in a tile
 inline constexpr int kMostDim = 256, kMostKeys = 1 << 30;
-inline constexpr int kSmallestTile = 64;  // queries of a block of wide heads
+inline constexpr int kSmallestTile = 64;  // queries per block for wide heads
 
 Legality supports(const attention_scores::Args& a) {
-  if (a.k.shape[1] > kMostKeys) return Legality::no("seq_k exceeds 2^30, what positions are counted by");
-  if (a.q.shape[3] > kMostDim) return Legality::no("head_dim exceeds 256, what shared memory and registers are laid out for");
+  if (a.k.shape[1] > kMostKeys) return Legality::no("seq_k exceeds 2^30, the range of the kernel's 32-bit positions");
+  if (a.q.shape[3] > kMostDim) return Legality::no("head_dim exceeds 256, the most that fits registers and shared memory");
   return Legality::yes();
 }
 
@@ -23,8 +24,8 @@ KERNEL(attention_scores){
     .dtypes = {f16, bf16},
     .least_arch = 80,
     .tiles = {tile(Axis::seq_q, kSmallestTile), tile(Axis::seq_k, kKeys), tile(Axis::head_dim, 16)},
-    // A lane's 16 keys of a tile pairwise, 4 additions; 1 to the tiles before, which rescales them; 2 join the four lanes of a
-    // row, after one rescaling more.
+    // A lane adds its 16 keys of a tile pairwise, 4 additions; 1 to the previous tiles, after a rescale; 2 join the four lanes of
+    // a row, after one more rescale.
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = kKeys, .extra = 4 + 2},
                  .mma_terms = 8,
@@ -33,13 +34,13 @@ KERNEL(attention_scores){
     .supports = supports,
 };
 
-// kDim: head_dim, rounded up to one that there is code for.  kTilesM: m16 tiles of queries to a warp.
+// kDim: head_dim, rounded up to a multiple that has an instance.  kTilesM: m16 tiles of queries per warp.
 template <int kDim_, int kTilesM_, int kStages_>
 struct Shape {
   static constexpr int kDim = kDim_, kTilesM = kTilesM_, kStages = kStages_;
   static constexpr int kWarpQueries = 16 * kTilesM, kQueries = kWarps * kWarpQueries, kSteps = kDim / 16;
   static constexpr int kQElements = kQueries * kDim, kKElements = kKeys * kDim, kPElements = kQueries * kKeys;
-  // Note: a warp's P takes the place of its own queries, once these are in registers; no other warp looks there.
+  // Note: a warp stages P over its own queries, which are in registers by then; no other warp uses that memory.
   static constexpr bool kPOverQ = kDim >= kKeys;
   static constexpr int kPBase = kPOverQ ? 0 : kQElements + kStages * kKElements;
   static constexpr int kPWarp = kPOverQ ? kWarpQueries * kDim : kWarpQueries * kKeys;
@@ -48,13 +49,13 @@ struct Shape {
   static_assert(kStages >= 2 && kDim % 32 == 0);
 };
 
-// Where a chunk lies in a tile with rows of kDim elements: the eight rows that ldmatrix takes at once meet all 32 banks.
+// The place of a chunk in a tile with rows of kDim elements, swizzled so that eight rows of ldmatrix hit all 32 banks.
 template <int kDim>
 __device__ inline int swizzled(int row, int chunk) {
   return row * kDim + (chunk ^ (kDim % 64 == 0 ? row & 7 : row >> 1 & 3)) * kChunk;
 }
 
-// kRows rows, of which `left` exist, into a tile; zeros beyond the last row and the last channel.
+// Loads kRows rows, of which `left` exist, into a tile; zeros beyond the last row and the last channel.
 template <int kRows, int kDim, class T>
 __device__ inline void load_tile(T* tile, const T* rows, std::int64_t stride, int left, int dim, bool wide) {
   constexpr int kChunks = kDim / kChunk;
@@ -76,17 +77,17 @@ __device__ inline void load_tile(T* tile, const T* rows, std::int64_t stride, in
   }
 }
 
-// A lane's part of its warp's queries: of each m16 tile, rows lane/4 and lane/4 + 8.
+// A lane's share of its warp's queries: rows lane/4 and lane/4 + 8 of each m16 tile.
 template <class S>
 struct Lane {
-  float s[S::kTilesM][kTilesN][4];  // scores of a tile, not scaled; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
-  float max[S::kTilesM][2], sum[S::kTilesM][2];  // of what was seen; sum of exp((s - max) scale)
+  float s[S::kTilesM][kTilesN][4];  // unscaled scores of a tile; element e: row 8 (e/2), key 2 (lane % 4) + e % 2
+  float max[S::kTilesM][2], sum[S::kTilesM][2];  // so far; sum of exp((s - max) scale)
   int seen[S::kTilesM][2];                       // keys that are visible to the row
 };
 
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
 
-// Hides what the rows do not see of the tile that begins at `key`.
+// Masks the scores of a tile, starting at key `key`, that the rows do not see.
 template <class S>
 __device__ inline void hide(Lane<S>& l, int key, float with) {
 #pragma unroll
@@ -126,7 +127,7 @@ __device__ inline void multiply(Lane<S>& l, const unsigned (&q)[S::kTilesM][S::k
     }
 }
 
-// First pass: the tile joins maximum and sum.
+// First pass: adds the tile to maximum and sum.
 template <class S>
 __device__ inline void accumulate(Lane<S>& l, float to_log2) {
 #pragma unroll
@@ -150,7 +151,7 @@ __device__ inline void accumulate(Lane<S>& l, float to_log2) {
     }
 }
 
-// Between the passes: the four lanes of a row agree; sum becomes 1 / sum, or 0 where nothing was seen.
+// Between the passes: combines the four lanes of a row; sum becomes 1 / sum, or 0 if no key is visible.
 template <class S>
 __device__ inline void agree(Lane<S>& l, float to_log2) {
 #pragma unroll
@@ -169,7 +170,7 @@ __device__ inline void agree(Lane<S>& l, float to_log2) {
     }
 }
 
-// Rows of P that a warp writes, in chunks: 16 bytes at once where it can.
+// The rows of P that a warp writes, 16 bytes at a time if aligned.
 template <class T>
 struct Output {
   T* first;  // row 0, key 0
@@ -188,7 +189,7 @@ struct Output {
   }
 };
 
-// Second pass: P of the tile that begins at `key`, by way of the warp's `stage`.
+// Second pass: writes P of the tile that begins at `key`, through the warp's `stage`.
 template <class S, class T>
 __device__ inline void write(Lane<S>& l, const Output<T>& p, T* stage, int key, bool whole, float to_log2) {
 #pragma unroll
@@ -227,21 +228,21 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm) attention_scores_mma_ti
   T* const k_tiles = q_tile + S::kQElements;
   T* const stage = q_tile + S::kPBase + warp_id() * S::kPWarp;
 
-  // The tiles of a head follow each other, so that its keys stay in L2; the last, which see most keys, come first.
+  // Tiles of one head are adjacent, so that its keys stay in L2; the last tiles, which see most keys, start first.
   const std::int64_t q_tiles = ceil_div(m.seq_q, S::kQueries), of_head = blockIdx.x % q_tiles, pair = blockIdx.x / q_tiles;
   const int head = static_cast<int>(pair % m.heads);
   const std::int64_t batch = pair / m.heads, first = (q_tiles - 1 - of_head) * S::kQueries;
   const std::int64_t last = first + S::kQueries < m.seq_q ? first + S::kQueries - 1 : m.seq_q - 1;
   const int keys = static_cast<int>(m.seq_k), tiles = static_cast<int>(ceil_div(m.visible(last), kKeys));
-  const std::int64_t mine = first + warp_id() * S::kWarpQueries;  // this warp's first query, if it has one
+  const std::int64_t mine = first + warp_id() * S::kWarpQueries;  // the warp's first query
   const int left = static_cast<int>(last - mine) + 1, rows = left < 0 ? 0 : left < S::kWarpQueries ? left : S::kWarpQueries;
-  // Key tiles that its queries see; and of which they all see every key.
+  // Number of key tiles that its queries see; and of those that all of them see entirely.
   const int seen = rows ? static_cast<int>(ceil_div(m.visible(mine + rows - 1), kKeys)) : 0;
   const int whole = static_cast<int>(m.visible(mine)) / kKeys;
 
   const T* const k = m.k.at(batch, 0, head / m.group);
   const std::int64_t k_stride = m.k.stride[1];
-  const auto load_keys = [&](int step) {  // of 2 tiles steps
+  const auto load_keys = [&](int step) {  // step of 2 * tiles
     if (step < 2 * tiles) {
       const int key = (step < tiles ? step : step - tiles) * kKeys;
       load_tile<kKeys, S::kDim>(k_tiles + step % S::kStages * S::kKElements, k + key * k_stride, k_stride, keys - key, m.dim,
@@ -254,7 +255,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm) attention_scores_mma_ti
 #pragma unroll
   for (int step = 0; step < S::kStages - 1; ++step) load_keys(step);
 
-  // What no query of the warp sees is zero.
+  // Zeros for keys that no query of the warp sees.
   const Output<T> p{m.p.at(batch, head, mine), m.p.stride[2], keys, rows, wide_out};
   for (int row = 0; row < rows; ++row)
     for (int key = seen * kKeys + lane_id() * kChunk; key < keys; key += kWarp * kChunk) p.store(row, key, {});

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a query, a lane a key, f32 arithmetic, any layout: maximum and sum online in a first pass over the keys, P in a
-// second that takes the dot products again.
+// One warp per query, one lane per key, f32 arithmetic, any layout: the first pass over the keys computes maximum and sum online,
+// the second recomputes the dot products and writes P.
 #include "cuda/attention_scores/problem.cuh"
 #include "cuda/core/reduce.cuh"
 
 namespace assay::ROOM(attention_scores, naive) {
 
-inline constexpr int kQueries = 4;  // warps a block
+inline constexpr int kQueries = 4;  // warps per block
 
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, kWarp)},
     .numerics = {.accumulate = f32,
-                 .chain = {.lanes = 1, .extra = 0},  // of a dot product; the sum is split among 32 lanes
+                 .chain = {.lanes = 1, .extra = 0},  // of a dot product; 32 lanes share the sum
                  .rescales = {.lanes = kWarp, .extra = 1}},
 };
 
@@ -36,11 +36,11 @@ __global__ void attention_scores_naive(Problem<T> m) {
   float max = -INFINITY, sum = 0;
   for (std::int64_t key = lane_id(); key < seen; key += kWarp) {
     const float s = score_of(key), larger = fmaxf(max, s);
-    if (s == -INFINITY) continue;  // adds nothing, and minus itself would be NaN
+    if (s == -INFINITY) continue;  // contributes nothing; -inf - -inf would be NaN
     sum = fmaf(sum, expf(max - larger), expf(s - larger));
     max = larger;
   }
-  // Note: a lane that saw no key has a sum of 0, and its factor, unless all lanes are such, is exp(-inf).
+  // Note: a lane without keys has sum 0 and the factor exp(-inf) = 0, unless no lane has a key.
   const float all = warp_max(max);
   sum = warp_sum(max == -INFINITY ? sum : sum * expf(max - all));
 

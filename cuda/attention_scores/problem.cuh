@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the arguments as they travel to the device.
+// Kernel arguments of this room.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_scores_room {
 
-// A tensor of four axes, the last one contiguous: strides of the others in elements, in the order of its own axes.
+// A tensor of four axes, the last one contiguous; strides in elements.
 template <class T>
 struct Strided {
   T* data;
@@ -27,7 +27,7 @@ struct Problem {
   Strided<const T> k;  // [batch, seq_k, kv_heads, head_dim]
   Strided<T> p;        // [batch, heads, seq_q, seq_k]
   std::int64_t batch, seq_q, seq_k;
-  int heads, group, dim;  // group: query heads to a key head
+  int heads, group, dim;  // group: query heads per key head
   float scale;
   std::int64_t above;  // query i sees keys 0 ... i + above
   __host__ __device__ std::int64_t visible(std::int64_t query) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of the pipelines of this room: the softmax of scores that lie in workspace.
+// The softmax step, shared by the pipelines that keep scores in workspace.
 #pragma once
 
 #include "cuda/attention_scores/problem.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_scores_room {
 
-// Rows of the scores start at multiples of 16 bytes whatever the keys.
+// Rows of scores start at multiples of 16 bytes for any number of keys.
 inline std::int64_t pitch(const attention_scores::Args& a) { return ceil_div(a.k.shape[1], 8) * 8; }
 inline std::size_t bytes_of_scores(const attention_scores::Args& a) {
   if (a.p.size() == 0) return 0;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(row_softmax::kMostThreads<N>)
   if constexpr (kHeld) held<Nothing::is_zero, N, kBatch>(row, block);
   else online<Nothing::is_zero, N, kBatch>(row, block);
 
-  // What the query does not see, N at a time from where that is possible.
+  // Hidden keys get zeros, N at a time from the first multiple of N on.
   const std::int64_t start = ceil_div(row.cols, N) * N, end = m.seq_k / N * N;
   for (std::int64_t key = start + block.thread() * N; key < end; key += block.threads() * N)
     st(reinterpret_cast<Vec<T, N>*>(p + key), Vec<T, N>{});
@@ -41,7 +41,7 @@ void run_softmax(const Problem<T>& m, const T* scores, std::int64_t pitch, const
          l.stream, m, scores, pitch);
 }
 
-// Scores in workspace, rows `pitch` apart; `masked`: those of hidden keys are -inf already, and are looked at.
+// Softmax of scores in workspace, rows `pitch` apart.  `masked`: hidden keys are already -inf and are read.
 inline void softmax_step(const attention_scores::Args& a, const Launch& l, bool masked = false) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     Problem<T> m = problem<T>(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two kernels, as a framework runs them: the scaled scores of all pairs, rounded to the dtype, into workspace; then the softmax
-// of each row over the keys that it sees.  The baseline that fusion is measured against: the product is linear's tensor-core
-// loop (f32: its loop in f32 arithmetic), the softmax keeps a row in registers where it fits.
+// of each row over its visible keys.  The baseline for the fused kernel: the product is linear's tensor-core loop (f32: its FMA
+// loop), the softmax keeps a row in registers if it fits.
 #include "cuda/attention_scores/softmax.cuh"
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/mma_gemm.cuh"
@@ -15,7 +15,7 @@ KERNEL(attention_scores){
     .numerics = {.accumulate = f32,
                  .chain = row_softmax::kBlockChain,
                  .stores_intermediate = true,
-                 .mma_terms = 8,  // which allows for the f32 product's single chain of head_dim as well
+                 .mma_terms = 8,  // also covers the single FMA chain of head_dim terms in f32
                  .flushes_subnormals = true,
                  .rescales = row_softmax::kBlockRescales},
     .workspace_bytes = bytes_of_scores,

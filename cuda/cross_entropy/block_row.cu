@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a token: each thread takes packs of 16 bytes of the row, four on their way at once, online: a maximum and a sum that
-// is rescaled once a pack; x is read once.  Then one block for the mean.  Element by element where rows do not start at
-// multiples of 16 bytes.
+// One block per token: each thread reads 16-byte packs of the row, four in flight, and keeps an online maximum and sum, rescaled
+// once per pack; x is read once.  Then one block computes the mean.  Falls back to single elements where rows are not 16-byte
+// aligned.
 #include "cuda/cross_entropy/row.cuh"
 
 namespace assay::ROOM(cross_entropy, block_row) {
 
 using namespace cross_entropy_room;
 
-inline constexpr int kThreads = 512;  // at most; fewer where a pack for each is too much
+inline constexpr int kThreads = 512;  // at most; fewer if a row has fewer packs
 
 KERNEL(cross_entropy){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kMeanThreads), tile_bytes(Axis::vocab, 16 * kThreads)},
-    // A thread has at most a pack of 8 more than its share of 512 threads', and one of the tail; 10 joins.
+    // A thread adds at most a pack of 8 more than its 512th share, and one element of the tail; 10 additions join the block.
     .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 19}, .rescales = {.lanes = kThreads, .extra = 19}},
 };
 

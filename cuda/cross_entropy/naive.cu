@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a token, two serial passes (maximum, sum), for any layout; then one thread for the mean.
-// The lanes of a warp read elements a row apart, so every access moves a sector to use one element of it.
+// One thread per token, two serial passes (maximum, sum), for any layout; then one thread for the mean.
+// Lanes of a warp read elements one row apart, so each access loads a 32-byte sector for one element.
 #include "cuda/core/kernel.cuh"
 #include "ops/cross_entropy.hpp"
 
@@ -21,7 +21,7 @@ __global__ void cross_entropy_naive(const T* x, const std::int32_t* target, floa
   if (token >= tokens) return;
   x += token * stride;
 
-  float max = -INFINITY;  // Note: fmaxf passes a NaN over, which then shows in the sum
+  float max = -INFINITY;  // Note: fmaxf ignores a NaN, which still reaches the sum
   for (std::int64_t v = 0; v < vocab; ++v) max = fmaxf(max, to_float(ld(x + v)));
 
   float sum = 0;

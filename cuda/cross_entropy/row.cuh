@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the loss of a token from its maximum and sum, the mean by one block, the launch.
+// Shared by the kernels of this room: the loss of a token from its maximum and sum, the mean by one block, the launch.
 #pragma once
 
 #include "cuda/core/fold.cuh"
@@ -15,7 +15,7 @@ struct Tokens {
   float* loss;
   std::int64_t tokens, vocab, stride;
   __device__ const T* row(std::int64_t token) const { return x + token * stride; }
-  // Note: the difference first: beside a large maximum the logarithm would lose its digits.
+  // Note: takes the difference first; log s added to a large maximum would lose its digits.
   __device__ void store_loss(std::int64_t token, const fold::LogSumExp& seen) const {
     st(loss + token, logf(seen.sum) + (seen.max - to_float(ld(row(token) + ld(target + token)))));
   }
@@ -28,7 +28,7 @@ Tokens<T> tokens_of(const cross_entropy::Args& a) {
 
 inline constexpr int kMeanThreads = 512;
 
-// ceil(tokens / kMeanThreads) additions a thread, 10 joins, always in the same order.
+// Per thread ceil(tokens / kMeanThreads) additions, then 10 joins, always in the same order.
 __global__ inline void __launch_bounds__(kMeanThreads) mean_of_losses(const float* loss, float* mean, std::int64_t tokens) {
   fold::Sum sum;
   fold::take_packs<4, 1>(sum, loss, threadIdx.x, tokens, kMeanThreads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a token, eight to a block, for small vocabularies and many tokens: online as block_row, the lanes join by shuffles,
+// One warp per token, eight per block, for small vocabularies and many tokens: online as in block_row, lanes joined by shuffles
 // without a barrier.  Then one block for the mean.
 #include "cuda/cross_entropy/row.cuh"
 
@@ -7,12 +7,12 @@ namespace assay::ROOM(cross_entropy, warp_row) {
 
 using namespace cross_entropy_room;
 
-inline constexpr int kTokens = 8;  // warps a block
+inline constexpr int kTokens = 8;  // warps per block
 
 KERNEL(cross_entropy){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kTokens), tile_bytes(Axis::vocab, 16 * kWarp)},
-    // A lane has at most a pack of 8 more than its share, and one of the tail; 5 joins.  The mean's sum is shorter: 512 threads.
+    // A lane adds at most a pack of 8 more than its share, and one of the tail; 5 joins.  The mean's sum is shorter.
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
 };
 

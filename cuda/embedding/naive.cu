@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an element, each of them reading the token's id: for any layout.
+// One thread per element, each reads the token's id: for any layout.
 #include "cuda/core/kernel.cuh"
 #include "ops/embedding.hpp"
 

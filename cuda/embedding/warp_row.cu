@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a token: its lanes share the id by one access, then copy the row in packs of 16 bytes, four in flight a lane;
-// element by element where rows do not start at multiples of 16 bytes.
+// One warp per token: its lanes share one read of the id, then copy the row in 16-byte packs, four in flight per lane.  Falls
+// back to single elements where rows are not 16-byte aligned.
 #include "cuda/core/kernel.cuh"
 #include "ops/embedding.hpp"
 
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kWarps* kWarp)
     for (int k = 0; k < kBatch; ++k)
       if (first + k * kWarp < packs) st(reinterpret_cast<Vec<T, N>*>(to) + first + k * kWarp, v[k]);
   }
-  // What is left is less than a pack: one element a lane.
+  // Less than a pack remains: one element per lane.
   if (const std::int64_t h = packs * N + lane_id(); h < hidden) st(to + h, ld(from + h));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline of `unfused` with cuBLASLt's products, as an eager framework runs it: z = x W1^T + b1 by one call, h = gelu(z) by
-// a kernel of ours, y = h W2^T + b2 by another call; biases in epilogues, z and h rounded to the dtype, in workspace.
+// our kernel, y = h W2^T + b2 by another call; biases in epilogues, z and h rounded to the dtype, in workspace.
 #include "cuda/core/gelu_step.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
 #include "cuda/core/vendor/workspace.hpp"
@@ -8,7 +8,7 @@
 
 namespace assay::ROOM(ffn_gelu, baseline_eager) {
 
-// Workspace: z, h, then the library's own.
+// Workspace: z, h, then cuBLASLt's.
 struct Plan {
   Tensor z, h;
   vendor::cublaslt::Matmul widen, narrow;
@@ -32,8 +32,8 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) {
          std::max(vendor::cublaslt::workspace_bytes(p.widen), vendor::cublaslt::workspace_bytes(p.narrow));
 }
 
-// Note: not bf16: three roundings to 8 bits a step leave the bound of a narrow block no power (an output of zeros would pass).
-// Some of the library's algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
+// Note: bf16 is left out: three roundings to 8 bits make the bound of a narrow block too wide to reject an output of zeros.
+// Some cuBLASLt algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(ffn_gelu){
     .dtypes = {f16, f32},
     .least_arch = 80,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two products in f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): bias and GELU are taken in registers, h goes to
+// Two products in f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): bias and GELU are applied in registers, h goes to
 // workspace in the dtype.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/fma_gemm.cuh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two products on tensor cores (cuda/core/mma_gemm.cuh): bias and GELU are taken on the accumulators of the first, so z never
-// leaves the chip; h goes to workspace, rounded to the dtype that the second product takes.
+// Two products on tensor cores (cuda/core/mma_gemm.cuh): bias and GELU are applied to the accumulators of the first, so z never
+// leaves the chip; h goes to workspace, rounded to the dtype of the second product.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/mma_epilogue.cuh"
 #include "cuda/core/product.cuh"
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   multiply<T, kWide>(Loader<T, kM>(x, row + mine, kRowsAtOnce), Loader<T, kN>(weight, column + mine, kRowsAtOnce), hidden, acc,
                      NoScale{});
 
-  // The epilogue: 8 columns of a row at a time.
+  // Epilogue: 8 columns of a row at a time.
   const std::int64_t first = column + chunk_column();
   float offset[kChunk];
 #pragma unroll

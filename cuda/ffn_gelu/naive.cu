@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels of one thread an output, one fused multiply-add after the other: h = gelu(x W1^T + b1) into workspace as f32, with
-// GELU as it is written, z/2 (1 + tanh) or z/2 (1 + erf), then h W2^T + b2: the formula and nothing else, for any layout.
+// Two kernels with one thread per output and serial FMA chains: h = gelu(x W1^T + b1) into workspace as f32, GELU as
+// z/2 (1 + tanh) or z/2 (1 + erf), then h W2^T + b2.  Any layout.
 #include "cuda/ffn_gelu/plain.cuh"
 
 namespace assay::ROOM(ffn_gelu, naive) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch for few tokens, one block a token: x and then h stay in shared memory as f32, so nothing between the products is
-// rounded or leaves the chip.  A warp takes four units, then four features, at a time: 16 bytes of each row a lane and step.
-// Every block reads all weights, so this is for a small model and a handful of tokens; the sums are in one order, always.
+// One launch for few tokens, one block per token: x and then h stay in shared memory as f32, so nothing between the products is
+// rounded or leaves the chip.  A warp computes four units, then four outputs, at a time; a lane reads 16 bytes of each row per
+// step.  Every block reads all weights, so this suits small models and a handful of tokens.  Sums have a fixed order.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/row_pack.cuh"
 #include "ops/ffn_gelu.hpp"
@@ -11,16 +11,16 @@ namespace assay::ROOM(ffn_gelu, one_launch) {
 using namespace row_pack;
 
 inline constexpr int kWarps = 16, kRows = 4;
-inline constexpr std::int64_t kMostFloats = 24 * 1024;  // 96 KiB of x and h: sm_80 gives a block 163
+inline constexpr std::int64_t kMostFloats = 24 * 1024;  // 96 KiB of x and h; sm_80 allows a block 163
 
 Legality supports(const ffn_gelu::Args& a) {
   if (a.x.shape[1] + a.w1.shape[0] > kMostFloats)
-    return Legality::no("hidden and ffn exceed 24576 together, what a block keeps");
+    return Legality::no("hidden + ffn exceeds 24576, the most that fits in shared memory");
   return Legality::yes();
 }
 
-// A lane adds the packs of at most ceil(n / 32) elements, 7 more of a last pack and one of the tail, one after the other; the
-// butterfly 5.
+// A lane adds the packs of at most ceil(n / 32) elements, 7 more of a last pack and one of the tail, in sequence; the butterfly
+// adds 5.
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,
@@ -29,7 +29,7 @@ KERNEL(ffn_gelu){
     .supports = supports,
 };
 
-// The products of rows [first, first + kRows) of w with a vector in shared memory: use(row, sum), in every lane.
+// Dot products of rows [first, first + kRows) of w with a vector in shared memory; calls use(row, sum) in every lane.
 template <int N, class T, class Use>
 __device__ inline void multiply_rows(const T* w, std::int64_t w_stride, const float* vector, std::int64_t rows,
                                      std::int64_t inner, Use&& use) {
@@ -53,7 +53,7 @@ __device__ inline void multiply_rows(const T* w, std::int64_t w_stride, const fl
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (r >= count) continue;  // the same in all lanes
+      if (r >= count) continue;  // uniform over the warp
       if (tail < inner) sum[r] = fmaf(to_float(ld(from + r * w_stride + tail)), ld(vector + tail), sum[r]);
       use(first + r, warp_sum(sum[r]));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of one thread an output, one fused multiply-add after the other, for any layout and any element types.
+// A product with one thread per output and a serial FMA chain, for any layout and element types.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -13,7 +13,7 @@ struct Shape {
   std::int64_t tokens, out, inner, x_stride, w_stride, y_stride, blocks_across;
 };
 
-// y [tokens, out] = f(x w^T, bias or zero, whether there is one) of x [tokens, inner], w [out, inner].
+// y [tokens, out] = f(x w^T, bias or zero, whether there is a bias) of x [tokens, inner], w [out, inner].
 template <class X, class T, class Y, class F>
 __global__ void ffn_gelu_plain(const X* x, const T* w, const T* bias, Y* y, Shape s, F f) {
   const std::int64_t token = blockIdx.x / s.blocks_across * kPlainTokens + threadIdx.y;
@@ -25,14 +25,14 @@ __global__ void ffn_gelu_plain(const X* x, const T* w, const T* bias, Y* y, Shap
   st(y + token * s.y_stride + o, from_float<Y>(f(sum, bias != nullptr ? to_float(ld(bias + o)) : 0.0f)));
 }
 
-// h [tokens, ffn] of f32 in workspace.
+// Workspace of h [tokens, ffn] in f32.
 inline std::size_t plain_workspace(const ffn_gelu::Args& a) {
   return static_cast<std::size_t>(a.x.shape[0] * a.w1.shape[0]) * sizeof(float);
 }
 struct AddBias {
   __device__ float operator()(float sum, float bias) const { return sum + bias; }
 };
-// h = f(x w1^T, b1), y = g(h w2^T, b2), h's first `units` units.
+// h = f(x w1^T, b1) for the first `units` units, then y = g(h w2^T, b2).
 template <class T, class F, class G = AddBias>
 void run_plain(const ffn_gelu::Args& a, const Launch& l, std::int64_t units, F f, G g = {}) {
   const std::int64_t tokens = a.x.shape[0], hidden = a.x.shape[1], ffn = a.w1.shape[0];

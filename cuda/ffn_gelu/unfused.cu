@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels, as a framework runs them: z = x W1^T + b1, h = gelu(z), y = h W2^T + b2, z and h rounded to the dtype, in
-// workspace.  The baseline that fusion is measured against: the products are linear/mma_tiled's (f32: fma_tiled's).
+// workspace.  The baseline for the fused kernels: the products are linear/mma_tiled's (f32: fma_tiled's).
 #include "cuda/core/gelu_step.cuh"
 #include "cuda/core/product.cuh"
 #include "ops/ffn_gelu.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an element and the formula at its word, x/2 (1 + tanh) or x/2 (1 + erf), for any layout.
-// For negative x the sum cancels: what is left of it has the absolute error of tanh and erf.
+// One thread per element, the formula as written: x/2 (1 + tanh) or x/2 (1 + erf), for any layout.
+// The sum cancels for negative x, so the result has the absolute error of tanh or erf.
 #include "cuda/core/kernel.cuh"
 #include "ops/gelu.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of 16 bytes, four in flight a thread, the rows of a contiguous matrix as one; element by element where rows do not
-// start at multiples of 16 bytes.  As x sigmoid(v) and x/2 erfc, which cancel nowhere.
+// 16-byte packs, four in flight per thread; a contiguous matrix is processed as one row.  Falls back to single elements where
+// rows are not 16-byte aligned.  Computes x sigmoid(v) and x/2 erfc, which do not cancel.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/pointwise.cuh"
 #include "ops/gelu.hpp"

@@ -15,9 +15,9 @@ Legality supports(const gelu_linear::Args& a) {
 }
 std::size_t workspace_bytes(const gelu_linear::Args& a) { return vendor::cublaslt::workspace_bytes(matmul(a)); }
 
-// Note: the library does not say how it computes GELU.  Taken for granted is what its published relatives do: z/2 (1 + tanh) with
-// the hardware's tanh, tanh.approx.f32, whose relative error is 2^-11 (PTX ISA), 2^13 units of 2^-24.  Some of its algorithms
-// round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
+// Note: cuBLASLt does not document how it computes GELU.  Assumed as in published kernels: z/2 (1 + tanh) with tanh.approx.f32,
+// whose relative error is 2^-11 (PTX ISA), 2^13 units of 2^-24.  Some of its algorithms round the product before the bias is
+// added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16},
     .least_arch = 80,

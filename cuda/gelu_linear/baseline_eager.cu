@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline of `unfused` with cuBLASLt's product, as an eager framework runs it: z = x W^T + b by one call, the bias in its
-// epilogue, rounded to the dtype, into workspace; then y = gelu(z) by a kernel of ours.
+// epilogue, rounded to the dtype, into workspace; then y = gelu(z) by our kernel.
 #include "cuda/core/gelu_step.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
 #include "cuda/core/vendor/workspace.hpp"
@@ -8,7 +8,7 @@
 
 namespace assay::ROOM(gelu_linear, baseline_eager) {
 
-// Workspace: z, then the library's own.
+// Workspace: z, then cuBLASLt's.
 struct Plan {
   Tensor z;
   vendor::cublaslt::Matmul product;
@@ -29,7 +29,7 @@ std::size_t workspace_bytes(const gelu_linear::Args& a) {
   return p.workspace.used() + vendor::cublaslt::workspace_bytes(p.product);
 }
 
-// Note: some of the library's algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
+// Note: some cuBLASLt algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 arithmetic over 128 x 128 tiles of y (cuda/core/fma_gemm.cuh); bias and GELU are taken in registers.
+// f32 arithmetic over 128 x 128 tiles of y (cuda/core/fma_gemm.cuh); bias and GELU are applied in registers.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/fma_gemm.cuh"
 #include "ops/gelu_linear.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores over 128 x 128 tiles of y (cuda/core/mma_gemm.cuh); bias and GELU are taken on the accumulators, which a loop of
-// few instructions takes from shared memory (mma_epilogue.cuh): z never leaves the chip and is never rounded.
+// Tensor cores over 128 x 128 tiles of y (cuda/core/mma_gemm.cuh); bias and GELU are applied to the accumulators in a short
+// loop through shared memory (mma_epilogue.cuh), so z never leaves the chip and is never rounded.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/mma_epilogue.cuh"
 #include "ops/gelu_linear.hpp"
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   multiply<T, kWide>(Loader<T, kM>(x, row + mine, kRowsAtOnce), Loader<T, kN>(weight, column + mine, kRowsAtOnce), hidden, acc,
                      NoScale{});
 
-  // The epilogue: 8 columns of a row at a time.
+  // Epilogue: 8 columns of a row at a time.
   const std::int64_t first = column + chunk_column();
   float offset[kChunk];
 #pragma unroll

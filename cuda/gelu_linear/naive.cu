@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output, one fused multiply-add after the other, then GELU as it is written, z/2 (1 + tanh) or z/2 (1 + erf):
-// the formula and nothing else, for any layout.
+// One thread per output with a serial FMA chain, then GELU as z/2 (1 + tanh) or z/2 (1 + erf).  Any layout.
 #include "cuda/core/kernel.cuh"
 #include "ops/gelu_linear.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a framework runs them: z = x W^T + b, rounded to the dtype, into workspace, then y = gelu(z).  The baseline
-// that the fused GELU is measured against: the product is mma_tiled's (f32: fma_tiled's).
+// Two kernels, as a framework runs them: z = x W^T + b, rounded to the dtype, into workspace, then y = gelu(z).  The baseline for
+// the fused GELU: the product is mma_tiled's (f32: fma_tiled's).
 #include "cuda/core/gelu_step.cuh"
 #include "cuda/core/product.cuh"
 #include "ops/gelu_linear.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of `unfused` with cuBLASLt's products: gate and up by a call each, rounded to the dtype, into workspace, then
-// y = silu(gate) * up by a kernel of ours; the library has no epilogue for it.
+// The pipeline of `unfused` with cuBLASLt's products: one call each for gate and up, rounded to the dtype, into workspace, then
+// y = silu(gate) * up by our kernel, since cuBLASLt has no such epilogue.
 #include "cuda/gemm_swiglu/library_products.cuh"
 #include "cuda/gemm_swiglu/silu_times.cuh"
 

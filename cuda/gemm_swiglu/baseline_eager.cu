@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library call or an element-wise kernel a step, as an eager framework runs it: gate and up by cuBLASLt, into workspace; then
-// s = silu(gate), in place, and y = s up, by a kernel each.  All of them are rounded to the dtype.
+// One library call or element-wise kernel per step, as an eager framework runs it: gate and up by cuBLASLt, into workspace; then
+// s = silu(gate), in place, and y = s up, one kernel each.  Every result is rounded to the dtype.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/pointwise.cuh"
 #include "cuda/gemm_swiglu/library_products.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps of the pipelines with cuBLASLt's products: gate and up by a call each, rounded to the dtype, into workspace.
+// The product step, shared by the cuBLASLt pipelines: one call each for gate and up, rounded to the dtype, into workspace.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -9,7 +9,7 @@
 
 namespace assay::ASSAY_FLAVOUR::gemm_swiglu_room {
 
-// Workspace: gate, up, then the library's own.
+// Workspace: gate, up, then cuBLASLt's.
 struct Plan {
   Tensor gate, up;
   vendor::cublaslt::Matmul gate_product, up_product;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product for both weights on tensor cores (cuda/core/mma_gemm.cuh): the tile of B takes 8 rows of w_gate, 8 of w_up and so
-// on, so tiles 8 columns wide of the accumulators are gate and up by turns, and a feature's gate and up meet in one thread.
-// The weights stay as they are; x is read once for both; neither product leaves the registers.
+// One product for both weights on tensor cores (cuda/core/mma_gemm.cuh): the tile of B interleaves 8 rows of w_gate with 8 of
+// w_up, so the 8-column accumulator tiles alternate between gate and up, and both values of a feature are in one thread.  The
+// weights in memory are not reordered; x is read once for both; neither product leaves the registers.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/mma_gemm.cuh"
 #include "ops/gemm_swiglu.hpp"
@@ -10,7 +10,7 @@ namespace assay::ROOM(gemm_swiglu, mma_tiled) {
 
 using namespace mma_gemm;
 
-inline constexpr int kFfn = kN / 2;  // features of a tile
+inline constexpr int kFfn = kN / 2;  // features per tile
 
 KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
@@ -19,7 +19,7 @@ KERNEL(gemm_swiglu){
     .numerics = {.accumulate = f32, .mma_terms = 8},
 };
 
-// A thread's rows of the tile of B are kRowsAtOnce apart, hence all of one weight.
+// All rows of the tile of B that a thread loads belong to one weight, since they are kRowsAtOnce apart.
 static_assert(kRowsAtOnce % 16 == 0 && kTilesN % 2 == 0);
 
 template <class T, bool kWide>

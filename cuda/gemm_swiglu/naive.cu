@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output: both sums side by side, one fused multiply-add after the other, then silu(gate) * up: the formula and
-// nothing else, for any layout.
+// One thread per output: both sums as serial FMA chains, then silu(gate) * up.  Any layout.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/kernel.cuh"
 #include "ops/gemm_swiglu.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of the pipelines of this room: y = silu(gate) * up.
+// The last step, shared by the pipelines of this room: y = silu(gate) * up.
 #pragma once
 
 #include "cuda/core/activation.cuh"
@@ -11,7 +11,7 @@ struct SiluTimes {
   __device__ float operator()(float gate, float up) const { return silu(gate) * up; }
 };
 
-// gate, up, y [tokens, ffn].
+// gate, up, y: [tokens, ffn].
 inline void silu_times(const Tensor& gate, const Tensor& up, const Tensor& y, void* stream) {
   with_type(y.dtype, [&]<class T>(Type<T>) {
     pointwise::binary<T>({gate.as<T>(), gate.stride[0]}, {up.as<T>(), up.stride[0]}, y.as<T>(), y.stride[0], y.shape[0],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels, as a framework runs them: gate = x w_gate^T and up = x w_up^T, rounded to the dtype, into workspace, then
-// y = silu(gate) * up.  The baseline that the fused pair is measured against: the products are mma_tiled's (f32: fma_tiled's).
+// y = silu(gate) * up.  The baseline for the fused kernels: the products are mma_tiled's (f32: fma_tiled's).
 #include "cuda/core/product.cuh"
 #include "cuda/gemm_swiglu/silu_times.cuh"
 #include "ops/gemm_swiglu.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread for an element of a new row, of K and of V, each of them looking its page up: for any layout.
+// One thread per element of a new row, in K and in V; each looks up its page.  Any layout.
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ROOM(kv_append, naive) {
@@ -13,7 +13,7 @@ KERNEL(kv_append){
     .supports = extents_fit,
 };
 
-// Block (channels, head, row, sequence), the channels fastest.
+// Grid: (channels, head, row, sequence), channels fastest.
 template <class T>
 __global__ void __launch_bounds__(kThreads) kv_append_naive(Problem<T> p, int channel_blocks) {
   const int c = static_cast<int>(blockIdx.x) % channel_blocks * kThreads + static_cast<int>(threadIdx.x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel of kv_append is handed: where the new rows are, and where in the pools they go.
+// Kernel arguments of kv_append: the new rows, and their places in the pools.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -7,18 +7,18 @@
 
 namespace assay::ASSAY_FLAVOUR::kv_append_room {
 
-// Strides in elements, channels one after the other.
+// Strides in elements, channels contiguous.
 template <class T>
 struct Problem {
-  const T *k, *v;              // [batch, seq_q, kv_heads, head_dim], of the same strides
-  T *k_pool, *v_pool;          // [pages, page_size, kv_heads, head_dim], of the same strides
+  const T *k, *v;              // [batch, seq_q, kv_heads, head_dim], equal strides
+  T *k_pool, *v_pool;          // [pages, page_size, kv_heads, head_dim], equal strides
   const std::int32_t* table;   // [batch, max_pages]
   const std::int32_t* lengths;
-  std::int64_t table_stride, batch_stride, row_stride, head_stride;  // of the new rows
+  std::int64_t table_stride, batch_stride, row_stride, head_stride;  // of k and v
   std::int64_t page_stride, slot_stride, pool_head_stride;
-  int rows, kv_heads, dim, page_size;  // rows: new ones of a sequence
+  int rows, kv_heads, dim, page_size;  // rows: new rows per sequence
 
-  // Where the first head of new row i of sequence b goes in a pool; below 0: nowhere.
+  // Offset of the first head of new row i of sequence b in a pool; negative: the row is skipped.
   __device__ std::int64_t place(std::int64_t b, int i) const {
     const int position = ld(lengths + b) - rows + i;
     if (position < 0) return -1;

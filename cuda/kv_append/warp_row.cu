@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a new row with all its heads: its page is looked up once, then K and V are copied in packs of 16 bytes, a load of each
-// on its way before either is stored; element by element where rows do not start at multiples of 16 bytes.
+// One warp per new row with all its heads: looks up the page once, then copies K and V in 16-byte packs, loading from both before
+// storing.  Falls back to single elements where rows are not 16-byte aligned.
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ROOM(kv_append, warp_row) {
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_warp_row(Problem<T> p
   if (place < 0) return;
   const std::int64_t first = b * p.batch_stride + row * p.row_stride;
 
-  // Packs of all heads in turn, a pack a lane.
+  // Packs of all heads in turn, one per lane.
   for (int i = lane_id(); i < p.kv_heads * packs; i += kWarp) {
     const std::int64_t from = first + i / packs * p.head_stride + i % packs * N;
     const std::int64_t to = place + i / packs * p.pool_head_stride + i % packs * N;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_warp_row(Problem<T> p
     st(reinterpret_cast<Vec<T, N>*>(p.k_pool + to), k);
     st(reinterpret_cast<Vec<T, N>*>(p.v_pool + to), v);
   }
-  // What is left of each head is less than a pack.
+  // Less than a pack remains of each head.
   const int left = p.dim - packs * N;
   for (int i = lane_id(); i < p.kv_heads * left; i += kWarp) {
     const std::int64_t from = first + i / left * p.head_stride + packs * N + i % left;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): a first kernel takes mean and 1/deviation of every row, and x is
-// normalised, with gamma and beta, on its way into shared memory, where nothing is rounded to the dtype.  The tile is that of
-// y^T = W n^T, for it is the second operand that may change on its way.
+// f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): a first kernel computes mean and 1/deviation of every row; x is
+// normalised, with gamma and beta, while it is loaded to shared memory as f32, so n is never rounded to the dtype.  Computes
+// y^T = W n^T, since the loop allows only its second operand to be transformed.
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/layernorm_linear/row.cuh"
 
@@ -12,7 +12,7 @@ using namespace fma_gemm;
 KERNEL(layernorm_linear){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kN), tile(Axis::out, kM), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},  // of the products; kRowChain is shorter
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},  // products; kRowChain is shorter
     .workspace_bytes = statistics_bytes,
 };
 
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
     layernorm_linear_fma_tiled(Operand<T> weight, Operand<T> x, const T* gamma, const T* beta, const T* bias,
                                const Statistics* statistics, T* y, std::int64_t y_stride, std::int64_t hidden) {
   const std::int64_t across = ceil_div(x.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
-  const std::int64_t token = column + linear_thread() / 2;  // that this thread loads
+  const std::int64_t token = column + linear_thread() / 2;  // loaded by this thread
   const Statistics mine = token < x.rows ? ld(statistics + token) : Statistics{};
   Accumulators acc;
   multiply(weight, x, row, column, hidden, acc, [&](float (&v)[kPart], std::int64_t k) {

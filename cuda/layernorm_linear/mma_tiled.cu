@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores (cuda/core/mma_gemm.cuh), the row's statistics in the epilogue: y = r (sum (x - p) gw - (mean - p) sum gw) +
-// sum bw, gw = gamma w as rounded.  p is the mean in the dtype, so that what is multiplied has no mean to lose its digits to:
-// x - p is exact where the mean is large.  It is scaled by a power of two, to deviation 1 ... 2, where no dtype overflows.
-// Two small kernels take mean and r of every row, sum gw and sum bw of every feature.
+// Tensor cores (cuda/core/mma_gemm.cuh), the row statistics in the epilogue: y = r (sum (x - p) gw - (mean - p) sum gw) + sum bw,
+// gw = gamma w, rounded.  The pivot p is the mean in the dtype, so a large mean costs the product no digits: x - p is exact
+// there.  x - p is scaled by a power of two to deviation 1 ... 2, so no dtype overflows.  Two small kernels compute mean and r of
+// every row, sum gw and sum bw of every feature.
 #include "cuda/core/mma_epilogue.cuh"
 #include "cuda/core/mma_gamma.cuh"
 #include "cuda/layernorm_linear/row.cuh"
@@ -27,7 +27,7 @@ KERNEL(layernorm_linear){
     .workspace_bytes = workspace_bytes,
 };
 
-// One block a feature.
+// One block per feature.
 template <class T, int N>
 __global__ void __launch_bounds__(kRowThreads)
     layernorm_linear_sums(Operand<T> weight, const T* gamma, const T* beta, std::int64_t hidden, Sums* to) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kRowThreads)
   if (threadIdx.x == 0) st(to + blockIdx.x, Sums{gain, shift});
 }
 
-// What becomes of a row: (x - pivot) scale goes in; y = factor (sum - rest gain) + shift comes out.
+// Transformation of a row: the product takes (x - pivot) scale; y = factor (sum - rest gain) + shift.
 template <class T>
 struct Centre {
   float pivot, scale, rest, factor;
@@ -67,9 +67,9 @@ struct Centre {
   }
 };
 
-// Multiplies fragments of B by gamma, and centres and scales those of A: word w of tile i has row g + 8 (w % 2), g = lane / 4,
-// and channels 2t + 8 (w / 2) and the one after, t = lane % 4.  Note: beyond the last channel -pivot scale may be an infinity,
-// and B's zeros would make a NaN of it.
+// Multiplies fragments of B by gamma; centres and scales those of A: word w of tile i has row g + 8 (w % 2), g = lane / 4, and
+// channels 2t + 8 (w / 2) and the next, t = lane % 4.  Note: channels past the end are masked, since -pivot scale may be inf, and
+// inf times B's zeros is NaN.
 template <class T, bool kWide>
 struct CentreAndScale {
   TimesGamma<T, kWide> gamma;
@@ -91,7 +91,7 @@ struct CentreAndScale {
   }
   __device__ void load(int stage, std::int64_t k) const { gamma.load(stage, k); }
   __device__ void fetch(int stage, int step) { gamma.fetch(stage, step); }
-  // Called for one 16 channels after the other.
+  // Called for each 16 channels in turn.
   __device__ void apply(Fragments<T>& f, int step) {
     gamma.apply(f, step);
     unsigned there[2];
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAnSm)
   multiply<T, kWide>(Loader<T, kM>(x, row + mine, kRowsAtOnce), Loader<T, kN>(weight, column + mine, kRowsAtOnce), hidden, acc,
                      CentreAndScale<T, kWide>(gamma, hidden, statistics, row, y.rows));
 
-  // The epilogue: 8 columns of a row at a time.
+  // Epilogue: 8 columns of a row at a time.
   const std::int64_t first = column + chunk_column();
   float gain[kChunk], shift[kChunk], offset[kChunk];
 #pragma unroll

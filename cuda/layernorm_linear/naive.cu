@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output: mean and variance of its row in two passes, then the sum of n w, one fused multiply-add after the other:
-// the formula and nothing else, for any layout.  Every output makes its row's mean and variance again.
+// One thread per output: mean and variance of its row in two passes, then the sum of n w as a serial FMA chain.  Any layout.
+// Every output recomputes its row's mean and variance.
 #include "cuda/layernorm_linear/plain.cuh"
 
 namespace assay::ROOM(layernorm_linear, naive) {

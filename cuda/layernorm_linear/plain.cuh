@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output, any layout: what the naive kernel and the broken ones share.
+// One thread per output, any layout: shared by the naive kernel and the broken ones.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -34,7 +34,7 @@ struct Plain {
   }
 };
 
-// y = f(problem, token, o), and the bias.
+// y = f(problem, token, o) + bias.
 template <class T, class F>
 __global__ void layernorm_linear_plain(Plain<T> p, F f) {
   const std::int64_t token = blockIdx.x / p.blocks_across * kPlainTokens + threadIdx.y;

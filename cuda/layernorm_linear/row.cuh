@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fused kernels of this room share: mean and 1/deviation of a row, by one block a row, in two passes.
+// Shared by the fused kernels of this room: mean and 1/deviation of a row, by one block per row, in two passes.
 #pragma once
 
 #include "cuda/core/row_norm.cuh"
@@ -10,7 +10,7 @@ namespace assay::ASSAY_FLAVOUR::layernorm_linear_room {
 inline constexpr int kRowThreads = 128, kRowBatch = 4;
 inline constexpr std::size_t kRowSharedBytes = row_pack::kScratchBytes;
 
-// A thread adds the elements of its packs, no more than ceil(hidden / 128) + 7, one of the tail, and 10 join the block.
+// A thread adds the elements of its packs, at most ceil(hidden / 128) + 7, one of the tail, and 10 to join the block.
 inline constexpr Chain kRowChain = {.lanes = kRowThreads, .extra = 18};
 
 struct alignas(8) Statistics {
@@ -41,7 +41,7 @@ inline std::size_t statistics_bytes(const layernorm_linear::Args& a) {
   return static_cast<std::size_t>(a.x.shape[0]) * sizeof(Statistics);
 }
 
-// Of every row of x.
+// Computes the statistics of every row of x.
 template <class T>
 void run_statistics(const layernorm_linear::Args& a, Statistics* to, void* stream) {
   const auto go = [&]<int N>(std::integral_constant<int, N>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a framework runs them: the LayerNorm of x, rounded to the dtype, into workspace, by one block a row
-// (layernorm/block_row's), then its product with the weight.  The baseline that the fused norm is measured against.
+// Two kernels, as a framework runs them: the LayerNorm of x, rounded to the dtype, into workspace, by one block per row
+// (layernorm/block_row's), then its product with the weight.  The baseline for the fused norm.
 #include "cuda/core/product.cuh"
 #include "cuda/core/row_norm.cuh"
 #include "ops/layernorm_linear.hpp"
@@ -21,9 +21,9 @@ KERNEL(layernorm_linear){
     .workspace_bytes = workspace_bytes,
 };
 
-// The norm alone.
+// Arguments of the norm step.
 struct Norm {
-  Tensor x, gamma, beta, y;  // [tokens, hidden], [hidden], [hidden], as x
+  Tensor x, gamma, beta, y;  // [tokens, hidden], [hidden], [hidden], [tokens, hidden]
   double epsilon;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a row, the row in shared memory: any number of columns, any layout, each byte of x, residual and y moved once.
-// x is staged as it is summed for the mean, and the variance and the output read it there; residual waits in registers.
-// 16-byte accesses when every row starts aligned, whatever the row's length; else element by element.  Beyond 96 KiB a row
-// the rest of x is read again, from L2 if it kept it.
+// One block per row, the row in shared memory: any number of columns, any layout; x, residual and y are moved once.  x is staged
+// while it is summed for the mean, variance and output read the stage; residual waits in registers.  16-byte accesses if every
+// row starts aligned, for any row length; else single elements.  Of rows beyond 96 KiB the rest of x is read again, possibly
+// from L2.
 #include "cuda/layernorm_residual/row.cuh"
 
 namespace assay::ROOM(layernorm_residual, block_row) {
 
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,  // for its shared memory
+    .least_arch = 80,  // needs its shared memory
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
     .numerics = {.accumulate = f32, .chain = kBlockChain},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a row, three serial passes: the formula and nothing else, for any layout.
-// The lanes of a warp read elements a row apart, so every access moves a sector to use one element of it.
+// One thread per row, three serial passes, for any layout.
+// Lanes of a warp read elements one row apart, so each access loads a 32-byte sector for one element.
 #include "cuda/core/kernel.cuh"
 #include "ops/layernorm_residual.hpp"
 

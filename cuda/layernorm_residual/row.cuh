@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: their arguments as they travel to the device, the arithmetic of one 16-byte pack,
-// and the LayerNorm of a row by a block.
+// Shared by the kernels of this room: kernel arguments, the arithmetic of one 16-byte pack, and the LayerNorm of a row by one
+// block.
 #pragma once
 
 #include "cuda/core/row_pack.cuh"
@@ -63,20 +63,20 @@ __device__ inline float affine(float x, float mean, float r, float gamma, float 
 
 // --- The LayerNorm of one row by one block, plus a residual when kAdd ------------------------------------------------
 //
-// The first `staged` packs of the row are kept in shared memory as they came; a thread reads back only what it wrote, so
-// the two sums are the only barriers.  Packs beyond are read again, from L2 if it kept them.
+// The first `staged` packs of the row are kept in shared memory in the storage dtype; a thread reads back only what it wrote, so
+// the two sums are the only barriers.  Later packs are read again, possibly from L2.
 
 inline constexpr int kMaxThreads = 1024;
-// Note: two such blocks fit a Hopper SM (227 KiB), and one an sm_86 or sm_89 (99 KiB), the smallest from sm_80 on.
+// Note: two such blocks fit a Hopper SM (227 KiB), one an sm_86 or sm_89 (99 KiB), the smallest limits from sm_80 on.
 inline constexpr std::int64_t kStageBytes = 96 * 1024;
 static_assert(kScratchBytes % 128 == 0 && kScratchBytes + kStageBytes <= 99 * 1024);
 
-// Packs of a matrix that a thread asks for before it uses the first.
+// Packs of a matrix that a thread loads before it uses the first.
 template <int N>
 inline constexpr int kBatch = N == 1 ? 8 : 4;
 
-// Additions one after the other at most, joins of the block (10) included: a pack is summed pairwise (3), a thread adds up
-// to 8 of its own packs while the block has fewer than 1024 threads, and at most one element of the row's tail.
+// Longest chain of additions, the block's join (10) included: a pack is summed pairwise (3), a thread adds up to 8 of its packs
+// if the block has fewer than 1024 threads, and at most one element of the row's tail.
 // N == 1: 8 + 10;  16 bytes: 3 + 4 + 1 + 10.  One of them is in ceil(cols / 1024).
 inline constexpr Chain kBlockChain = {.lanes = kMaxThreads, .extra = 17};
 
@@ -86,7 +86,7 @@ struct BlockShape {
   std::size_t shared_bytes;
 };
 
-// As few threads as take the row in one batch each: small blocks are what lets one row's sums overlap another's loads.
+// The fewest threads that take the row in one batch each: small blocks let one row's sums overlap another's loads.
 template <class T, int N>
 BlockShape block_shape(std::int64_t cols) {
   const std::int64_t packs = cols / N;
@@ -95,7 +95,7 @@ BlockShape block_shape(std::int64_t cols) {
   return {static_cast<int>(warps) * kWarp, staged, static_cast<std::size_t>(kScratchBytes) + staged * N * sizeof(T)};
 }
 
-// Packs base, base + threads, ... of a row, all asked for before any is used.
+// Loads packs base, base + threads, ... of a row, all before any is used.
 template <class Pack, int B, class Index>
 __device__ inline void load_batch(Pack (&batch)[B], const Pack* row, Index base, Index packs) {
 #pragma unroll
@@ -123,7 +123,7 @@ __device__ inline void normalise_row(const Matrices<T>& m, std::int64_t row, std
   const std::int64_t tail = static_cast<std::int64_t>(packs) * N + thread;
   const bool has_tail = N > 1 && tail < m.cols;
 
-  // Ask for the first batch of x and of residual: the whole row, up to 64 KiB.
+  // Load the first batch of x and of residual: the whole row, up to 64 KiB.
   Pack batch[B], added[B];
   load_batch(batch, x_packs, first, packs);
   if constexpr (kAdd) load_batch(added, residual_packs, first, packs);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a library would run them: the LayerNorm, rounded to the dtype, into workspace, then y = that + residual.
-// The baseline that fusion is measured against, so each kernel is a good one: the LayerNorm is block_row's without the
-// residual, the addition a grid-stride loop with 16-byte accesses and several of them in flight.
+// Two kernels, as a library would run them: the LayerNorm, rounded to the dtype, into workspace, then y = that + residual.  The
+// baseline for the fused kernels, so each one is tuned: the LayerNorm is block_row's without the residual, the addition a
+// grid-stride loop with several 16-byte accesses in flight.
 #include "cuda/layernorm_residual/row.cuh"
 
 namespace assay::ROOM(layernorm_residual, unfused) {
 
 inline constexpr int kAddThreads = 256, kAddBatch = 4;
 
-// Rows of the workspace start at multiples of 16 bytes whatever the columns.
+// Rows of the workspace start at multiples of 16 bytes for any number of columns.
 std::int64_t pitch(const layernorm_residual::Args& a) {
   const std::int64_t width = kAccess / size_of(a.x.dtype);
   return ceil_div(a.x.shape[1], width) * width;
@@ -20,7 +20,7 @@ std::size_t workspace_bytes(const layernorm_residual::Args& a) {
 
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,  // for its shared memory
+    .least_arch = 80,  // needs its shared memory
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
     .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true},
     .workspace_bytes = workspace_bytes,
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kMaxThreads) layernorm_residual_unfused_layern
   normalise_row<T, N, false>(m, blockIdx.x, staged);
 }
 
-// The N columns from `col` on, or those that the row has.
+// Loads the N columns from `col` on, or those within the row.
 template <class T, int N>
 __device__ inline Raw<T, N> load_part(const T* row, std::int64_t col, std::int64_t cols) {
   if (col + N <= cols) return ld(reinterpret_cast<const Raw<T, N>*>(row + col));
@@ -41,7 +41,7 @@ __device__ inline Raw<T, N> load_part(const T* row, std::int64_t col, std::int64
   return __builtin_bit_cast(Raw<T, N>, v);
 }
 
-// Here m.x is the LayerNorm's result.
+// m.x is the LayerNorm's result.
 template <class T, int N>
 __global__ void __launch_bounds__(kAddThreads) layernorm_residual_unfused_add(Matrices<T> m, std::int64_t packs_a_row) {
   const std::int64_t packs = m.rows * packs_a_row, stride = static_cast<std::int64_t>(gridDim.x) * kAddThreads;
@@ -82,7 +82,7 @@ void run_layernorm(const Matrices<T>& m, const Launch& l) {
 
 template <class T, int N>
 void run_add(const Matrices<T>& m, const Launch& l) {
-  constexpr std::int64_t kMostBlocks = 1 << 20;  // beyond, the loop takes over
+  constexpr std::int64_t kMostBlocks = 1 << 20;  // more blocks are replaced by loop iterations
   const std::int64_t packs_a_row = ceil_div(m.cols, N), blocks = ceil_div(m.rows * packs_a_row, kAddThreads * kAddBatch);
   launch(layernorm_residual_unfused_add<T, N>, {.grid = dim3(std::min(blocks, kMostBlocks)), .block = dim3(kAddThreads)},
          l.stream, m, packs_a_row);

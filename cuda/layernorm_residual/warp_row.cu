@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a row, the row in registers: DRAM sees x and residual once and y once, and no barrier is needed.
-// A lane holds packs of 16 bytes as they came, one access each when rows are aligned, else element by element.  All of x
-// and the first packs of residual are asked for before the first is used; the rest of residual follows as packs of it are
-// done with.  Gives up beyond 16 KiB a row (2048 columns element by element): see block_row.
+// One warp per row, the row in registers: x, residual and y are moved once, without a barrier.  A lane holds 16-byte packs in the
+// storage dtype, loaded with one access each if rows are aligned, else element by element.  All of x and the first packs of
+// residual are loaded ahead; each pack of residual that is used is replaced by the next.  Supports rows up to 16 KiB (2048
+// columns if unaligned); block_row takes longer ones.
 #include "cuda/layernorm_residual/row.cuh"
 
 namespace assay::ROOM(layernorm_residual, warp_row) {
 
 inline constexpr std::int64_t kMostWideBytes = 16 * 1024, kMostNarrowCols = 2048;
 
-// Rows (warps) a block, and blocks an SM: 65,536 registers among them.  Small blocks where registers are dear, for a block
-// gives its registers back all at once.
+// Rows (warps) per block, and blocks per SM, which share 65,536 registers.  Small blocks if registers are scarce, since a block
+// frees its registers only when all its warps are done.
 template <int kPacks>
 inline constexpr int kRows = kPacks <= 4 ? 8 : 4;
 template <int kPacks, bool kWide>
@@ -25,22 +25,22 @@ bool wide(const layernorm_residual::Args& a) {
 
 Legality supports(const layernorm_residual::Args& a) {
   const std::int64_t cols = a.x.shape[1];
-  if (cols * size_of(a.x.dtype) > kMostWideBytes) return Legality::no("a row exceeds 16 KiB, what a warp keeps in registers");
+  if (cols * size_of(a.x.dtype) > kMostWideBytes) return Legality::no("a row exceeds 16 KiB, the most that a warp holds");
   if (!wide(a) && cols > kMostNarrowCols)
-    return Legality::no("beyond 2048 columns every row must start and end at a multiple of 16 bytes");
+    return Legality::no("rows of more than 2048 columns must start and end at multiples of 16 bytes");
   return Legality::yes();
 }
 
 KERNEL(layernorm_residual){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kRows<1>), tile_bytes(Axis::cols, kWarp* kAccess)},
-    // A lane adds a pack (8 or 4 columns) pairwise, 3 additions, and its packs one after the other; 5 join the lanes.  128
-    // is what 32 lanes take at once with the smaller pack.
+    // A lane adds a pack (8 or 4 columns) pairwise, 3 additions, and its packs in sequence; 5 join the lanes.  32 lanes take 128
+    // columns at a time with the smaller pack.
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp * 4, .extra = 3 + 5}},
     .supports = supports,
 };
 
-// kWide: pack i of a lane is one 16-byte access; otherwise its N elements are a warp apart, so that a warp's accesses touch.
+// kWide: pack i of a lane is one 16-byte access; else its N elements are a warp apart, so that a warp's accesses are coalesced.
 template <class T, int kPacks, bool kWide>
 __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWide>) layernorm_residual_warp_row(Matrices<T> m) {
   constexpr int N = kPerAccess<T>;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
     return words;
   };
 
-  // Ask for the row.
+  // Load the row.
   Words x[kPacks], residual[kAhead];
   const T* const residual_row = m.residual + row * m.residual_stride;
 #pragma unroll
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
 #pragma unroll
   for (int i = 0; i < kAhead; ++i) residual[i] = load(residual_row, i);
 
-  // Mean; what is not inside is zero.
+  // Mean; columns past the end count as zero.
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < kPacks; ++i) sum += pack_sum<T, N>(x[i]);
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kRows<kPacks>* kWarp, kBlocksAnSm<kPacks, kWid
   }
   const float r = 1.0f / sqrtf(warp_sum(squares) / static_cast<float>(cols) + m.epsilon);
 
-  // Output; a pack of residual that is used makes room for the one kAhead after it.
+  // Output; each pack of residual that is used is replaced by the one kAhead later.
   T* const y = m.y + row * m.y_stride;
   nothing = shuffle(0u, 0);
 #pragma unroll

@@ -10,8 +10,8 @@ vendor::cublaslt::Matmul matmul(const linear::Args& a) { return {.x = a.x, .w = 
 Legality supports(const linear::Args& a) { return vendor::cublaslt::supports(matmul(a)); }
 std::size_t workspace_bytes(const linear::Args& a) { return vendor::cublaslt::workspace_bytes(matmul(a)); }
 
-// Note: the library chooses its tiles; the commonest are 128 x 128.  Some of its algorithms round the product to the dtype
-// before the bias is added (seen on an H200 in bf16, by the bound without that rounding).
+// Note: cuBLASLt chooses its tiles; 128 x 128 is the commonest.  Some of its algorithms round the product to the dtype before the
+// bias is added (measured on an H200 in bf16: such results exceed the bound without that rounding).
 KERNEL(linear){
     .dtypes = {f16, bf16},
     .least_arch = 80,

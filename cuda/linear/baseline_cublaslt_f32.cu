@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLASLt in f32 arithmetic (no TF32), the fastest of the algorithms that its heuristics propose: one call, the bias added
-// in its epilogue.  How it splits its sums is not said, so the longest chain that there can be is declared.
+// in its epilogue.  Its summation order is undocumented, so the longest possible chain is declared.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
 #include "ops/linear.hpp"
@@ -11,7 +11,7 @@ vendor::cublaslt::Matmul matmul(const linear::Args& a) { return {.x = a.x, .w = 
 Legality supports(const linear::Args& a) { return vendor::cublaslt::supports(matmul(a)); }
 std::size_t workspace_bytes(const linear::Args& a) { return vendor::cublaslt::workspace_bytes(matmul(a)); }
 
-// Note: the library chooses its tiles; the commonest are 128 x 128.
+// Note: cuBLASLt chooses its tiles; 128 x 128 is the commonest.
 KERNEL(linear){
     .dtypes = {f32},
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},

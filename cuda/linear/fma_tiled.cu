@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 arithmetic over 128 x 128 tiles of y (cuda/core/fma_gemm.cuh), the bias added in registers: what a GPU without tensor
-// cores does well, and what f32 asks for.
+// f32 arithmetic over 128 x 128 tiles of y (cuda/core/fma_gemm.cuh), the bias added in registers: for f32, and for GPUs without
+// tensor cores.
 #include "cuda/core/fma_gemm.cuh"
 #include "ops/linear.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor cores over 128 x 128 tiles of y (cuda/core/mma_gemm.cuh), the bias added to the accumulators: each tile of x and of
-// the weight passes through shared memory once, four stages deep, and y is written once.
+// the weight passes through shared memory once, with three stages of cp.async, and y is written once.
 #include "cuda/core/mma_gemm.cuh"
 #include "ops/linear.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output, one fused multiply-add after the other: the formula and nothing else, for any layout.
+// One thread per output with a serial FMA chain, for any layout.
 #include "cuda/core/kernel.cuh"
 #include "ops/linear.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores of sm_75: mma.m16n8k8 in f16, no cp.async, so the next tile of x and weight waits in registers while this one,
-// in shared memory, is multiplied; two buffers, one barrier a step.  64 x 64 of y a block, 4 warps of 32 x 32.
+// Tensor cores of sm_75: mma.m16n8k8 in f16, without cp.async; the next tile of x and weight waits in registers during the
+// products of this one in shared memory; two buffers, one barrier per step.  64 x 64 of y per block, 4 warps of 32 x 32.
 #include "cuda/core/kernel.cuh"
 #include "ops/linear.hpp"
 
@@ -9,7 +9,7 @@ namespace assay::ROOM(linear, sm75_mma) {
 inline constexpr int kM = 64, kN = 64, kK = 32, kThreads = 128;
 inline constexpr int kWarpM = 32, kWarpN = 32, kTilesM = kWarpM / 16, kTilesN = kWarpN / 8;
 inline constexpr int kChunk = 8, kChunks = kK / kChunk, kRowsAtOnce = kThreads / kChunks, kParts = kM / kRowsAtOnce;
-inline constexpr int kPitch = kK + 8;  // 80 bytes: the eight rows that ldmatrix takes at once meet all 32 banks
+inline constexpr int kPitch = kK + 8;  // 80 bytes: the eight rows of an ldmatrix hit all 32 banks
 
 static_assert(kM == kN, "x and weight are loaded alike");
 
@@ -22,7 +22,7 @@ KERNEL(linear){
 
 using Pack = Vec<half, kChunk>;
 
-// This thread's packs of a tile: rows `first`, first + kRowsAtOnce, ..., channels [k, k + kChunk); zeros beyond the ends.
+// Loads this thread's packs of a tile: rows `first`, first + kRowsAtOnce, ..., channels [k, k + kChunk); zeros out of range.
 __device__ inline void fetch(Pack (&packs)[kParts], const half* data, std::int64_t stride, std::int64_t first, std::int64_t rows,
                              std::int64_t k, std::int64_t inner, bool wide) {
 #pragma unroll

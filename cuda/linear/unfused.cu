@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a framework runs them: the product, rounded to the dtype, into workspace, then y = that + bias.  The
-// baseline that the fused bias is measured against: the product is mma_tiled's (f32: fma_tiled's).
+// Two kernels, as a framework runs them: the product, rounded to the dtype, into workspace, then y = that + bias.  The baseline
+// for the fused bias: the product is mma_tiled's (f32: fma_tiled's).
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/mma_gemm.cuh"
 #include "cuda/core/pointwise.cuh"
@@ -8,7 +8,7 @@
 
 namespace assay::ROOM(linear, unfused) {
 
-// Rows of the workspace start at multiples of 16 bytes whatever the features.
+// Rows of the workspace start at multiples of 16 bytes for any number of features.
 std::int64_t pitch(const linear::Args& a) { return ceil_div(a.y.shape[1], 8) * 8; }
 std::size_t workspace_bytes(const linear::Args& a) {
   return a.bias.data ? static_cast<std::size_t>(a.y.shape[0] * pitch(a) * size_of(a.y.dtype)) : 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// As split_keys, but a split is 512 positions, whatever else is in the batch and however much room the tables have: a sequence's
-// answer has the same bits alone and among others.
+// Like split_keys, but with splits of 512 positions, independent of the batch and of the size of the tables: the result of a
+// sequence has the same bits alone and in any batch.
 #include "cuda/paged_attention/split_run.cuh"
 
 namespace assay::ROOM(paged_attention, batch_invariant) {
 
 inline constexpr int kPositions = 512;
-static_assert(kPositions % Stream<half, 64, true>::kStep == 0);  // the longest step there is
+static_assert(kPositions % Stream<half, 64, true>::kStep == 0);  // the longest step
 
 std::int64_t splits_of(const paged_attention::Args& a) { return ceil_div(room_of_table(a), kPositions); }
 
@@ -14,7 +14,7 @@ std::size_t workspace_bytes(const paged_attention::Args& a) { return parts_bytes
 
 KERNEL(paged_attention){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions, four pages of the smallest usual size
+    .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions: four pages of 16 slots
     .numerics = kSplitNumerics,
     .supports = split_supports,
     .workspace_bytes = workspace_bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread for each query and 32 channels of its output: position after position, its page looked up each time, the softmax
-// kept up as it goes (Milakov, Gimelshein 2018, arXiv 1805.02867).  Any head_dim, any page size, any layout.
+// One thread per query and 32 channels of its output: loops over the positions, looks up each page, online softmax (Milakov,
+// Gimelshein 2018, arXiv 1805.02867).  Any head_dim, page size and layout.
 #include "cuda/paged_attention/problem.cuh"
 
 namespace assay::ROOM(paged_attention, naive) {
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
     s *= p.scale;
 
-    // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+    // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
     const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
     const float weight = expf(s - base);
     if (larger != max) {

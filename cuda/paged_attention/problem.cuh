@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel of paged attention is handed: where the tensors are, and where in the pools a position is.
+// Kernel arguments of paged attention: the tensors, and the place of a position in the pools.
 #pragma once
 
 #include <bit>
@@ -9,11 +9,11 @@
 
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
 
-// A tensor of heads; strides in elements, channels one after the other.
+// A tensor of heads; strides in elements, channels contiguous.
 template <class T>
 struct Heads {
   T* data;
-  std::int64_t batch, seq, head;  // of a pool: page, slot, head
+  std::int64_t batch, seq, head;  // in a pool: page, slot, head
   __device__ T* of(std::int64_t b, std::int64_t position, std::int64_t h) const {
     return data + b * batch + position * seq + h * head;
   }
@@ -27,21 +27,21 @@ struct Problem {
   const std::int32_t* table;  // [batch, max_pages]
   const std::int32_t* lengths;
   std::int64_t table_stride;
-  int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads of a key/value head
-  int page_bits;  // page_size is a power of two of so many bits; -1: it is none
+  int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads per key/value head
+  int page_bits;  // log2 of page_size; -1: not a power of two
   float scale;
 
-  // Query i of a sequence of so many positions sees keys [0, visible).
+  // A query of a sequence of `length` positions sees keys [0, visible).
   __device__ int visible(int length, int query) const {
     const int end = length - queries + query + 1;
     return end < 0 ? 0 : end;
   }
-  // The place in its table of the page that a position is on.
+  // The index in the page table of the page that holds a position.
   __device__ int entry(int position) const { return page_bits < 0 ? position / page_size : position >> page_bits; }
   __device__ const std::int32_t* table_of(int b) const { return table + b * table_stride; }
 };
 
-// Positions are ints, and so are the rows of a sequence's queries.
+// Positions, and the rows of a sequence's queries, are ints.
 inline Legality extents_fit(const paged_attention::Args& a) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1] * a.q.shape[2], a.q.shape[3], a.k_pool.shape[1]})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over pages in splits of a sequence's positions.  A block takes one split of one key/value head and up to kRows of
-// the queries that share it, so that a key is read once for all of them.  Some lanes of a warp take a key together, a pack of 16
-// bytes each; every such stream of keys keeps an online softmax of its own.  Streams join in the warp, then in the block, then,
-// where a sequence has several splits, in a second kernel: always in the same order.
+// Attention over pages, the positions of a sequence divided into splits.  A block takes one split of one key/value head and up to
+// kRows of the queries that share it, so a key is read once for all of them.  A group of lanes reads a key, one 16-byte pack
+// each; every such stream of keys has its own online softmax.  Streams are joined in the warp, then in the block, then, if there
+// are several splits, in a second kernel: always in the same order.
 #pragma once
 
 #include "cuda/paged_attention/problem.cuh"
@@ -10,12 +10,12 @@
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
 
 inline constexpr int kSplitWarps = 4, kSplitThreads = kSplitWarps * kWarp;
-inline constexpr int kAhead = 4;  // keys and values of a stream on their way at once
+inline constexpr int kAhead = 4;  // keys and values in flight per stream
 inline constexpr int kMostChannels = 256;
 inline constexpr float kLn2 = 0.693147181f;
 
-// Streams of the widest heads are the fewest: one a warp.  A sum meets a new maximum at most once in kAhead keys of a stream,
-// and at its joins: of lanes (twice), of warps, of splits.
+// The widest heads have the fewest streams, one per warp.  A sum is rescaled at most once per kAhead keys of a stream, and at its
+// joins: of lanes (twice), warps and splits.
 inline constexpr Numerics kSplitNumerics{.accumulate = f32,
                                          .chain = {.lanes = kSplitWarps, .extra = 8},
                                          .function_error = 4,  // exp2_approx: 2^-22
@@ -23,28 +23,28 @@ inline constexpr Numerics kSplitNumerics{.accumulate = f32,
                                          .rescales = {.lanes = kSplitWarps * kAhead, .extra = 4}};
 
 struct Splits {
-  int count;     // blocks for the positions of a sequence
-  int each;      // positions of a split; 0: the length in equal parts
-  int chunks;    // blocks for the queries of a key/value head
-  float* parts;  // of every query and split its maximum and its sum, then its output; none with one split
+  int count;     // splits per sequence
+  int each;      // positions per split; 0: equal parts of the length
+  int chunks;    // blocks for the queries of one key/value head
+  float* parts;  // per query and split: maximum and sum, then output; null with one split
 };
 
-// Positions of a split: whole steps of a block, so that only the last one is ragged.
+// Positions per split: a multiple of a block's step, so that only the last split is partial.
 __device__ inline int split_length(const Splits& s, int length, int step) {
   return s.each ? s.each : ((length + s.count - 1) / s.count + step - 1) / step * step;
 }
 
-// exp2(m - base), where nothing was seen 0.
+// exp2(m - base), or 0 if m = -inf (no keys).
 __device__ inline float shrunk(float m, float base) { return exp2_approx(m - (base == -INFINITY ? 0.0f : base)); }
 
 template <class T, int kDim, bool kPacked>
 struct Stream {
   static constexpr int kPack = 16 / sizeof(T), kLanes = kDim / kPack < kWarp ? kDim / kPack : kWarp;
-  static constexpr int kPacks = kDim / kPack / kLanes, kChannels = kPack * kPacks;  // of a lane
+  static constexpr int kPacks = kDim / kPack / kLanes, kChannels = kPack * kPacks;  // per lane
   static constexpr int kStreams = kSplitWarps * (kWarp / kLanes), kStep = kStreams * kAhead;
-  // The first channel of a lane's pack.
+  // The first channel of a pack of this lane.
   __device__ static int channel(int pack) { return (pack * kLanes + lane_id() % kLanes) * kPack; }
-  // A lane's channels of a row; zeros beyond dim, and all zeros where there is no row.
+  // Loads a lane's channels of a row; zeros beyond dim, or all zeros if not `there`.
   __device__ static void load(const T* row, bool there, int dim, Vec<T, kPack> (&out)[kPacks]) {
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
@@ -69,16 +69,16 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
   const int batch = rest / splits.chunks / p.kv_heads;
   const int rows = p.queries * p.group, length = ld(p.lengths + batch), each = split_length(splits, length, S::kStep);
   const int begin = split * each, end = begin + each < length ? begin + each : length;
-  if (begin >= end && split > 0) return;  // the first split answers for a sequence of no positions
+  if (begin >= end && split > 0) return;  // the first split handles an empty sequence
 
-  // The rows' queries, and how far each of them sees.
+  // The queries of the rows, and the number of keys that each sees.
   float q[kRows][S::kChannels], o[kRows][S::kChannels], max[kRows], sum[kRows];
   int limit[kRows], least = end;
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = first_row + r;
     Vec<T, S::kPack> raw[S::kPacks];
-    // Note: element by element, since q need not be aligned as the pools are.
+    // Note: element by element, since q may be less aligned than the pools.
     Stream<T, kDim, false>::load(p.q.of(batch, row / p.group, kv * p.group + row % p.group), row < rows, p.dim, raw);
 #pragma unroll
     for (int c = 0; c < S::kChannels; ++c) q[r][c] = to_float(raw[c / S::kPack][c % S::kPack]), o[r][c] = 0;
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
   const std::int32_t* const table = p.table_of(batch);
   const int stream = warp_id() * (kWarp / S::kLanes) + lane_id() / S::kLanes;
   for (int base = begin; base < end; base += S::kStep) {
-    // A few keys and values.
+    // Load the next kAhead keys and values.
     Vec<T, S::kPack> k[kAhead][S::kPacks], v[kAhead][S::kPacks];
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
       S::load(p.k.of(page, slot, kv), there, p.dim, k[u]);
       S::load(p.v.of(page, slot, kv), there, p.dim, v[u]);
     }
-    // Some rows do not see all of them: what a hidden value holds must not meet its weight of zero.
+    // Some rows do not see all of these keys: hidden values must not be multiplied by their weight of zero (inf, NaN).
     const bool hidden = base + S::kStep > least;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
         s[u] = base + u * S::kStreams + stream < limit[r] ? dot * scale_log2e : -INFINITY;
         larger = fmaxf(larger, s[u]);
       }
-      // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.
+      // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
       const float shrink = shrunk(max[r], larger);
       sum[r] *= shrink, max[r] = larger;
 #pragma unroll
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
     }
   }
 
-  // The streams of a warp join.
+  // Join the streams of a warp.
 #pragma unroll
   for (int r = 0; r < kRows; ++r)
 #pragma unroll
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
       for (int c = 0; c < S::kChannels; ++c) o[r][c] = fmaf(o[r][c], mine, shuffle_xor(o[r][c], offset) * theirs);
     }
 
-  // The warps of a block, through shared memory: [warp, row] maxima and sums, [warp, row, channel] outputs.
+  // Join the warps of a block through shared memory: [warp, row] maxima and sums, [warp, row, channel] outputs.
   float* const max_of = shared_memory<float>();
   float* const sum_of = max_of + kSplitWarps * kRows;
   float* const o_of = sum_of + kSplitWarps * kRows;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T
   }
 }
 
-// The splits of a sequence join: a block for a query of a head.
+// Joins the splits of a sequence: one block per query and head.
 template <class T>
 __global__ void __launch_bounds__(kSplitThreads) paged_attention_join(Problem<T> p, Splits splits, int step) {
   const int rows = p.queries * p.group, row = static_cast<int>(blockIdx.x) % rows;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queries that share a key/value head together, so that it is read once for them, and the positions of every sequence in as
-// many splits as it takes to fill the device (flash decoding: Dao et al. 2023).  How many depends on the batch, so the bits of a
-// sequence's answer depend on what else is in it.
+// Queries that share a key/value head are processed together, so K and V are read once for them; the positions of a sequence are
+// split over as many blocks as fill the device (flash decoding: Dao et al. 2023).  The number of splits depends on the batch, and
+// so do the bits of a sequence's result.
 #include "cuda/paged_attention/split_run.cuh"
 
 namespace assay::ROOM(paged_attention, split_keys) {
 
-// Blocks that keep a large device busy, and positions below which another split costs more than it gains.
+// Number of blocks that fill a large device, and the fewest positions that are worth a split.
 inline constexpr std::int64_t kBlocks = 1056, kLeastPositions = 128;
 
 std::int64_t splits_of(const paged_attention::Args& a) {
@@ -20,7 +20,7 @@ std::size_t workspace_bytes(const paged_attention::Args& a) { return parts_bytes
 KERNEL(paged_attention){
     .dtypes = {f16, bf16, f32},
     .position_matters = true,
-    .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions, four pages of the smallest usual size
+    .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions: four pages of 16 slots
     .numerics = kSplitNumerics,
     .supports = split_supports,
     .workspace_bytes = workspace_bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernels in splits are launched: the instance for a head_dim, an alignment and a number of queries.
+// Launch of the split kernels: selects the instance for head_dim, alignment and number of queries.
 #pragma once
 
 #include "cuda/paged_attention/split.cuh"
@@ -11,11 +11,11 @@ inline Legality split_supports(const paged_attention::Args& a) {
   return extents_fit(a);
 }
 
-// Whether rows of the pools are whole packs of 16 bytes.
+// Whether rows of the pools consist of whole 16-byte packs.
 inline bool packed(const paged_attention::Args& a) {
   return a.k_pool.rows_aligned(16) && a.v_pool.rows_aligned(16) && a.q.shape[3] * size_of(a.q.dtype) % 16 == 0;
 }
-// Queries of a block: those that share a key/value head, up to eight; four where rows are not packed, which nobody is fast with.
+// Queries per block: those that share a key/value head, up to eight; up to four if rows are not packed, a slow case anyway.
 inline int split_rows(const paged_attention::Args& a) {
   const std::int64_t rows = a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]);
   return !packed(a) ? 4 : rows == 1 ? 1 : rows <= 4 ? 4 : 8;
@@ -55,7 +55,7 @@ void choose_rows(const paged_attention::Args& a, const Launch& l, const Splits& 
   }
 }
 
-// `each` positions a split, or with 0 equal parts of every sequence.
+// `each`: positions per split; 0: equal parts of every sequence.
 inline void run_splits(const paged_attention::Args& a, const Launch& l, std::int64_t count, int each) {
   if (nothing_to_do(a)) return;
   const Splits splits{.count = static_cast<int>(count),

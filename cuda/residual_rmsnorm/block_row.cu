@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a row, any number of columns, any layout.  Up to 64 KiB a row (8,192 columns element by element) the row stays in
-// registers as it came: each byte of x, residual, s and y moved once.  Beyond, s is written first and read again for each pass.
-// 16-byte accesses when every row starts aligned, whatever its length; else element by element.
+// One block per row, any number of columns, any layout.  Rows up to 64 KiB (8,192 columns if unaligned) stay in registers in the
+// storage dtype, so x, residual, s and y are moved once; of longer rows s is written first and read again for each pass.  16-byte
+// accesses if every row starts aligned, for any row length; else single elements.
 #include "cuda/core/row_norm.cuh"
 #include "ops/residual_rmsnorm.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a row, two serial passes, of which the first makes s and the other reads it back: the formula and nothing else, for
-// any layout.
-// The lanes of a warp read elements a row apart, so every access moves a sector to use one element of it.
+// One thread per row, two serial passes, for any layout: the first computes s, the other reads it back.
+// Lanes of a warp read elements one row apart, so each access loads a 32-byte sector for one element.
 #include "cuda/core/row_norm.cuh"
 #include "ops/residual_rmsnorm.hpp"
 

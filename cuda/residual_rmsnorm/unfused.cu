@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a library would run them: s = x + residual, then the RMSNorm of s, which it reads back.
-// The baseline that fusion is measured against, so each kernel is a good one: the sum several 16-byte accesses in flight, the
-// norm that of rmsnorm/block_row.
+// Two kernels, as a library would run them: s = x + residual, then the RMSNorm of s, which it reads back.  The baseline for the
+// fused kernels, so each one is tuned: the sum has several 16-byte accesses in flight, the norm is rmsnorm/block_row's.
 #include "cuda/core/pointwise.cuh"
 #include "cuda/core/row_norm.cuh"
 #include "ops/rmsnorm.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as frameworks that keep the norm apart from its weight run them: x divided by the root, rounded to the dtype,
-// into workspace, then that times gamma.  The baseline that the one kernel is measured against: the first is block_row's
-// without gamma, the second several 16-byte accesses in flight.
+// Two kernels, as frameworks that separate the norm from its weight run them: x divided by the root, rounded to the dtype, into
+// workspace, then that times gamma.  The baseline for the fused kernels: the first is block_row's without gamma, the second has
+// several 16-byte accesses in flight.
 #include "cuda/core/pointwise.cuh"
 #include "cuda/core/row_norm.cuh"
 #include "ops/rmsnorm.hpp"
@@ -10,7 +10,7 @@ namespace assay::ROOM(rmsnorm, unfused) {
 
 using namespace row_norm;
 
-// Rows of the workspace start at multiples of 16 bytes whatever the columns.
+// Rows of the workspace start at multiples of 16 bytes for any number of columns.
 std::int64_t pitch(const rmsnorm::Args& a) {
   const std::int64_t width = kAccess / size_of(a.x.dtype);
   return ceil_div(a.x.shape[1], width) * width;
@@ -27,7 +27,7 @@ KERNEL(rmsnorm){
     .workspace_bytes = workspace_bytes,
 };
 
-// The norm alone: y has no weight.
+// Arguments of the norm step: y without the weight.
 struct Norm {
   Tensor x, y;  // [rows, cols]
   double epsilon;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a row, the row in registers as it came: each byte of x and y moved once, and no barrier.
-// 16-byte accesses when every row starts aligned, whatever its length; else element by element.  Gives up beyond 8 KiB a row
-// (1024 columns element by element): see block_row.
+// One warp per row, the row in registers in the storage dtype, so x and y are moved once, without a barrier.
+// 16-byte accesses if every row starts aligned, for any row length; else single elements.  Supports rows up to 8 KiB (1024
+// columns if unaligned); block_row takes longer ones.
 #include "cuda/core/row_norm.cuh"
 #include "ops/rmsnorm.hpp"
 

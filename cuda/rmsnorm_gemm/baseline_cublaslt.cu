@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of `unfused` with cuBLASLt's product: x r gamma by a kernel of ours, rounded to the dtype, into workspace, then
-// the library's product with the weight.
+// The pipeline of `unfused` with cuBLASLt's product: x r gamma by our kernel, rounded to the dtype, into workspace, then
+// cuBLASLt's product with the weight.
 #include "cuda/core/vendor/cublaslt.hpp"
 #include "cuda/core/vendor/workspace.hpp"
 #include "cuda/rmsnorm_gemm/norm.cuh"
 
 namespace assay::ROOM(rmsnorm_gemm, baseline_cublaslt) {
 
-// Workspace: x r gamma, then the library's own.
+// Workspace: x r gamma, then cuBLASLt's.
 struct Plan {
   Tensor normalised;
   vendor::cublaslt::Matmul product;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = r (x (gamma * W)^T) in f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): a first kernel takes r of every row,
-// gamma meets W on its way into shared memory, r is applied once, in registers.
+// y = r (x (gamma * W)^T) in f32 arithmetic over 128 x 128 tiles (cuda/core/fma_gemm.cuh): a first kernel computes r of every
+// row, W is multiplied by gamma while it is loaded to shared memory, r is applied once, in registers.
 #include "cuda/core/fma_gemm.cuh"
 #include "cuda/rmsnorm_gemm/row.cuh"
 
@@ -11,7 +11,7 @@ using namespace fma_gemm;
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},  // of the products; kRowChain is shorter
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},  // products; kRowChain is shorter
     .workspace_bytes = inverse_rms_bytes,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = r (x (gamma * W)^T) on tensor cores (cuda/core/mma_gemm.cuh): x goes in as it is, a first kernel takes r of every row, and
-// r is applied once, to the accumulators.  gamma meets the fragments of W in registers, two 16-bit products an instruction,
-// each rounded; it is copied to shared memory with the tiles.
+// y = r (x (gamma * W)^T) on tensor cores (cuda/core/mma_gemm.cuh): x enters unchanged, a first kernel computes r of every row,
+// and r is applied once, to the accumulators.  Fragments of W are multiplied by gamma in registers, two 16-bit products per
+// instruction, each rounded; gamma is copied to shared memory with the tiles.
 #include "cuda/core/mma_gamma.cuh"
 #include "cuda/rmsnorm_gemm/row.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread an output: the mean square of its row, then the sum of x r gamma w, one fused multiply-add after the other: the
-// formula and nothing else, for any layout.  Every output sums its row's squares again.
+// One thread per output: the mean square of its row, then the sum of x r gamma w as a serial FMA chain.  Any layout.  Every
+// output recomputes its row's squares.
 #include "cuda/core/kernel.cuh"
 #include "ops/rmsnorm_gemm.hpp"
 

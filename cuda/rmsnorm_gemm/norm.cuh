@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of the pipelines of this room: x r gamma, rounded to the dtype, by one block a row.
+// The norm step, shared by the pipelines of this room: x r gamma, rounded to the dtype, by one block per row.
 #pragma once
 
 #include "cuda/rmsnorm_gemm/row.cuh"
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kRowThreads)
     st(to + h, from_float<T>(to_float(ld(x + h)) * r * to_float(ld(gamma + h))));
 }
 
-// `to` [tokens, hidden], whose rows start at multiples of 16 bytes.
+// `to`: [tokens, hidden], rows start at multiples of 16 bytes.
 inline void run_norm(const rmsnorm_gemm::Args& a, const Tensor& to, void* stream) {
   const auto go = [&]<class T, int N>(Type<T>, std::integral_constant<int, N>) {
     launch(rmsnorm_gemm_norm<T, N>,

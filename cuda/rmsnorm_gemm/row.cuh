@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the reciprocal root mean square of a row, by one block a row.
+// Shared by the kernels of this room: the reciprocal root mean square of a row, by one block per row.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -8,15 +8,15 @@
 
 namespace assay::ASSAY_FLAVOUR::rmsnorm_gemm_room {
 
-inline constexpr int kAccess = 16;  // bytes: the widest access there is
+inline constexpr int kAccess = 16;  // bytes of the widest access
 inline constexpr int kRowThreads = 128, kBatch = 4;
-inline constexpr std::size_t kRowSharedBytes = kWarp * sizeof(float);  // of block_sum
+inline constexpr std::size_t kRowSharedBytes = kWarp * sizeof(float);  // for block_sum
 
-// One of a thread's N sums takes no more than one in ceil(hidden / 128), one of the row's tail included; 3 additions join them
-// and 10 the block.
+// Each of a thread's N sums takes at most ceil(hidden / 128) elements, one of the tail included; 3 additions join them, and 10
+// the block.
 inline constexpr Chain kRowChain = {.lanes = kRowThreads, .extra = 13};
 
-// 1 / sqrt(mean(x^2) + epsilon) in every thread.  N elements an access, kBatch of them in flight.
+// 1 / sqrt(mean(x^2) + epsilon), returned to every thread.  N elements per access, kBatch accesses in flight.
 template <class T, int N>
 __device__ inline float inverse_rms(const T* x, std::int64_t hidden, float epsilon) {
   static_assert(N <= 8 && N <= kRowThreads);

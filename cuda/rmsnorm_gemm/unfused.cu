@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a framework runs them: x r gamma, rounded to the dtype, into workspace, by one block a row, then its product
-// with the weight.  The baseline that the fused norm is measured against.
+// Two kernels, as a framework runs them: x r gamma, rounded to the dtype, into workspace, by one block per row, then its product
+// with the weight.  The baseline for the fused norm.
 #include "cuda/core/product.cuh"
 #include "cuda/rmsnorm_gemm/norm.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frequencies and angles in f32, as most kernels have them: one thread a pair, one block a token.  At position 131,072 such an
-// angle may be off by 33 2^-24 2^17 = 0.26, which the bound of a kernel that declares it allows; near the start it costs nothing.
+// Frequencies and angles in f32, as in most kernels: one thread per pair, one block per token.  At position 131,072 such an angle
+// may be off by 33 2^-24 2^17 = 0.26 rad, which the declared angle_error allows; at small positions the error is negligible.
 #include "cuda/rope/problem.cuh"
 
 namespace assay::ROOM(rope, f32_angles) {
@@ -13,8 +13,8 @@ Legality supports(const rope::Args& a) {
   return Legality::yes();
 }
 
-// The exponent -i step: step and the product round, ln 2 * 20 * 2 units of the frequency; exp2f within 2 ulp, 4 units; the
-// product with the position 1: 32.8 together.  Signs of infinities hang on the angle, so inputs are finite.
+// angle_error: the exponent -i step, for step and the product: ln 2 * 20 * 2 units of the frequency; exp2f within 2 ulp, 4 units;
+// the product with the position 1: 32.8 together.  Inputs are finite, since signs of inf depend on the angle.
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
     .finite_inputs = true,

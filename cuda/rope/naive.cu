@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a pair, one block a token, any layout: the angle in f64, its whole turns taken off before it is f32, cosine and sine
-// of it, the pair turned.  Every head makes its angles again.
+// One thread per pair, one block per token, any layout: the angle in f64, reduced mod 2 pi before it becomes f32; cosine and sine
+// of it; the rotation.  Every head recomputes its angles.
 #include "cuda/rope/problem.cuh"
 
 namespace assay::ROOM(rope, naive) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs by packs: N first channels and their N partners, or, interleaved, 2N neighbours, by two accesses of up to 16 bytes.
+// Pairs in packs: N first channels and their N partners, or, if interleaved, 2N neighbours; two accesses of up to 16 bytes.
 #pragma once
 
 #include "cuda/rope/problem.cuh"
 
 namespace assay::ASSAY_FLAVOUR::rope_room {
 
-// Pack number `at` of a row: `half / N` of them make the channels that turn.
+// Pack number `at` of a row; the rotated channels are `half / N` packs.
 template <class T, int N>
 struct PairPacks {
   Vec<T, N> low, high;
@@ -16,7 +16,7 @@ struct PairPacks {
     low = ld(reinterpret_cast<const Vec<T, N>*>(x + low_channel(p, at)));
     high = ld(reinterpret_cast<const Vec<T, N>*>(x + high_channel(p, at)));
   }
-  // turn(j) is that of pair N at + j.
+  // turn(j): the rotation of pair N at + j.
   template <class TurnOf>
   __device__ void turn_and_store(const Problem<T>& p, T* y, int at, TurnOf&& turn) const {
     float a[N], b[N];
@@ -34,7 +34,7 @@ struct PairPacks {
   }
 
  private:
-  // Neighbours are a pair; of one channel each, the packs are.
+  // Interleaved: adjacent channels form a pair.  Half: element j of both packs forms a pair.
   template <class TurnOf>
   __device__ void interleave(float (&a)[N], float (&b)[N], TurnOf&& turn) const {
     if constexpr (N == 1) {
@@ -51,7 +51,7 @@ struct PairPacks {
   }
 };
 
-// Calls f(integral_constant N): the widest packs that divide the pairs and the head, of rows that all start at multiples of them.
+// Calls f(integral_constant N) with the widest packs that divide the pairs and the head and to which all rows are aligned.
 template <class T, class F>
 void with_pack_width(const rope::Args& a, F&& f) {
   const std::int64_t half = a.rotary() / 2, dim = a.q.shape[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the tensors with their strides, which channels make a pair, turns (turn.cuh).
+// Shared by the kernels of this room: the tensors with their strides, the channels of a pair, rotations (turn.cuh).
 #pragma once
 
 #include "cuda/core/turn.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::rope_room {
 
-// A tensor [batch, seq, heads, head_dim] and what becomes of it, perhaps in the same memory.
+// A tensor [batch, seq, heads, head_dim] and its output, which may be the same memory.
 template <class T>
 struct Side {
   const T* x;
@@ -22,11 +22,11 @@ struct Problem {
   const std::int32_t* positions;  // [batch, seq], or null
   std::int64_t positions_batch, offset;
   std::int64_t tokens, seq;
-  int dim, rotary, half;  // half: the pairs
+  int dim, rotary, half;  // half: number of pairs
   bool interleaved;
   double step;  // the frequency of pair i is 2^(-i step)
 
-  // A row of q or, from q.heads on, of k.
+  // A row of q, or of k if its head index is at least q.heads.
   struct Row {
     const T* x;
     T* y;

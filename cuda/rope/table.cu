@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels: cosines and sines of every token, made in f64 and kept in f32, into workspace; then one thread a pack of pairs over
-// all tokens and heads, which looks them up.  What a model that keeps its table from layer to layer runs is the second one.
+// Two kernels: cosines and sines of every token, computed in f64 and stored as f32 in workspace; then one thread per pack of
+// pairs over all tokens and heads, which reads them.  A model that keeps its table between layers runs only the second.
 #include "cuda/rope/packs.cuh"
 
 namespace assay::ROOM(rope, table) {
@@ -11,10 +11,10 @@ std::size_t workspace_bytes(const rope::Args& a) {
   return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * (a.rotary() / 2)) * sizeof(Turn);
 }
 
-// Cosine and sine round once.
+// Cosine and sine are rounded once.
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
-    .tiles = {tile_bytes(Axis::head_dim, 32)},  // what a thread takes at once
+    .tiles = {tile_bytes(Axis::head_dim, 32)},  // per thread
     .numerics = {.accumulate = f32, .function_error = 1 + 0x1p-20, .angle_error = kAngleError},
     .workspace_bytes = workspace_bytes,
 };
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) rope_table_make(Problem<T> p, Turn* 
 
 template <class T, int N>
 __global__ void __launch_bounds__(kThreads) rope_table_apply(Problem<T> p, const Turn* table) {
-  // Items of a row: packs of pairs, then packs of channels that are copied.
+  // Items of a row: packs of rotated pairs, then packs of copied channels.
   const int packs = p.half / N, rest = (p.dim - p.rotary) / N, items = packs + rest;
   const std::int64_t all = p.tokens * p.heads() * items;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kBatch * kThreads + threadIdx.x;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a token: its angles are made once, in shared memory, for all heads, while packs of 16 bytes of q and k are on their
-// way.  Narrower packs where the pairs, the head or an alignment ask for them.  Angles in f64, less their whole turns in f32.
+// One block per token: computes its angles once, in shared memory, for all heads, while 16-byte packs of q and k are in flight.
+// Narrower packs if pairs, head size or alignment require it.  Angles in f64, reduced mod 2 pi, then f32.
 #include "cuda/rope/packs.cuh"
 
 namespace assay::ROOM(rope, vector16) {
 
 inline constexpr int kThreads = 256, kBatch = 2;
 
-// What a thread takes at once: two packs of 16 bytes.
+// A thread processes two 16-byte packs at a time.
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile_bytes(Axis::head_dim, 32)},
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
   Turn* const turns = shared_memory<Turn>();
   const int thread = static_cast<int>(threadIdx.x), packs = p.half / N, all = p.heads() * packs;
 
-  // The first batch on its way.
+  // Load the first batch.
   PairPacks<T, N> v[kBatch];
   const auto load = [&](int base) {
 #pragma unroll
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
   };
   load(thread);
 
-  // The angles of the token.
+  // Compute the angles of the token.
   const std::int64_t position = p.position(token);
   for (int i = thread; i < p.half; i += kThreads) st(turns + i, turn_by(angle_of(p.step, i, position)));
   sync_block();
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
       }
   }
 
-  // Channels that do not turn; in place they are where they belong.
+  // Copy the channels that are not rotated; in place there is nothing to do.
   const int rest = (p.dim - p.rotary) / N;
   for (int item = thread; item < p.heads() * rest; item += kThreads) {
     const auto row = p.row(token, item / rest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUB: DeviceReduce for a whole tensor, DeviceSegmentedReduce, a block a row, for rows; sums in f32, whatever the elements are.
+// CUB: DeviceReduce if x is one row, else DeviceSegmentedReduce, one block per row; sums in f32 for any dtype.
 #include <limits>
 
 #include "cuda/core/vendor/cub_gpu.cuh"
@@ -20,7 +20,7 @@ struct Square {
   }
 };
 
-// Returns the bytes of workspace; without workspace nothing else.
+// Returns the bytes of workspace that are needed; runs only if `workspace` is not null.
 std::size_t reduce(const row_reduce::Args& a, void* workspace, std::size_t bytes, void* stream) {
   std::size_t needed = 0;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
@@ -46,11 +46,11 @@ Legality supports(const row_reduce::Args& a) {
 }
 std::size_t workspace_bytes(const row_reduce::Args& a) { return a.x.shape[0] == 0 ? 0 : reduce(a, nullptr, 0, nullptr); }
 
-// Note: the library chooses its blocks by the device.  At least 256 threads share a row, each of which takes 16 or 20 elements
-// at a time, and no more of them than its share; 13 additions join a block, and as many with some 24 before them the blocks.
+// Note: CUB chooses its blocks by the device.  At least 256 threads share a row, each taking 16 or 20 elements at a time; 13
+// additions join a block, and 13 after some 24 more join the blocks.
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
-    .position_matters = true,  // whether its row lies at a multiple of 16 bytes, and whether there are others
+    .position_matters = true,  // depends on 16-byte alignment of the row, and on the number of rows
     .tiles = {tile(Axis::rows, 1), tile(Axis::cols, 4096)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kLanes, .extra = 20 + 13 + 24 + 13}},
     .supports = supports,
@@ -59,7 +59,7 @@ KERNEL(row_reduce){
 
 void run(const row_reduce::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;
-  // Note: to ask again how much workspace it wants would cost as long as the call.
+  // Note: skips the query for the workspace size, which costs as much as the call.
   reduce(a, l.workspace, std::numeric_limits<std::size_t>::max(), l.stream);
 }
 

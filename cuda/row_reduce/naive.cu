@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a row, one element after the other; logsumexp in two passes, the maximum first.  For any layout.
-// The lanes of a warp read elements a row apart, so every access moves a sector to use one element of it.
+// One thread per row, serial; logsumexp in two passes, the maximum first.  Any layout.
+// Lanes of a warp read elements one row apart, so each access loads a 32-byte sector for one element.
 #include "cuda/core/kernel.cuh"
 #include "ops/row_reduce.hpp"
 
@@ -10,7 +10,7 @@ inline constexpr int kThreads = 128;
 inline constexpr std::int64_t kMostCols = 1 << 22;
 
 Legality supports(const row_reduce::Args& a) {
-  if (a.x.shape[1] > kMostCols) return Legality::no("a row exceeds 2^22 columns, and a serial sum of more has few digits left");
+  if (a.x.shape[1] > kMostCols) return Legality::no("a row exceeds 2^22 columns: a serial f32 sum of more has few digits left");
   return Legality::yes();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: the reduction that was asked for as a type.
+// Shared by the kernels of this room: the requested reduction as a type.
 #pragma once
 
 #include "cuda/core/fold.cuh"
@@ -8,13 +8,13 @@
 
 namespace assay::ASSAY_FLAVOUR::row_reduce_room {
 
-// Whether so many lanes share a row that what each sums serially in f32 leaves digits: 2^22 roundings of 2^-24 are a quarter.
+// Checks that a lane's serial f32 sum is not too long: 2^22 roundings of 2^-24 are a relative error of a quarter.
 inline Legality short_shares(const row_reduce::Args& a, int lanes) {
   if (a.x.shape[1] <= std::int64_t{lanes} << 22) return Legality::yes();
-  return Legality::no("a lane's share exceeds 2^22 columns, and its sum has few digits left");
+  return Legality::no("a lane's share exceeds 2^22 columns: its serial f32 sum has few digits left");
 }
 
-// Calls f(Type<Fold>{}).
+// Calls f(Type<Fold>{}) for the requested reduction.
 template <class F>
 void with_fold(Reduction what, F&& f) {
   switch (what) {
@@ -25,7 +25,7 @@ void with_fold(Reduction what, F&& f) {
   }
 }
 
-// Calls f(Type<T>{}, Type<Fold>{}, N): 16 bytes to an access where every row starts at a multiple of them, else an element.
+// Calls f(Type<T>{}, Type<Fold>{}, N): N elements are 16 bytes if every row is so aligned, else N is 1.
 template <class F>
 void with_all(const row_reduce::Args& a, F&& f) {
   with_type(a.x.dtype, [&]<class T>(Type<T>) {

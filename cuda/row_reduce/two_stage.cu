@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row in up to 1024 parts, a block each, whose results wait in workspace; then a block a row joins them.  So one long row, a
-// whole tensor, fills the machine; the order depends on the extents alone, and no atomics are in it: the same bits at every run.
+// A row is split into up to 1024 parts, one block each, with partial results in workspace; then one block per row joins them, so
+// that one long row fills the device.  The order of additions depends on the extents alone, without atomics: deterministic.
 #include "cuda/row_reduce/row.cuh"
 
 namespace assay::ROOM(row_reduce, two_stage) {
@@ -8,10 +8,10 @@ namespace assay::ROOM(row_reduce, two_stage) {
 using namespace row_reduce_room;
 
 inline constexpr int kThreads = 256;
-inline constexpr std::int64_t kLeastPart = 4096, kMostParts = 1024;  // columns of a part, parts of a row
-inline constexpr std::size_t kFoldBytes = 8;                         // of the largest
+inline constexpr std::int64_t kLeastPart = 4096, kMostParts = 1024;  // columns per part, parts per row
+inline constexpr std::size_t kFoldBytes = 8;                         // size of the largest fold
 
-// A thread for each of so many, in whole warps.
+// One thread per thing, rounded up to whole warps.
 dim3 threads_for(std::int64_t things) {
   return dim3(kWarp * std::clamp<std::int64_t>(ceil_div(things, kWarp), 1, kThreads / kWarp));
 }
@@ -27,8 +27,8 @@ Legality supports(const row_reduce::Args& a) {
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::cols, kLeastPart)},
-    // A thread has 4096 / 256 = 16 columns, or beyond 1024 parts cols / 2^18; at most a pack of 8 and a part of one more, and
-    // one of the tail; 10 joins; 1024 / 256 = 4 and 10 joins of the parts.
+    // A thread has 4096 / 256 = 16 columns, or beyond 1024 parts cols / 2^18; at most a pack of 8 and part of another more, and
+    // one of the tail; 10 joins; then 1024 / 256 = 4 and 10 joins for the parts.
     .numerics = {.accumulate = f32, .chain = {.lanes = kMostParts * kThreads, .extra = 50},
                  .rescales = {.lanes = kMostParts * kThreads, .extra = 50}},
     .supports = supports,

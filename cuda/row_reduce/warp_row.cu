@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a row: each lane takes packs of 16 bytes, four on their way at once, then the lanes join; no shared memory and no
-// barrier.  logsumexp online, in one pass.  Element by element where rows do not start at multiples of 16 bytes.
+// One warp per row: each lane reads 16-byte packs, four in flight, then shuffles join the lanes, without shared memory or
+// barrier.  logsumexp is online, in one pass.  Falls back to single elements where rows are not 16-byte aligned.
 #include "cuda/row_reduce/row.cuh"
 
 namespace assay::ROOM(row_reduce, warp_row) {
 
 using namespace row_reduce_room;
 
-inline constexpr int kRows = 4;  // warps a block
+inline constexpr int kRows = 4;  // warps per block
 
 Legality supports(const row_reduce::Args& a) { return short_shares(a, kWarp); }
 
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kRows), tile_bytes(Axis::cols, 16 * kWarp)},
-    // A lane has at most a pack of 8 more than its share, and one of the tail; 5 joins.
+    // A lane adds at most a pack of 8 more than its share, and one of the tail; 5 joins.
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
     .supports = supports,
 };

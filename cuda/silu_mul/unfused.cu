@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, as a framework runs them: s = silu(gate), rounded to the dtype, into y; then y = s up.  The baseline that the
-// fused pair is measured against: packs of 16 bytes, several in flight.
+// Two kernels, as a framework runs them: s = silu(gate), rounded to the dtype, into y; then y = s up.  The baseline for the fused
+// kernel: 16-byte packs, several in flight.
 #include "cuda/core/activation.cuh"
 #include "cuda/core/pointwise.cuh"
 #include "ops/silu_mul.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's softmax over each row, by its accurate algorithm: the row's maximum is subtracted first.
+// cuDNN's softmax over each row with its "accurate" algorithm, which subtracts the row's maximum first.
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/vendor/cudnn.hpp"
 #include "ops/softmax.hpp"
@@ -8,8 +8,8 @@ namespace assay::ROOM(softmax, baseline_cudnn) {
 
 Legality supports(const softmax::Args& a) { return vendor::cudnn::supports(vendor::cudnn::Softmax{a.x, a.y}); }
 
-// Note: how the library sums is not said; that a warp shares a row at least, and that its exp flushes, is taken for granted.
-// What it gives for 16 bits has been rounded to them twice, and a row of nothing but -inf gives zeros, not NaN.
+// Note: cuDNN does not document how it sums; assumed: at least a warp shares a row, and its exp flushes subnormals.  16-bit
+// results are rounded to the dtype twice, and a row of only -inf gives zeros, not NaN.
 KERNEL(softmax){
     .dtypes = {f16, bf16, f32},
     .finite_inputs = true,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block a row, any number of columns.  Up to 32,768 (unaligned: 16,384) the row stays in registers as floats: each byte
-// moved once, each exp taken once.  Beyond, online: one pass keeps a maximum and a sum in each thread, the sum rescaled when a
-// batch of 32 columns raises the maximum; the row is read again, from L2 if it kept it, for the output.
-// 16-byte accesses when every row starts aligned, whatever its length; else element by element.
+// One block per row, any number of columns.  Rows up to 32,768 columns (unaligned: 16,384) stay in registers as floats: x and y
+// are moved once, each exp is computed once.  Longer rows: an online pass keeps a maximum and a sum per thread, rescaled when a
+// batch of 32 columns raises the maximum; the row is read again, possibly from L2, for the output.  16-byte accesses if every row
+// starts aligned, for any row length; else single elements.
 #include "cuda/softmax/row.cuh"
 
 namespace assay::ROOM(softmax, block_row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a row, three serial passes (maximum, sum, output): the formula and nothing else, for any layout.
-// The lanes of a warp read elements a row apart, so every access moves a sector to use one element of it.
+// One thread per row, three serial passes (maximum, sum, output), for any layout.
+// Lanes of a warp read elements one row apart, so each access loads a 32-byte sector for one element.
 #include "cuda/core/kernel.cuh"
 #include "ops/softmax.hpp"
 
@@ -21,7 +21,7 @@ __global__ void softmax_naive(const T* x, T* y, std::int64_t rows, std::int64_t 
   if (row >= rows) return;
   x += row * x_stride, y += row * y_stride;
 
-  float max = -INFINITY;  // Note: fmaxf passes a NaN over, which then shows in the sum
+  float max = -INFINITY;  // Note: fmaxf ignores a NaN, which still reaches the sum
   for (std::int64_t c = 0; c < cols; ++c) max = fmaxf(max, to_float(ld(x + c)));
 
   float sum = 0;

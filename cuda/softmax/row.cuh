@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of this room share: their arguments as they travel to the device.
+// Kernel arguments, shared by the kernels of this room.
 #pragma once
 
 #include "cuda/core/row_softmax.cuh"

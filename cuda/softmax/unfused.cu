@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel a step, as a library without this op would run them: the maximum of each row; e = exp(x - max), rounded to the
-// dtype, into y, and its sum; y = e / sum.  Maxima and sums wait in f32.
-// The baseline that fusion is measured against: a block a row, 16-byte accesses and several of them in flight.
+// One kernel per step, as a library without this op would run it: the maximum of each row; e = exp(x - max), rounded to the
+// dtype, into y, and its sum; y = e / sum.  Maxima and sums are kept in f32.
+// The baseline for the fused kernels: one block per row, several 16-byte accesses in flight.
 #include "cuda/softmax/row.cuh"
 
 namespace assay::ROOM(softmax, unfused) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp a row, the row in registers as floats: each byte moved once, each exp taken once, no barrier.
-// 16-byte accesses when every row starts aligned, whatever its length; else element by element.  Gives up beyond 2048
-// columns, 64 registers a lane: see block_row.
+// One warp per row, the row in registers as floats: x and y are moved once, each exp is computed once, no barrier.
+// 16-byte accesses if every row starts aligned, for any row length; else single elements.  Supports up to 2048 columns, 64
+// registers per lane; block_row takes longer rows.
 #include "cuda/softmax/row.cuh"
 
 namespace assay::ROOM(softmax, warp_row) {
 
-inline constexpr int kRows = 4;  // warps a block
+inline constexpr int kRows = 4;  // warps per block
 inline constexpr std::int64_t kMostCols = 64 * kWarp;
 
 Legality supports(const softmax::Args& a) {
-  if (a.x.shape[1] > kMostCols) return Legality::no("a row exceeds 2048 columns, what a warp keeps in registers");
+  if (a.x.shape[1] > kMostCols) return Legality::no("a row exceeds 2048 columns, the most that a warp keeps in registers");
   return Legality::yes();
 }
 
 KERNEL(softmax){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kRows), tile(Axis::cols, 8 * kWarp)},
-    // Eights pairwise (3) and one after the other, 256 columns to an eight of every lane; the tail (1), the butterfly (5).
+    // Groups of 8 are summed pairwise (3), then in sequence, 256 columns per step of the warp; tail (1), butterfly (5).
     .numerics = {.accumulate = f32, .chain = {.lanes = 8 * kWarp, .extra = 3 + 1 + 5}, .flushes_subnormals = true},
     .supports = supports,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `unfused` with cuBLASLt's products, as an eager framework runs the block: a library call or an element-wise kernel
-// a step, scores in memory, no step fused with another but for the bias in a product's epilogue.
+// The steps of `unfused` with cuBLASLt's products, as an eager framework runs the block: one library call or element-wise kernel
+// per step, scores in memory, nothing fused except biases in the products' epilogues.
 #include "cuda/transformer_layer/layer.cuh"
 #include "cuda/core/vendor/cublaslt.hpp"
 
@@ -52,7 +52,7 @@ KERNEL(transformer_layer){
     .dtypes = {f16, bf16, f32},
     .least_arch = 80,
     .finite_inputs = true,
-    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
+    .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // for every product
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Eager>},
     .available = vendor::cublaslt::available,
     .supports = supports<Eager>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused kernels of this tree: the first norm inside the projections, attention without scores in memory, the residual with
-// the norm after it, gate, up and SwiGLU (or the bias and GELU) in one product.  What is left between them is the outputs.
+// the norm after it, and gate, up and SwiGLU (or the bias and GELU) in one product.
+// Between steps only outputs of the op are stored.
 #include "cuda/transformer_layer/layer.cuh"
 
 namespace assay::ROOM(transformer_layer, fused) {
@@ -15,7 +16,7 @@ class Fused final : public Layer {
     project_into(a.wv, a.bv, a.v);
   }
   void attend() override { steps(flash(a), attention(a.q, a.k, a.v)); }
-  // Branches that both read x leave nothing to fuse here.
+  // If both branches read x (gptneox), there is nothing to fuse here.
   void add_residual() override {
     const Tensor x = matrix(a.x, tokens), attn = matrix(a.attn, tokens), h = matrix(a.h, tokens), norm2 = matrix(a.norm2, tokens);
     if (parallel) return Layer::add_residual();
@@ -48,7 +49,7 @@ class Fused final : public Layer {
     if (output == kO) return flash(a).traits.numerics;
     if (output == kAct)
       return llama ? PRODUCT_OF(gemm_swiglu, a.x.dtype).traits.numerics : PRODUCT_OF(gelu_linear, a.x.dtype).traits.numerics;
-    return Layer::numerics(a, output);  // the chains of residual_* are those of the norms
+    return Layer::numerics(a, output);  // residual_* have the chains of the norms
   }
 
  private:

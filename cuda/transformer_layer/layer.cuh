@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block step by step, one kernel a step.  Others replace some of its steps.
+// The block step by step, one kernel per step; derived layers override steps.
 #pragma once
 
 #include "cuda/transformer_layer/steps.cuh"
@@ -55,7 +55,7 @@ class Layer {
   }
   virtual void add_second_residual() { add_into(a.h, a.mlp, a.y); }
 
-  // What each output is held to.
+  // The numerics that each output is judged by.
   static Numerics numerics(const Args& a, int output) {
     return numerics_with(PRODUCT_OF(linear, a.x.dtype).traits.numerics, a, output);
   }
@@ -63,7 +63,7 @@ class Layer {
     using enum transformer_layer::Output;
     const Numerics norm = a.dialect == transformer_layer::Dialect::llama ? KERNEL_OF(rmsnorm, block_row).traits.numerics
                                                                          : KERNEL_OF(layernorm, block_row).traits.numerics;
-    // Of two steps, the longer chain: f32's products are one each.
+    // The longer chain of two steps; f32's products are single chains.
     Numerics stored = product;
     stored.stores_intermediate = true;
     if (a.x.dtype != f32) stored.chain = norm.chain;
@@ -116,14 +116,14 @@ class Layer {
     r.rotary_dim = a.rotary(), r.base = a.base;
     return r;
   }
-  // L goes to workspace.
+  // L is written to workspace.
   attention_forward::Args attention(const Tensor& q, const Tensor& k, const Tensor& v) {
     const Tensor lse = steps.room(f32, {q.shape[0], q.shape[2], q.shape[1]});
     return {.q = q, .k = k, .v = v, .o = a.o, .lse = lse, .mask = attention_forward::Mask::causal};
   }
 };
 
-// What the declaration and the launcher of a layer are made of.
+// Builds the declaration and the launcher of a layer.
 template <class L>
 Steps asked(const transformer_layer::Args& a) {
   Steps steps;
@@ -133,7 +133,7 @@ Steps asked(const transformer_layer::Args& a) {
 template <class L>
 Legality supports(const transformer_layer::Args& a) {
   for (const Tensor* t : {&a.x, &a.wq, &a.wk, &a.wv, &a.wo, &a.w_up, &a.w_down, &a.y, &a.q, &a.k, &a.v, &a.o, &a.act})
-    if (!t->contiguous()) return Legality::no("rows that are apart are not supported");
+    if (!t->contiguous()) return Legality::no("tensors must be contiguous");
   return asked<L>(a).supported();
 }
 template <class L>
@@ -148,7 +148,7 @@ template <class L>
 constexpr KernelTraits<transformer_layer> traits_of() {
   return {.dtypes = {f16, bf16, f32},
           .least_arch = 80,
-          .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // of every product
+          .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // for every product
           .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<L>},
           .supports = supports<L>,
           .workspace_bytes = workspace_bytes<L>};

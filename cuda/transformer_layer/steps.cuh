@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layers of this room are made of: kernels of other rooms, by the names that the registry knows them by, and room in the
-// workspace for what lies between them.
+// The building blocks of the layers of this room: kernels of other rooms by their registry names, and workspace for the tensors
+// between steps.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -63,11 +63,11 @@ struct Step {
 // Tensor cores for 16-bit elements, f32 arithmetic for f32.
 #define PRODUCT_OF(op, dtype) ((dtype) == f32 ? KERNEL_OF(op, fma_tiled) : KERNEL_OF(op, mma_tiled))
 
-// Takes the steps of a layer, or only asks whether each takes what it would get and how much workspace it wants.
+// Runs the steps of a layer, or only asks whether each supports its arguments and how much workspace it needs.
 class Steps {
  public:
   Steps() = default;
-  // `asked`: what went through the same steps before.
+  // `asked`: a query over the same steps.
   Steps(const Steps& asked, const Launch& l) : launch_(&l), scratch_(asked.scratch_) {}
 
   template <class Op>
@@ -76,7 +76,7 @@ class Steps {
     if (step.traits.workspace_bytes) scratch_ = std::max(scratch_, rounded(step.traits.workspace_bytes(a)));
     if (supported_ && step.traits.supports) supported_ = step.traits.supports(a);
   }
-  // A tensor between steps.  A step's own workspace lies before all of them.
+  // A tensor between steps.  A step's own workspace comes before all of them.
   Tensor room(DType t, std::initializer_list<std::int64_t> shape) {
     Tensor to = dense(nullptr, t, shape);
     if (launch_) to.data = static_cast<char*>(launch_->workspace) + scratch_ + taken_;
@@ -93,7 +93,7 @@ class Steps {
   Legality supported_;
 };
 
-// A tensor without gaps as a matrix of so many rows.
+// A contiguous tensor as a matrix of `rows` rows.
 inline Tensor matrix(const Tensor& t, std::int64_t rows) {
   if (t.rank == 0) return t;
   const std::int64_t cols = rows == 0 ? t.shape[t.rank - 1] : t.size() / rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel a step, as a framework runs the block: norms, every projection, scores, softmax, values, activation and residuals go
-// to memory and come back.  The baseline that fusion is measured against; its kernels are this tree's own.
+// One kernel per step, as a framework runs the block: norms, every projection, scores, softmax, values, activation and residuals
+// all go through memory.  The baseline for `fused`; its kernels are this tree's own.
 #include "cuda/transformer_layer/layer.cuh"
 
 namespace assay::ROOM(transformer_layer, unfused) {

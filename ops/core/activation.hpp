@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU and SiLU: values, slopes, and how far a computed value may lie from f(z) when the argument is known within t.
+// GELU and SiLU: values, derivatives, and the error bound of a computed f(z) whose argument z is known within t.
 //
 //   silu(z) = z s(z)   gelu, tanh form = z s(v), v = 2 sqrt(2/pi) (z + 0.044715 z^3)   gelu, erf form = z/2 erfc(-z/sqrt 2)
 //   with s(v) = 1/(1 + exp(-v)); x/2 (1 + tanh(v/2)) is the same function as z s(v).
 //
-// The argument      |f(z + d) - f(z)| <= min(|f'(z)| t + max|f''| t^2 / 2, max|f'| t) for |d| <= t, with the maxima over all
-//                   z (kBend, kSlope); left of the least slope (kTurn) |f'| falls towards 0, so |f'(z + t)| t holds as well.
-// The computation   u = 2^-24, E u: the relative error of exp, tanh, erf (Numerics::function_error), z~ = z + d.
-//   z w / (1 + t)   t = exp(-|v|), w = 1, or t for v < 0.  v errs by a relative 4u (x^2, two constants and the fma, the
-//                   product), silu's by nothing; t is then off by 4u|v| + E u, of which s sees the share 1 - s; z w, the sum
-//                   and the quotient round:  u |f| (3 + (1 - s)(4|v| + E)).
+// Argument error    |f(z + d) - f(z)| <= min(|f'(z)| t + max|f''| t^2 / 2, max|f'| t) for |d| <= t, with the maxima over all
+//                   z (kBend, kSlope); below kTurn |f'| decreases towards 0, so |f'(z + t)| t is a bound as well.
+// Rounding error    u = 2^-24, E u: the relative error of exp, tanh, erf (Numerics::function_error), z~ = z + d.
+//   z w / (1 + e)   e = exp(-|v|), w = 1, or e for v < 0.  v has a relative error of 4u (x^2, two constants and the fma, the
+//                   product), silu's v = z none; e then has 4u|v| + E u, which changes s by a relative 1 - s times that; z w,
+//                   the sum and the quotient round:  u |f| (3 + (1 - s)(4|v| + E)).
 //   z/2 erfc(a)     a = -z/sqrt 2 errs by a relative 2u (constant, product), and erfc by a erfc'(a)/erfc(a) times that:
 //                   at most z^2 + |z| for a > 0 (Mills' ratio), 1/2 for a < 0; erfcf errs by 4 ulp = 2E u; the product
 //                   rounds:  u |f| (2E + 2 (m^2 + m) + 2), m = max(0, -z)
 //   z/2 (1 + g)     g = tanh or erf (Numerics::cancelling_gelu): g errs by E u and by its argument's error, together at
-//                   most (E + 2) u, since |w g'(w)| <= 1/2; all of it stays when 1 + g cancels; the sum and the product
-//                   round:  u (|z|/2 (E + 2) + 2 |f|)
-// Everything is taken where it is largest within t of z.  A subnormal t or erfc errs by E or 2E half subnormals, which meet
-// |z| or |z|/2; a subnormal product and quotient by half a one.
+//                   most (E + 2) u, since |w g'(w)| <= 1/2; cancellation in 1 + g keeps this absolute error; the sum and the
+//                   product round:  u (|z|/2 (E + 2) + 2 |f|)
+// Each term is evaluated where it is largest within t of z.  Underflow: a subnormal e or erfc errs by E or 2E times half the
+// least subnormal, multiplied by |z| or |z|/2; a subnormal product or quotient errs by half the least subnormal.
 #pragma once
 
 #include <algorithm>
@@ -36,16 +36,16 @@ inline constexpr double kSqrt2OverPi = std::numbers::sqrt2 * std::numbers::inv_s
 inline constexpr double kGeluCubic = 0.044715;
 inline constexpr double kSlope = 1.13;  // max |f'|: 1.1289 and 1.1290 (gelu near 1.42), 1.0999 (silu near 2.40)
 inline constexpr double kBend = 0.798;  // max |f''|: 0.79788 (gelu at 0), 1/2 (silu at 0)
-inline constexpr double kTurn = -2.5;   // f'' < 0 from here to the left: since -1.42 (gelu), -2.40 (silu)
+inline constexpr double kTurn = -2.5;   // f'' < 0 below this (gelu: below -1.42, silu: below -2.40)
 
-// What the sigmoid is taken of, and its derivative.
+// v, the argument of the sigmoid, and dv/dz.
 inline double sigmoid_argument(Activation f, double z) {
   return f == Activation::silu ? z : 2 * kSqrt2OverPi * z * (1 + kGeluCubic * z * z);
 }
 inline double sigmoid_argument_slope(Activation f, double z) {
   return f == Activation::silu ? 1 : 2 * kSqrt2OverPi * (1 + 3 * kGeluCubic * z * z);
 }
-// 1/(1 + exp(-v)), to its last digits for either sign.
+// 1/(1 + exp(-v)), accurate for either sign of v.
 inline double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden of an op that is attention: O, L, and the magnitudes that attention_bound.hpp asks for.
+// The golden of an attention op: O, L, and the magnitudes that attention_bound.hpp needs.
 #pragma once
 
 #include "ops/core/attention_bound.hpp"
@@ -7,21 +7,21 @@
 
 namespace assay {
 
-// Of a query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out of the magnitudes.
+// For each query: s its scaled scores, p = exp(s - L); scores that are infinite or NaN are left out of the magnitudes.
 struct AttentionGolden {
   Array o;             // [batch, seq_q, heads, head_dim]
   Array lse;           // [batch, heads, seq_q]
-  Array pv_abs;        // as o: sum p|v|
-  Array pv_sq;         // as o: sum (pv)^2
-  Array spread;        // as o: attention_spread, which is at least sum p|v - o|
-  Array v_abs;         // as o: sum |v|; or as V: of |v| over this key and those before it
-  Array score_max;     // as lse: the largest s
-  Array score_abs;     // as lse: the largest |s|
-  Array products_abs;  // as lse: the largest sum |q k|, not scaled
-  Array products_sq;   // as lse: the largest sum (q k)^2, not scaled
-  Array p_sq;          // as lse: sum p^2
+  Array pv_abs;        // shape of o: sum p|v|
+  Array pv_sq;         // shape of o: sum (pv)^2
+  Array spread;        // shape of o: attention_spread, which is at least sum p|v - o|
+  Array v_abs;         // shape of o: sum |v|; or shape of V: prefix sums of |v| over the keys
+  Array score_max;     // shape of lse: the largest s
+  Array score_abs;     // shape of lse: the largest |s|
+  Array products_abs;  // shape of lse: the largest sum |q k|, not scaled
+  Array products_sq;   // shape of lse: the largest sum (q k)^2, not scaled
+  Array p_sq;          // shape of lse: sum p^2
 
-  // Of query `at`; what a channel adds is o to spread, of element i.
+  // The magnitudes of the query at element `at` of lse; add_channel sets those of element i of o.
   AttentionMagnitudes magnitudes(std::int64_t at) const {
     AttentionMagnitudes m;
     m.lse = lse[at], m.score_max = score_max[at], m.score_abs = score_abs[at], m.p_sq = p_sq[at];

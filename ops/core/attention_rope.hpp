@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding inside attention: q and k are turned before they are multiplied, as ops/rope.hpp has it.  Key j of a
-// sequence stands at offset + j, a query at the place of the last key that it would see under a causal mask.
+// Rotary position embedding inside attention: q and k are rotated (ops/rope.hpp) before the scores.  Key j of a sequence has
+// position offset + j; a query has the position of the last key that it would see under a causal mask.
 #pragma once
 
 #include <cmath>
@@ -13,15 +13,15 @@ namespace assay {
 struct AttentionRope {
   enum class Pairs { none, half, interleaved };
   Pairs pairs = Pairs::none;
-  double rotary_dim = 0, base = 10000, offset = 0;  // rotary_dim 0: head_dim, or one less where that is odd; base 0: 10,000
+  double rotary_dim = 0, base = 10000, offset = 0;  // rotary_dim 0: head_dim rounded down to even; base 0: 10,000
 
-  // Channels that turn; those after them stay.
+  // Number of rotated channels; the rest of the head is left as it is.
   std::int64_t rotary(std::int64_t head_dim) const {
     if (pairs == Pairs::none) return 0;
     return rotary_dim == 0 ? head_dim / 2 * 2 : static_cast<std::int64_t>(rotary_dim);
   }
   double base_used() const { return base == 0 ? 10000 : base; }
-  // The channels of pair i of so many channels that turn; its angle is position * base_used()^(-2i/turning).
+  // The two channels of pair i of `turning` rotated channels; its angle is position * base_used()^(-2i/turning).
   std::int64_t first(std::int64_t i) const { return pairs == Pairs::interleaved ? 2 * i : i; }
   std::int64_t second(std::int64_t i, std::int64_t turning) const {
     return pairs == Pairs::interleaved ? 2 * i + 1 : i + turning / 2;
@@ -36,14 +36,14 @@ struct AttentionRope {
   }
 
   static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // f32 holds every position
-  // `tokens`: of queries and keys together.
+  // `tokens`: number of queries and keys together.
   Legality legal(std::int64_t head_dim, std::int64_t tokens) const {
     if (!(rotary_dim >= 0 && rotary_dim <= static_cast<double>(head_dim)) || std::fmod(rotary_dim, 2) != 0)
       return Legality::no("rotary_dim must be even and no more than head_dim");
-    if (base != 0 && !(base >= 1 && base <= kMostBase)) return Legality::no("rope_base must be 0 or one of 1 ... 2^60");
+    if (base != 0 && !(base >= 1 && base <= kMostBase)) return Legality::no("rope_base must be 0 or between 1 and 2^60");
     if (std::floor(offset) != offset) return Legality::no("rope_offset must be a whole number");
     if (pairs != Pairs::none && !(std::fabs(offset) + static_cast<double>(tokens) <= kMostPosition))
-      return Legality::no("a position exceeds 2^24");
+      return Legality::no("rope_offset is too large: a position exceeds 2^24");
     return Legality::yes();
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes: one glossary for the whole project.
+// The named axes of tensors, shared by all ops.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// `one` is no axis of any op: the shape of a tensor with a single value.
+// `one` is not an axis of any op; it is the shape of a tensor with a single value.
 enum class Axis : std::uint8_t {
   batch,
   seq_q,
@@ -42,7 +42,7 @@ inline constexpr std::array<AxisInfo, 16> kAxes{{
     {"kv_heads", "key/value heads; heads is a multiple of it"},
     {"head_dim", "channels of one head"},
     {"tokens", "positions of all sequences together"},
-    {"hidden", "channels of the model's stream"},
+    {"hidden", "channels of the model's residual stream"},
     {"ffn", "channels inside the feed-forward block"},
     {"out", "output features of a projection"},
     {"rows", "independent rows of a matrix"},
@@ -55,7 +55,7 @@ inline constexpr std::array<AxisInfo, 16> kAxes{{
 
 constexpr std::string_view name(Axis a) { return a == Axis::one ? "1" : kAxes[static_cast<std::size_t>(a)].name; }
 
-// The extent of every axis of one case; 0 where the op has no such axis, and 1 of Axis::one.
+// The extent of every axis of one case; 0 if the op has no such axis, 1 for Axis::one.
 struct Dims {
   std::array<std::int64_t, kAxes.size() + 1> extent = [] {
     std::array<std::int64_t, kAxes.size() + 1> none{};
@@ -67,7 +67,7 @@ struct Dims {
   constexpr bool operator==(const Dims&) const = default;
 };
 
-// An axis of an op's contract, with the least extent for which the formula means something.
+// An axis of an op's contract, with the least extent for which the formula is defined.
 struct AxisUse {
   Axis axis;
   std::int64_t least = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors without gaps.
+// Contiguous tensors.
 #pragma once
 
 #include <initializer_list>
@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// Gives a tensor the strides of one without gaps.
+// Sets the strides to those of a contiguous row-major tensor.
 inline void close_up(Tensor& t) {
   std::int64_t step = 1;
   for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];

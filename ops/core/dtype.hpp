@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: their sizes, their roundings, and exact conversion to and from f64.
+// Element types: size, rounding, conversion from f64 (one rounding) and to f64 (exact).
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ constexpr std::optional<DType> parse_dtype(std::string_view text) {
 }
 
 namespace detail {
-// 2^e for a normal f64 exponent, without libm.
+// 2^e for the exponent e of a normal f64.
 constexpr double exp2i(int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); }
 }  // namespace detail
 
@@ -74,7 +74,7 @@ constexpr double overflow_threshold(DType t) {
   return t == f64 ? std::numeric_limits<double>::infinity() : detail::exp2i(f.max_exponent) * (2.0 - detail::exp2i(-f.precision));
 }
 
-// Rounds to the nearest value of a format, ties to even, subnormals and overflow as IEEE 754 has them.
+// Rounds to the nearest value of a format, ties to even, with IEEE 754 subnormals and overflow.
 inline double round_to(FloatFormat f, double v) {
   if (f.precision >= 53 || v == 0.0 || !std::isfinite(v)) return v;
   if (f == info(f32).format) return static_cast<double>(static_cast<float>(v));
@@ -82,7 +82,7 @@ inline double round_to(FloatFormat f, double v) {
   if (std::fabs(v) >= threshold) return std::copysign(std::numeric_limits<double>::infinity(), v);
   const int e = static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52 & 0x7ff) - 1023;
   const int exponent = e < f.min_exponent ? f.min_exponent : e;
-  // Adding and taking away 1.5·2^52 quanta rounds at the quantum, in the mode that the hardware is in: to nearest, ties to even.
+  // Adding and subtracting 1.5·2^52 quanta rounds at the quantum in the hardware's mode: to nearest, ties to even.
   const double anchor = detail::exp2i(exponent - f.precision + 1 + 52) * 1.5;
   return std::copysign((v + anchor) - anchor, v);
 }
@@ -118,7 +118,7 @@ void store(void* p, std::int64_t i, T v) {
 }
 }  // namespace detail
 
-// Element i of an array, exactly.  Any alignment.
+// Element i of an array as f64, which is exact.  Any alignment.
 inline double decode(DType t, const void* p, std::int64_t i) {
   switch (t) {
     case DType::f16: return detail::f16_value(detail::load<std::uint16_t>(p, i));

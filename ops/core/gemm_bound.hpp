@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a dot product of length k, accumulated in f32, may lie from its exact value c.
+// Error bound of a dot product of length k, accumulated in f32, with exact value c.
 // S = sqrt(sum (ab)^2), A = sum |ab|, u: unit roundoff of the accumulator, p: a partial sum.
 //
 //   FMA chain    n = chain.roundings(k) + 1 roundings (the first product rounds as well), each of at most u |p|.
 //     coherent     |p| <= A:                                             n u A
 //     independent  the errors are a random walk of variance u^2 p^2 / 3 a step, p^2 about S^2 + c^2 at most:
-//                  sqrt(n/3) u (S + |c|) is one deviation; lambda = 6:    lambda sqrt(n) u (S + |c|), where the factor
-//                  sqrt(3) that is left out pays for walks that stray further than where they end
+//                  sqrt(n/3) u (S + |c|) is one deviation; lambda = 6:    lambda sqrt(n) u (S + |c|); leaving out the
+//                  1/sqrt(3) covers partial sums that exceed S + |c| on the way
 //   Tensor core  a step aligns m products and the accumulator to the largest of them and truncates each: F >= 24
 //                fractional bits lose at most u max(|p|, |ab|) a term, m + 1 terms; and truncates the result towards
 //                zero, at most 2u |p| (bit for bit on an H200: simt/mma.cpp).  ceil(k/m) steps.
 //     coherent     ceil(k/m) (m + 3) u A
 //     independent  the result's truncation is one-sided, so it adds up:   ceil(k/m) 2u (|c| + 2S), |p| <= |c| + 2S;
-//                  the terms' are of random sign, and no more of them than FMA has roundings:  lambda sqrt(k) u (S + |c|)
-// What underflows costs at most half the least subnormal for each term.  The coherent form is the worst case, so the
-// independent one is never larger.
+//                  the terms' truncations have random signs, and count as k roundings:  lambda sqrt(k) u (S + |c|)
+// Underflow costs at most half the least subnormal per term.  The coherent form is the worst case and caps the independent one.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +24,9 @@
 
 namespace assay {
 
-inline constexpr double kLambda = 6;  // deviations: one in 5e8 random walks goes further
+inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out
 
+// sum_abs = A, sum_sq = S^2.
 inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq) {
   const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k);
   const double underflow = (terms + 2) * 2 * rounding_floor(numerics.accumulate);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far attention's gradients may lie from their exact values.  Over the visible pairs of a query (dQ) or of a key (dK, dV):
-// weights p = exp(s - L) from a given L, g = dO V^T and D = sum dO o, dS = p (g - D); x: the other factor of a gradient's sum, k,
-// q or dO.  product_error: gemm_bound.hpp.  u: unit roundoff of the accumulator, u_p: of the storage dtype, with the largest
-// magnitudes of the pairs wherever one is meant.
+// Error bound of attention's gradients, which are sums over the visible pairs of a query (dQ) or of a key (dK, dV).  Notation:
+// weights p = exp(s - L) from a given L, g = dO V^T and D = sum dO o, dS = p (g - D); x: the second factor of the sum: k for dQ,
+// q for dK, dO for dV.  product_error: gemm_bound.hpp.  u: unit roundoff of the accumulator, u_p: of the storage dtype.  A
+// magnitude of a single pair (|s|, |g - D|) stands for the largest among the pairs.
 //
 //   score   s: scale * product_error of head_dim terms.
 //   exponent  s - L, M = max(|s|, |L|): scale rounded u|s|, its product u|s|, the difference u|s - L|; where scale log2(e) is one
 //           factor, that constant u|s - L|, products u|s| and u|L|, scale u|s|, the FMA u|s - L|; together below 7u M.
 //   exp     function_error u.
-//   p       epsilon is the sum of these: |p'/p - 1| <= e^epsilon - 1 = eta; and lost = half the least subnormal, or 2^-126 where
-//           a function flushes.  From epsilon = 1 on nothing is known.
-//   g - D   either is a sum of head_dim products: tau = 2 product_error; the difference rounds, u.
+//   p       epsilon is the sum of these: |p'/p - 1| <= e^epsilon - 1 = eta; and lost = half the least subnormal, or 2^-126 if
+//           exp flushes subnormals.  From epsilon = 1 on the bound is infinite.
+//   g - D   g and D are sums of head_dim products: tau = 2 product_error; the difference rounds, u.
 //   dS      the product rounds, u:  sum |dS' - dS||x| <= eta sum|dS x| + (1 + eta)(tau sum p|x| + 3u (sum|dS x| + tau sum p|x|))
-//           + (lost |g - D| + floor) sum|x|, the third u for what is of second order.
-//   stored  a weight w (p for dV, dS else) rounded to the storage dtype before it meets x: eta is uniform within u_p, deviation
-//           0.58 u_p: independent 0.58 lambda u_p sqrt(sum (w x)^2), coherent u_p sum|w x|; the error so far rounds as well;
-//           below the least normal half the least subnormal each: floor_p sum|x|.  Where P itself is stored, dS inherits all
-//           that: as much again, and floor_p |g - D| sum|x|.  Where scale dS is rounded, floor_p is divided by a scale below 1.
-//   flushed where storage flushes, x loses 2^-126 at most: 2^-126 sum|w|, below |g - D| (dS) or 1 (p) a term; and the output.
-//           What v and dO lose in g is not paid for.
-//   sum     product_error of n terms, of what the steps above left.
+//           + (lost |g - D| + floor) sum|x|; the third u covers second-order terms.
+//   stored  a weight w (p for dV, else dS) rounded to the storage dtype before it is multiplied by x: |eta| <= u_p, uniform,
+//           deviation 0.58 u_p: independent 0.58 lambda u_p sqrt(sum (w x)^2), coherent u_p sum|w x|; the error so far rounds as
+//           well; subnormal weights: floor_p sum|x|.  If P is stored, dS inherits its error: the same amount again, and
+//           floor_p |g - D| sum|x|.  If scale dS is rounded, floor_p is divided by a scale below 1.
+//   flushed if the kernel flushes subnormal inputs, x loses at most 2^-126: 2^-126 sum|w|, |w| <= |g - D| (dS) or 1 (p); so does
+//           the output.  Flushed v and dO in g are not covered.
+//   sum     product_error of n terms, applied to the perturbed sum.
 //   scale   rounded and multiplied: 2u.     out   one rounding.
 #pragma once
 
@@ -32,19 +32,19 @@
 
 namespace assay {
 
-// The largest of the pairs that a gradient sums over; see attention_backward::Pairs.
+// The largest magnitudes among the pairs that a gradient sums over; see attention_backward::Pairs.
 struct LargestOfPairs {
   double score, products_abs, products_sq, gradient, gradient_abs, gradient_sq;
 };
-// An element of a gradient, and the sums of attention_backward::Sums.
+// One element of a gradient, and its sums (attention_backward::Sums).
 struct GradientSums {
   std::int64_t terms;
   double value, abs, sq, weighted, operand;
 };
 
 namespace detail {
-// What rounding weights to the storage dtype makes of sum w x, known within `error`; `times`: so many times over; `scale`: of
-// the weights that are rounded.
+// Error of sum w x, known within `error`, after its weights are rounded to the storage dtype `times` times; scale: the factor
+// that the rounded weights include.
 inline double stored_weights_error(DType storage, Errors errors, const GradientSums& s, double error, double times,
                                    double scale) {
   const double worst = s.abs, walk = 0.58 * kLambda * std::sqrt(s.sq);
@@ -52,19 +52,19 @@ inline double stored_weights_error(DType storage, Errors errors, const GradientS
   return times * (unit_roundoff(storage) * (once + error) + rounding_floor(storage) / std::min(scale, 1.0) * s.operand);
 }
 
-// What flushed operands and outputs make of sum w x, |w| below `weight`.
+// Error of sum w x, |w| <= `weight`, if subnormal operands and outputs are flushed to zero.
 inline double flushed_storage_error(const Numerics& numerics, const GradientSums& s, double weight) {
   return numerics.flushes_storage ? 0x1p-126 * (static_cast<double>(s.terms) * weight + 1) : 0;
 }
 
-// The sum itself, its terms already off by `error`.
+// Error of the sum, whose terms are already off by `error` in total.
 inline double gradient_sum_error(const Numerics& numerics, Errors errors, const GradientSums& s, double value, double error) {
   const double root = std::sqrt(s.sq) + error;
   return error + product_error(numerics, errors, s.terms, std::fabs(value) + error, s.abs + error, root * root);
 }
 }  // namespace detail
 
-// epsilon of the weights; infinite where nothing is known of them.
+// epsilon of the weights; infinite from 1 on.
 inline double weight_error(const Numerics& numerics, Errors errors, std::int64_t head_dim, double scale,
                            const LargestOfPairs& m) {
   const double u = unit_roundoff(numerics.accumulate), product = std::min(m.score / scale, m.products_abs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel file declares about itself, and what it is handed at launch.
+// What a kernel file declares about itself, and what its launcher receives.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct DTypes {
   constexpr bool has(DType t) const { return bits >> static_cast<int>(t) & 1; }
 };
 
-// How much of an axis one block takes: what "more than one tile, and a ragged tail" is measured by.
+// How much of an axis one block processes; tells whether a case has several tiles and a partial last one.
 struct Tile {
   Axis axis = Axis::rows;
   std::int64_t bytes_or_extent = 0;  // see `of_bytes`
@@ -38,16 +38,16 @@ struct KernelTraits {
   int least_arch = 75;         // sm_ number
   bool deterministic = true;   // the same bits at every run
   bool finite_inputs = false;  // takes no NaN and no infinity
-  // The bits of an element depend on where in its tensor it lies, or on the other extents (how sums are split, say).
+  // The bits of an element depend on its index in the tensor, or on other extents (for example, how sums are split).
   bool position_matters = false;
   std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
-  Legality (*available)() = nullptr;                                   // of a library it calls; none: it calls none
-  Legality (*supports)(const typename Op::Args&) = nullptr;            // none: every legal case
-  std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // none: 0
+  Legality (*available)() = nullptr;                                   // is the library it calls installed; null: it calls none
+  Legality (*supports)(const typename Op::Args&) = nullptr;            // null: every legal case
+  std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // null: 0
 };
 
-// What a launcher gets beside its arguments.  Both belong to the caller.
+// What a launcher receives beside its arguments; the caller owns both.
 struct Launch {
   void* stream = nullptr;     // cudaStream_t on a GPU
   void* workspace = nullptr;  // workspace_bytes(args) of device memory, 256-byte aligned, contents undefined

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a normalised element xhat may lie from its exact value.  Worst case, so it holds for independent and for coherent
-// rounding errors alike.  u: unit roundoff of the accumulator, n: the roundings of the longest chain of additions, q: of the
-// division by cols, floor: half the least subnormal, which is what underflow costs at most.
+// Error bound of a normalised element xhat.  It is the worst case, so it holds for independent and for coherent rounding errors.
+// u: unit roundoff of the accumulator, n: number of roundings in the longest chain of additions, q: in the division by cols,
+// floor: half the least subnormal, the most that underflow costs.
 //
 // LayerNorm in two passes (mean, then the mean of squared deviations); d = x - mean, r = 1/sqrt(var + epsilon), xhat = d r:
 //   mean   n dependent additions and the division:                 |dmean| <= (n+q) u mean|x| + floor
 //   var    the mean square of (d - dmean)(1+u) is (var + dmean^2) within a relative (n+q+3) u: 2 for the rounded
-//          difference squared, 1 for the square, n for the sum, q for the division; no cross term, since sum d = 0.  So it errs
-//          upwards by dmean^2 and that share of both, downwards by that share of var alone.  Underflow of squares and mean.
+//          difference squared, 1 for the square, n for the sum, q for the division; no cross term, since sum d = 0.  So it is
+//          too large by at most dmean^2 + (n+q+3) u (var + dmean^2), too small by at most (n+q+3) u var; underflow of the squares
+//          and of the mean adds 2 floor.
 //   r      epsilon rounded and added: 2 u; square root and division: 2 u more.  r stays in [r/sqrt(1+up), r/sqrt(1-down)].
 //   xhat   r (dmean (1+rho) + |d| (rho + 2u)) + floor: 1 u for the difference, 1 u for the product d r.
 //
 // RMSNorm; m = mean(x^2), r = 1/sqrt(m + epsilon), xhat = x r:
-//   m      all terms are positive: a relative (n+q+1) u, 1 for the square.  Underflow of squares and mean.
+//   m      all terms are positive: a relative (n+q+1) u, 1 for the square; underflow adds 2 floor.
 //   r      as above.
 //   xhat   |x| r (rho + u) + floor.
 //
-// Second-order products of these terms are paid for by kSecondOrder (n u <= 2^-8 for n <= 65537).
+// kSecondOrder covers the second-order products of these terms (n u <= 2^-8 for n <= 65537).
 #pragma once
 
 #include <cmath>
@@ -28,12 +29,13 @@ namespace assay {
 
 inline constexpr double kSecondOrder = 1 + 0x1p-10;
 
-// The roundings of a mean of n terms, but for the terms' own.
+// Number of roundings in a mean of n terms, those of the terms themselves not counted.
 inline double mean_roundings(const Numerics& numerics, std::int64_t n) {
   return static_cast<double>(numerics.chain.roundings(n) + division_roundings(n));
 }
 
-// rho, the relative error of 1/sqrt(total) where total errs by up and down, absolute, and by epsilon's two roundings.
+// rho, the relative error of 1/sqrt(total) if total is too large by at most `up` or too small by at most `down`, and epsilon
+// adds two roundings.
 inline double inverse_root_error(double u, double total, double up, double down) {
   const double above = up / total + 2 * u, below = down / total + 2 * u;
   if (!(below < 1)) return std::numeric_limits<double>::infinity();
@@ -56,16 +58,16 @@ inline double rmsnorm_error(const Numerics& numerics, std::int64_t cols, double 
   return std::fabs(x) * (inverse_root_error(u, total, error, error) + u) / std::sqrt(total) + floor;
 }
 
-// y = xhat gamma + beta, in one FMA or two roundings, xhat within `error`; then rounded to the dtype.
+// Error of y = xhat gamma + beta, computed in one FMA or two roundings, xhat within `error`; then rounded to the dtype.
 inline double affine_error(DType chip, DType storage, double error, double gamma, double scaled, double y) {
   const double u = unit_roundoff(chip);
   const double t = std::fabs(gamma) * error + u * (std::fabs(scaled) + std::fabs(y)) + rounding_floor(chip);
   return (t + unit_roundoff(storage) * (std::fabs(y) + t) + rounding_floor(storage)) * kSecondOrder;
 }
 
-// y = xhat gamma, in one rounding, xhat within `error`; then rounded to the dtype.
+// Error of y = xhat gamma, computed in one rounding, xhat within `error`; then rounded to the dtype.
 inline double scaled_error(const Numerics& numerics, DType storage, double error, double gamma, double xhat) {
-  // x r stored on the way: u_o |xhat| + floor.
+  // xhat itself stored in the dtype: u_o |xhat| + floor.
   if (numerics.stores_intermediate) error += unit_roundoff(storage) * (std::fabs(xhat) + error) + rounding_floor(storage);
   const double y = std::fabs(xhat * gamma);
   const double t = std::fabs(gamma) * error + unit_roundoff(numerics.accumulate) * y + rounding_floor(numerics.accumulate);

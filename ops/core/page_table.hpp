@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page tables as ops take them: position p of sequence b is slot p % page_size of page page_table[b, p / page_size].  Entries
-// that no position of a sequence needs may hold anything.
+// Page tables of a paged K/V cache: position p of sequence b is in slot p % page_size of page page_table[b, p / page_size].
+// Table entries past a sequence's length are ignored and may hold anything.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Tensors in host memory.
+// The tensors are in host memory.
 struct PageTable {
   const Tensor& entries;  // [batch, max_pages]
   const Tensor& lengths;  // [batch]
@@ -20,12 +20,12 @@ struct PageTable {
   std::int64_t page(std::int64_t sequence, std::int64_t position) const {
     return static_cast<std::int64_t>(entries.at(sequence * entries.shape[1] + position / page_size));
   }
-  // The row of a pool [pages, page_size, ...] that holds a position.
+  // The row of the pool, seen as [pages * page_size, ...], that holds a position.
   std::int64_t row(std::int64_t sequence, std::int64_t position) const {
     return page(sequence, position) * page_size + position % page_size;
   }
 
-  // Every length has room in its table, and every page that a position needs is there.
+  // Checks that every length fits its table and that every page in use exists.
   Legality legal() const {
     const std::int64_t room = entries.shape[1] * page_size;
     for (std::int64_t b = 0; b < entries.shape[0]; ++b) {

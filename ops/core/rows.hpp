@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows a golden must answer.  A row is everything but the last axis of the op's first output, numbered row-major:
-// all of them, or a sample where all would cost too much.
+// The rows that a golden must compute: all, or a sample where all would cost too much.  A row is one index of all axes but the
+// last of the op's first output, numbered row-major.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace assay {
 
 struct Rows {
   std::int64_t total = 0;
-  std::vector<std::int64_t> sample{};  // sorted, no row twice; empty: all rows
+  std::vector<std::int64_t> sample{};  // sorted, unique; empty: all rows
 
   bool all() const { return sample.empty(); }
   std::int64_t count() const { return all() ? total : static_cast<std::int64_t>(sample.size()); }

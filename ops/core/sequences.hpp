@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed sequences: the rows of a tensor [batch, seq, ...] taken as one run of batch * seq tokens, of which sequence b has those
-// from starts[b] up to starts[b + 1].  A sequence may have none.
+// Packed sequences (varlen): the batch * seq rows of a tensor [batch, seq, ...] are one list of tokens; sequence b has the tokens
+// [starts[b], starts[b + 1]).  A sequence may be empty.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace assay {
 
-// Its rows of q and o, and of k and v, counted over the whole batch.
+// Rows of q and o, and of k and v, that belong to one sequence, counted over the whole batch.
 struct Sequence {
   std::int64_t first_query, queries, first_key, keys;
 };
 
-// Starts [batch + 1], in host memory.
+// starts: [batch + 1], in host memory.
 inline std::int64_t start_of(const Tensor& starts, std::int64_t sequence) {
   return static_cast<std::int64_t>(starts.at(sequence));
 }
@@ -25,9 +25,9 @@ inline Sequence packed_sequence(const Tensor& q_starts, const Tensor& k_starts, 
   return {query, start_of(q_starts, b + 1) - query, key, start_of(k_starts, b + 1) - key};
 }
 
-// The sequence that a token is of.
+// The sequence that holds a token.
 inline std::int64_t sequence_of_token(const Tensor& starts, std::int64_t token) {
-  std::int64_t low = 0, high = starts.shape[0] - 1;  // it is one of [low, high)
+  std::int64_t low = 0, high = starts.shape[0] - 1;  // the answer is in [low, high)
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (start_of(starts, middle) <= token ? low : high) = middle;
@@ -35,7 +35,7 @@ inline std::int64_t sequence_of_token(const Tensor& starts, std::int64_t token) 
   return low;
 }
 
-// They never fall, and every token is somebody's.
+// Checks that the starts begin at 0, never decrease and end at `tokens`.
 inline Legality starts_legal(std::string_view name, const Tensor& starts, std::int64_t tokens) {
   const std::int64_t batch = starts.shape[0] - 1;
   for (std::int64_t b = 0; b <= batch; ++b) {
@@ -47,7 +47,7 @@ inline Legality starts_legal(std::string_view name, const Tensor& starts, std::i
   return Legality::yes();
 }
 
-// Whether its first two axes are one, so that tokens can be counted through.
+// Whether the first two axes can be merged into one of constant stride.
 inline bool one_run(const Tensor& t) { return t.shape[0] <= 1 || t.stride[0] == t.shape[1] * t.stride[1]; }
 
 }  // namespace assay

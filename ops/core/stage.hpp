@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of an op that is made of other ops, by the names of those in the registry.
+// A stage of a composite op: a step that is judged by the contract of another op in the registry.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace assay {
 
-// One or more outputs, and by the contract of which op they follow from tensors that are inputs or outputs of stages before.
+// One or more outputs of the composite, computed by `op` from its inputs and the outputs of earlier stages.
 struct Stage {
-  // A tensor of that op and the tensor that it is, whose elements it has in the same order, whatever its shape.  One that is
-  // absent here is absent there; an output that is not named is nobody's.
+  // Binds tensor `name` of the stage's op to tensor `is` of the composite: the same elements in the same order, the shape may
+  // differ.  A tensor absent in the composite is absent in the stage; an output of the stage that is not bound is not judged.
   struct Part {
     std::string_view name, is;
   };
@@ -23,7 +23,7 @@ struct Stage {
   std::string_view op;
   std::vector<Part> parts;
   std::vector<std::pair<std::string_view, double>> attributes;
-  Dims dims;  // of that op
+  Dims dims;  // of the stage's op
 };
 
 inline Dims dims_of(std::initializer_list<std::pair<Axis, std::int64_t>> extents) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor known at run time: where it is, what its elements are, how it is laid out.
+// A tensor typed at run time: data, dtype, shape and strides.
 #pragma once
 
 #include <array>
@@ -37,9 +37,9 @@ struct Tensor {
     }
     return true;
   }
-  // The rows of a matrix may be apart; the elements of a row may not.
+  // Whether the elements of each row are contiguous; rows may be strided.
   bool rows_contiguous() const { return rank == 0 || shape[rank - 1] <= 1 || stride[rank - 1] == 1; }
-  // Every row (along the last axis) starts at a multiple of `bytes`.
+  // Whether every row (along the last axis) starts at a multiple of `bytes`.
   bool rows_aligned(std::int64_t bytes) const {
     if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes)) return false;
     for (int i = 0; i + 1 < rank; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions against all bit patterns, and against a compiler's own conversions over hashed values.
+// Tests conversions on all 16-bit patterns, and against the compiler's own conversions on hashed values.
 #include "ops/core/dtype.hpp"
 
 #include "catch_shim.hpp"
@@ -20,20 +20,20 @@ std::uint64_t hashed(std::uint64_t i) {
 }
 
 std::uint16_t encoded(DType t, double v) {
-  std::uint64_t room = 0;  // of the widest dtype
+  std::uint64_t room = 0;  // holds the widest dtype
   encode(t, &room, 0, v);
   return static_cast<std::uint16_t>(room);
 }
 double decoded(DType t, std::uint16_t bits) { return decode(t, &bits, 0); }
 
-// A finite value of a 16-bit format from its bits, written in another way than dtype.hpp does: with ldexp.
+// A finite value of a 16-bit format from its bits; unlike dtype.hpp it uses ldexp.
 double by_ldexp(std::uint16_t b, int mantissa_bits, int bias) {
   const int m = b & ((1 << mantissa_bits) - 1), e = b >> mantissa_bits & ((1 << (15 - mantissa_bits)) - 1);
   const double v = e ? std::ldexp((1 << mantissa_bits) + m, e - bias - mantissa_bits) : std::ldexp(m, 1 - bias - mantissa_bits);
   return b & 0x8000 ? -v : v;
 }
 
-// Values that sit where rounding is decided: of every exponent of the format and beyond, and near and at its ties.
+// Values at, just above and just below ties of the format, for every exponent of the format and beyond.
 double probe(std::uint64_t i, int kept_bits, int low_exponent, int high_exponent) {
   const std::uint64_t h = hashed(i);
   const int exponent = low_exponent + static_cast<int>(h % static_cast<std::uint64_t>(high_exponent - low_exponent + 1));
@@ -168,7 +168,7 @@ TEST_CASE("dtype: roundoff, floor and sizes are those of the formats") {
   CHECK(rounding_floor(bf16) == 0x1p-134);
   CHECK(rounding_floor(f32) == 0x1p-150);
   CHECK(rounding_floor(f64) == 0);
-  // The floor is what is lost at most below the normal range: at the tie it goes to zero, just above it does not.
+  // The floor is half the least subnormal: that value ties to zero, one just above it does not.
   for (const DType t : {f16, bf16, f32}) {
     CHECK(round_to(t, rounding_floor(t)) == 0);
     CHECK(round_to(t, std::nextafter(rounding_floor(t), 1.0)) == 2 * rounding_floor(t));
@@ -182,7 +182,7 @@ TEST_CASE("dtype: roundoff, floor and sizes are those of the formats") {
   CHECK_FALSE(parse_dtype("BF16").has_value());
 }
 
-TEST_CASE("dtype: elements are read and written at any alignment, and beside nothing else") {
+TEST_CASE("dtype: elements are read and written at any alignment, and neighbouring bytes stay") {
   for (const DType t : {f16, bf16, f32, f64, i32, i64}) {
     alignas(16) unsigned char bytes[64];
     for (int offset = 0; offset < 16; ++offset) {

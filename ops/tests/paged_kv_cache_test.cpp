@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page tables against a model that keeps every sequence's values whole, over drawn histories: by rapidcheck, which makes a
-// failing history shorter, where there is one, else by a seeded loop.
+// Tests the page tables against a model that keeps each sequence's values in a vector, over random histories: with rapidcheck,
+// which shrinks a failing history, if installed; else with a seeded loop.
 #include "ops/core/paged_kv_cache.hpp"
 
 #include <map>
@@ -16,12 +16,12 @@ using namespace assay;
 
 namespace {
 
-// A cache beside what it is to hold: a pool of numbers, and the values of each sequence.
+// A cache, its pool of numbers, and the values that each sequence should hold.
 struct Trial {
   Trial(std::int64_t pages, std::int64_t page_size)
       : cache(pages, page_size), pool(static_cast<std::size_t>(pages * page_size), -1) {}
 
-  // One step of a history; what went wrong, or nothing.
+  // Runs one step of a history; returns what went wrong, empty if nothing.
   std::string step(std::uint32_t word) {
     const std::uint32_t kind = word % 8, amount = word >> 16 & 0xff;
     if (kind == 0 || model.empty()) {
@@ -43,7 +43,7 @@ struct Trial {
   }
 
   std::string append(PagedKvCache::Sequence s, std::vector<int>& values, std::int64_t tokens) {
-    // As many pages as the new positions begin, and one where they would write to another's.
+    // Pages needed: those that the new positions start, and one for a copy if the last page is shared.
     const std::int64_t size = cache.page_size(), length = static_cast<std::int64_t>(values.size());
     std::int64_t needed = tokens > 0 && length % size && cache.references(cache.table(s).back()) > 1 ? 1 : 0;
     for (std::int64_t p = length; p < length + tokens; ++p) needed += p % size == 0;
@@ -63,7 +63,7 @@ struct Trial {
     return {};
   }
 
-  // What does not agree with the model; nothing: all does.
+  // The first difference from the model; empty if there is none.
   std::string difference() const {
     std::map<std::int32_t, std::int64_t> references;
     for (const auto& [s, values] : model) {
@@ -138,20 +138,20 @@ TEST_CASE("paged_kv_cache: a prefix is shared until one of its sequences writes 
   CHECK((copy->from == 1 && copy->to == 2 && copy->rows == 4));
   CHECK((cache.row(a, 19) == 1 * 16 + 3 && cache.row(b, 19) == 2 * 16 + 3 && cache.row(b, 20) == 2 * 16 + 4));
   CHECK((cache.references(0) == 2 && cache.references(1) == 1 && cache.references(2) == 1));
-  CHECK(!cache.append(a, 1));  // its last page is its own again
+  CHECK(!cache.append(a, 1));  // its last page is no longer shared
   cache.release(a);
   CHECK((cache.free_pages() == 2 && cache.references(0) == 1));
   const auto c = cache.fork(b, 16);
-  CHECK(!cache.append(c, 1));  // a whole page is shared for good
+  CHECK(!cache.append(c, 1));  // a full page stays shared
   CHECK(cache.table(c)[0] == cache.table(b)[0]);
 }
 
-TEST_CASE("paged_kv_cache: exhaustion is told and loses nothing") {
+TEST_CASE("paged_kv_cache: PagesExhausted is thrown and leaves the cache unchanged") {
   PagedKvCache cache(3, 16);
   const auto a = cache.create();
   cache.append(a, 40);
   const auto b = cache.fork(a);
-  // One page would be copied and one begun; none is free.
+  // One page would be copied and one added; none is free.
   try {
     cache.append(b, 20);
     FAIL("nothing was thrown");
@@ -179,7 +179,7 @@ TEST_CASE("paged_kv_cache: tables as kernels take them") {
   CHECK_THROWS_AS(cache.write_tables(batch, 5, table, lengths), std::length_error);
 }
 
-TEST_CASE("paged_kv_cache: what is not there is refused, and rows need 64 bits") {
+TEST_CASE("paged_kv_cache: unknown sequences and positions are refused, and rows are 64-bit") {
   CHECK_THROWS_AS(PagedKvCache(-1, 16), std::invalid_argument);
   CHECK_THROWS_AS(PagedKvCache(1, 0), std::invalid_argument);
   CHECK_THROWS_AS(PagedKvCache(std::int64_t{1} << 31, 16), std::invalid_argument);

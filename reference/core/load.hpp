@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor elements as f64, exactly, for any dtype, strides and alignment.
+// Loads tensor elements as f64, exactly, for any dtype, strides and alignment.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,15 +13,15 @@ namespace assay::reference {
 
 namespace detail {
 
-// decode() of an f16 without a branch.  Note: its exponent's bias is 112 less than f32's, so the product is exact, of subnormals
-// too; the largest exponent is an infinity's or a NaN's.
+// Branch-free decode of an f16.  Note: its exponent bias is 112 less than f32's, so the product is exact, also for subnormals;
+// results from 2^16 on are inf or NaN.
 inline float f16_value(std::uint16_t bits) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fff) << 13;
   const float v = std::bit_cast<float>(magnitude) * 0x1p112f, special = std::bit_cast<float>(magnitude | 0x7f800000);
   return std::copysign(v >= 0x1p16f ? special : v, bits & 0x8000 ? -1.0f : 1.0f);
 }
 
-// `count` elements of one row, `step` apart.  The dtype is looked at once, and neighbours are converted together.
+// `count` elements of one row, `step` apart.  The dtype switch is outside the loop, so contiguous rows vectorise.
 inline void decode_run(const Tensor& t, std::int64_t at, std::int64_t step, std::int64_t count, double* out) {
   const auto each = [&](auto&& value) {
     if (step == 1) {
@@ -46,7 +46,7 @@ inline void decode_run(const Tensor& t, std::int64_t at, std::int64_t step, std:
 
 }  // namespace detail
 
-// Elements [begin, begin + count) in row-major order; the last axis is walked without recomputing its offset.
+// Elements [begin, begin + count) in row-major order.
 inline Eigen::ArrayXd load(const Tensor& t, std::int64_t begin, std::int64_t count) {
   Eigen::ArrayXd values(count);
   const std::int64_t inner = t.rank == 0 ? 1 : t.shape[t.rank - 1], step = t.rank == 0 ? 1 : t.stride[t.rank - 1];

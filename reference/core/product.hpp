@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products in f64 with the magnitudes that error bounds need, in blocks that the cores share.
+// Matrix products in f64 with the magnitudes that error bounds need, in blocks that threads share.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,8 +25,8 @@ inline Matrix load_block(const Tensor& t, std::int64_t first, std::int64_t count
 struct Product {
   Matrix value, sum_abs, sum_sq;
 
-  // Of rows [first, first + count) of a weight [rows, inner], read once and a few columns at a time, so that they and what is
-  // made of them stay in the core's cache.  `each(column, |w| of those columns)` is called for every such part.
+  // x times rows [first, first + count) of a weight [rows, inner].  The weight is read once, in tiles of kInner columns that stay
+  // in cache; each(column, |w|) is called per tile.
   template <class Each>
   Product(const Matrix& x, const Tensor& weight, std::int64_t first, std::int64_t count, Each&& each)
       : value(Matrix::Zero(x.rows(), count)), sum_abs(value), sum_sq(value) {
@@ -56,8 +56,8 @@ struct Product {
   }
 };
 
-// Calls use(k, first_out, x_block, ...) for blocks of the wanted rows and of out features: rows[k] ... are those of x_block, in
-// parallel.  `load_x(row, into)` fills one row of a block with `hidden` values.
+// Calls use(k, first_out, count, x_block) in parallel for each block of rows and of output features; x_block holds the rows
+// rows[k], rows[k + 1], ...  load_x(row, into) fills one row of a block with `hidden` values.
 template <class LoadX, class Use>
 void for_product_blocks(const Rows& rows, std::int64_t hidden, std::int64_t out, LoadX&& load_x, Use&& use) {
   constexpr std::int64_t kRows = 128, kOut = 256;

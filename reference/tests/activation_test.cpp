@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU and SiLU against printed values, their slopes against differences, and the constants of their error bound.
+// Tests GELU and SiLU against published values, their derivatives against differences, and the constants of their bound.
 #include "ops/core/activation.hpp"
 
 #include <limits>
@@ -14,11 +14,11 @@ constexpr Activation kAll[] = {Activation::gelu_tanh, Activation::gelu_erf, Acti
 }  // namespace
 
 TEST_CASE("activations: values", "[golden]") {
-  // z Phi(z), Phi as printed in tables of the normal distribution.
+  // z Phi(z), Phi from tables of the normal distribution.
   CHECK(std::fabs(activation(Activation::gelu_erf, 1) - 0.841344746068543) < 1e-15);
   CHECK(std::fabs(activation(Activation::gelu_erf, 2) - 2 * 0.977249868051821) < 1e-15);
   CHECK(std::fabs(activation(Activation::gelu_erf, -3) + 3 * 0.001349898031630095) < 1e-17);
-  // sqrt(2/pi) 1.044715 = 0.8335622..., and tanh of that as the formula has it.
+  // sqrt(2/pi) 1.044715 = 0.8335622..., and tanh of that by the formula.
   CHECK(std::fabs(activation(Activation::gelu_tanh, 1) - 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * 1.044715))) <
         1e-15);
   CHECK(std::fabs(activation(Activation::gelu_tanh, -1) + 0.5 * (1 - std::tanh(std::sqrt(2 / std::numbers::pi) * 1.044715))) <
@@ -59,7 +59,7 @@ TEST_CASE("activations: slopes and the constants of the bound", "[golden]") {
   }
 }
 
-TEST_CASE("activations: the error of an argument is passed on, whatever its size", "[bound]") {
+TEST_CASE("activations: an argument error of any size is propagated", "[bound]") {
   for (const Activation f : kAll)
     for (int i = -400; i <= 400; ++i)
       for (const double t : {0.0, 1e-6, 1e-3, 0.1, 1.0, 30.0}) {
@@ -70,7 +70,7 @@ TEST_CASE("activations: the error of an argument is passed on, whatever its size
             FAIL(static_cast<int>(f) << " at " << z << " +- " << t << ": " << moved << " " << bound);
         }
       }
-  // Where nothing but the function itself errs, its digits are kept: also where 1 + tanh would have lost them all.
+  // With an exact argument the bound stays relative, also where 1 + tanh would cancel.
   for (const Activation f : kAll) CHECK(activation_error({}, f, -5, 0) < 150 * 0x1p-24 * std::fabs(activation(f, -5)));
   CHECK(activation_error({.cancelling_gelu = true}, Activation::gelu_tanh, -5, 0) >
         std::fabs(activation(Activation::gelu_tanh, -5)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand, and against differences of the forward pass.
+// Tests the golden against values computed by hand and against finite differences of the forward pass.
 #include "ops/attention_backward.hpp"
 
 #include <omp.h>
@@ -28,7 +28,7 @@ struct Shape {
   std::int64_t of_keys() const { return batch * keys * kv_heads * dim; }
 };
 
-// The tensors that no attribute has to ask for, by number.
+// Indices of the tensors that are always present.
 std::vector<std::size_t> always_there(const Op& op) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
@@ -83,7 +83,7 @@ Values normal(std::uint64_t seed, std::int64_t n) {
 
 }  // namespace
 
-TEST_CASE("attention_backward: worked out by hand", "[golden]") {
+TEST_CASE("attention_backward: matches values computed by hand", "[golden]") {
   // Scores ln 3 and 0 weigh 3/4 and 1/4; O = 1.  dO = 2: D = 2, dO V = 8 and -16, dS = 3/4 * 6 and 1/4 * -18.
   const Gradients g = gradients({.queries = 1, .keys = 2}, {1}, {kLn3, 0}, {4, -8}, {2});
   CHECK(near(g.dq[0], 4.5 * kLn3));
@@ -94,8 +94,8 @@ TEST_CASE("attention_backward: worked out by hand", "[golden]") {
   CHECK((near(scaled.dq[0], 9 * kLn3) && near(scaled.dk[0], 4.5) && near(scaled.dv[0], 1.5)));
 }
 
-TEST_CASE("attention_backward: gradients are differences of the forward pass", "[golden]") {
-  // Note: thousands of goldens of a few elements each; to wake threads for them takes far longer than they do.
+TEST_CASE("attention_backward: gradients match finite differences of the forward pass", "[golden]") {
+  // Note: one thread, since waking threads costs more than these thousands of tiny goldens.
   const struct OneThread {
     int before = omp_get_max_threads();
     OneThread() { omp_set_num_threads(1); }
@@ -118,7 +118,7 @@ TEST_CASE("attention_backward: gradients are differences of the forward pass", "
         for (std::size_t i = 0; i < x.size(); ++i) {
           const double kept = x[i];
           const auto at = [&](double steps) { return x[i] = kept + steps * kStep, loss(); };
-          // Of fourth order: the error is of the order of kStep^4.
+          // A fourth-order difference: its error is O(kStep^4).
           const double slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * kStep);
           x[i] = kept;
           INFO(name << " " << i << " mask " << mask << ": " << dx[i] << " and " << slope);
@@ -129,19 +129,19 @@ TEST_CASE("attention_backward: gradients are differences of the forward pass", "
     }
 }
 
-TEST_CASE("attention_backward: what is not seen has no gradient, whatever is there", "[golden]") {
+TEST_CASE("attention_backward: hidden pairs have no gradient, whatever they hold", "[golden]") {
   // Four queries, two keys, bottom-right: the first two see nothing, the third key 0 alone.
   const Shape few{.queries = 4, .keys = 2, .mask = 1};
   const Gradients g = gradients(few, {kNaN, 1, 1, 1}, {1, 2}, {3, 4}, {1, kInf, 1, 1});
   CHECK((g.dq[0] == 0 && g.dq[1] == 0 && g.dq[2] == 0));  // one key: dS = 0
   CHECK((std::isfinite(g.dk[0]) && g.dk[0] != 0 && near(g.dk[0], -g.dk[1])));
   CHECK(near(g.dv[0] + g.dv[1], 2));
-  // Top-left, three keys: NaN in the last key reaches the last query alone, and through it every key.
+  // Top-left, three keys: NaN in the last key reaches only the last query, and through it every key.
   const Shape left{.queries = 3, .keys = 3, .mask = 2};
   const Gradients in_k = gradients(left, {1, 1, 1}, {1, 2, kNaN}, {1, 2, 3}, {1, 1, 1});
   CHECK((in_k.dq[0] == 0 && std::isfinite(in_k.dq[1]) && std::isnan(in_k.dq[2])));
   CHECK((std::isnan(in_k.dk[0]) && std::isnan(in_k.dv[2])));
-  // NaN in the first dO: what sees key 0 alone.
+  // NaN in the first dO, whose query sees key 0 only.
   const Gradients in_do = gradients(left, {1, 1, 1}, {1, 2, 3}, {1, 2, 3}, {kNaN, 1, 1});
   CHECK((std::isnan(in_do.dq[0]) && std::isfinite(in_do.dq[1]) && std::isnan(in_do.dk[0]) && std::isfinite(in_do.dk[1])));
   CHECK((std::isnan(in_do.dv[0]) && std::isfinite(in_do.dv[1])));
@@ -152,7 +152,7 @@ TEST_CASE("attention_backward: what is not seen has no gradient, whatever is the
   CHECK((no_query.dk == Values{0, 0} && no_query.dv == Values{0, 0}));
 }
 
-TEST_CASE("attention_backward: a sample answers its queries, the keys at their places, and no others", "[golden]") {
+TEST_CASE("attention_backward: a sample computes its queries, the keys at their positions, and no others", "[golden]") {
   const Shape s{.queries = 6, .keys = 9, .heads = 4, .kv_heads = 2, .dim = 2, .batch = 2, .mask = 1, .scale = 0};
   Values q = normal(1, s.of_queries()), k = normal(2, s.of_keys()), v = normal(3, s.of_keys()), d_o = normal(4, s.of_queries());
   const auto forward = solved("attention_forward", s, {&q, &k, &v});
@@ -170,7 +170,7 @@ TEST_CASE("attention_backward: a sample answers its queries, the keys at their p
   }
 }
 
-TEST_CASE("attention_backward: O and L of a case are the forward pass's, whatever the layout") {
+TEST_CASE("attention_backward: a case gets O and L from the forward pass in every layout") {
   const Op& op = *find_op("attention_backward");
   Case c{.op = "attention_backward", .dtype = f16};
   c.dims[Axis::batch] = 1, c.dims[Axis::seq_q] = 5, c.dims[Axis::seq_k] = 4, c.dims[Axis::heads] = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/attention_forward.hpp"
 
 #include <limits>
@@ -67,7 +67,7 @@ const double kLn3 = std::log(3.0);
 
 }  // namespace
 
-TEST_CASE("attention_forward: worked out by hand", "[golden]") {
+TEST_CASE("attention_forward: matches values computed by hand", "[golden]") {
   // Scores ln 3 and 0 weigh 3/4 and 1/4: O = (3*4 + 1*(-8))/4 = 1, L = ln 4.
   const Solved s({.queries = 1, .keys = 2}, {1}, {kLn3, 0}, {4, -8}, Op::Mask::none, 1);
   CHECK(near(s.o[0], 1));
@@ -110,7 +110,7 @@ TEST_CASE("attention_forward: causal, bottom-right and top-left", "[golden]") {
   CHECK((none.o == std::vector<double>{0, 0} && none.lse == std::vector<double>{-kInf, -kInf}));
 }
 
-TEST_CASE("attention_forward: a window leaves the last keys up to a query's place", "[golden]") {
+TEST_CASE("attention_forward: a window keeps the last w keys up to the query", "[golden]") {
   const std::vector<double> v{12, 24, 36, 48}, zeros(4);
   const auto mean = [&](Op::Mask mask, double window) {
     return std::make_unique<Solved>(Shape{.queries = 2, .keys = 4}, std::vector<double>{0, 0}, zeros, v, mask, 1,
@@ -121,7 +121,7 @@ TEST_CASE("attention_forward: a window leaves the last keys up to a query's plac
   CHECK((left->o[0] == 12 && left->o[1] == 24 && left->lse[1] == 0));
   CHECK((near(none->o[0], 42) && none->o[1] == 48));  // keys 2 and 3, key 3
   CHECK(Op::cost(right->a).flops == 4 * 4);
-  // Keys that ended before the window leave nothing to see, and a NaN before it is not seen.
+  // If all keys lie before the window nothing is visible; a NaN before the window has no effect.
   const Solved few({.queries = 4, .keys = 2}, zeros, {0, 0}, {12, 24}, Op::Mask::causal_top_left, 1, {}, 1);
   CHECK((few.o[0] == 12 && few.o[1] == 24 && few.o[2] == 0 && few.lse[3] == -kInf));
   const Solved before({.queries = 1, .keys = 3}, {1}, {kNaN, 1, 1}, {kNaN, 2, 4}, Op::Mask::causal, 1, {}, 2);
@@ -129,30 +129,30 @@ TEST_CASE("attention_forward: a window leaves the last keys up to a query's plac
 }
 
 TEST_CASE("attention_forward: softcap", "[golden]") {
-  // 2 tanh(x / 2) = ln 3: the first example again.
+  // 2 tanh(x / 2) = ln 3 gives the first example again.
   const Solved s({.queries = 1, .keys = 2}, {0.5}, {4 * std::atanh(kLn3 / 2), 0}, {4, -8}, Op::Mask::none, 1, {}, 0, 2);
   CHECK(near(s.o[0], 1));
   CHECK(near(s.lse[0], std::log(4.0)));
   CHECK(near(s.score_max[0], kLn3));
 }
 
-TEST_CASE("attention_forward: rope turns both sides to where they stand", "[golden]") {
-  // The query stands at 1, as the last key does: (cos 1, sin 1) meets (1, 0) and, two long, (-sin 1, cos 1).
+TEST_CASE("attention_forward: rope rotates q and k by their positions", "[golden]") {
+  // Query and last key have position 1: q becomes (cos 1, sin 1), the keys are (1, 0) and 2 (-sin 1, cos 1).
   Solved s({.queries = 1, .keys = 2, .dim = 2}, {1, 0}, {1, 0, 0, 2}, {1, 1, 3, 3}, Op::Mask::none, 1);
   s.a.rope.pairs = AttentionRope::Pairs::half;
   reference::golden(s.a, s.g, {.total = 1});
   const double first = std::exp(std::cos(1.0));
   CHECK(near(s.lse[0], std::log(first + 1)));
   CHECK(near(s.o[0], (first + 3) / (first + 1)));
-  // Of the second key: m = 1, m' = 2 of either channel, both turned by 1.
+  // Second key: m = 1 and m' = 2 in either channel, both rotated by 1.
   CHECK((near(s.turned[0], 2 * 2) && near(s.turned_far[0], 2 * 2 * 2) && near(s.turned_sum[0], 2 * 3)));
   const Numerics plain{.angle_error = 1, .turn_error = 1}, rounded{.angle_error = 1, .turn_error = 1, .rounds_turned = true};
-  s.a.q.dtype = f16;  // the dtype that they are rounded to
+  s.a.q.dtype = f16;  // the storage dtype, to which q and k are rounded
   const double more = Op::bound(s.a, s.g, rounded, Errors::coherent, 1, 0) - Op::bound(s.a, s.g, plain, Errors::coherent, 1, 0);
   CHECK((more > 2 * 0x1p-11 * s.products_abs[0] && more < 2.1 * 0x1p-11 * s.products_abs[0]));
 }
 
-TEST_CASE("attention_forward: grouped heads, sequences and where they lie", "[golden]") {
+TEST_CASE("attention_forward: grouped heads and sequences are indexed correctly", "[golden]") {
   // One key, so O is its V: batch 2, 2 queries, 4 heads over 2.  v[b][0][kv][c] = 100 b + 10 kv + c.
   std::vector<double> q(2 * 2 * 4 * 2, 1.0), k(2 * 2 * 2, 1.0), v;
   for (int b = 0; b < 2; ++b)
@@ -173,7 +173,7 @@ TEST_CASE("attention_forward: grouped heads, sequences and where they lie", "[go
   }
 }
 
-TEST_CASE("attention_forward: NaN and inf spoil what depends on them", "[golden]") {
+TEST_CASE("attention_forward: NaN and inf reach only what depends on them", "[golden]") {
   // Two channels, three keys, causal top-left, so query i sees keys 0..i.
   const Shape shape{.queries = 3, .keys = 3, .dim = 2};
   const std::vector<double> ones(6, 1.0);
@@ -181,12 +181,12 @@ TEST_CASE("attention_forward: NaN and inf spoil what depends on them", "[golden]
   CHECK((in_v.o[0] == 1 && in_v.o[1] == 1));
   CHECK((in_v.o[2] == kInf && near(in_v.o[3], 1.5)));
   CHECK((in_v.o[4] == kInf && std::isnan(in_v.o[5])));
-  CHECK((near(in_v.lse[2], 2 + kLn3) && in_v.pv_abs[4] < 3));  // magnitudes leave it out
+  CHECK((near(in_v.lse[2], 2 + kLn3) && in_v.pv_abs[4] < 3));  // magnitudes skip inf and NaN
   const Solved in_k(shape, ones, {1, 1, kNaN, 1, 1, 1}, ones, Op::Mask::causal_top_left, 1);
   CHECK((in_k.o[0] == 1 && in_k.lse[0] == 2));
   for (int i = 2; i < 6; ++i) CHECK(std::isnan(in_k.o[i]));
   CHECK((std::isnan(in_k.lse[1]) && std::isnan(in_k.lse[2])));
-  // A score of -inf is a hidden key; nothing but -inf is no key; +inf is NaN.
+  // A score of -inf acts like a hidden key; only -inf like no key; +inf gives NaN.
   const Solved infinite({.queries = 1, .keys = 2}, {1}, {-kInf, 3}, {5, 7}, Op::Mask::none, 1);
   CHECK((infinite.o[0] == 7 && infinite.lse[0] == 3 && infinite.products_abs[0] == 3));
   const Solved empty({.queries = 1, .keys = 1}, {1}, {-kInf}, {5}, Op::Mask::none, 1);
@@ -195,7 +195,7 @@ TEST_CASE("attention_forward: NaN and inf spoil what depends on them", "[golden]
   CHECK((std::isnan(above.o[0]) && std::isnan(above.lse[0])));
 }
 
-TEST_CASE("attention_forward: a sample answers its rows and no others", "[golden]") {
+TEST_CASE("attention_forward: only the sampled rows are computed", "[golden]") {
   const std::vector<double> v{12, 24, 36, 48}, zeros(4);
   const Solved all({.queries = 4, .keys = 4}, {1, 2, 3, 4}, {1, 0, 2, 1}, v, Op::Mask::causal, 1);
   const Solved some({.queries = 4, .keys = 4}, {1, 2, 3, 4}, {1, 0, 2, 1}, v, Op::Mask::causal, 1, {1, 3});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/attention_scores.hpp"
 
 #include <vector>
@@ -57,7 +57,7 @@ const double kLn2 = std::log(2.0), kLn3 = std::log(3.0);
 
 }  // namespace
 
-TEST_CASE("attention_scores: worked out by hand", "[golden]") {
+TEST_CASE("attention_scores: matches values computed by hand", "[golden]") {
   // q = (1, 2); k = (ln 2, 0), (ln 3, -ln 3), (0, 0): scores ln 2, -ln 3, 0, so weights 2, 1/3, 1 of 10/3.
   const Solved s = solve({.seq_k = 3, .dim = 2}, {1, 2}, {kLn2, 0, kLn3, -kLn3, 0, 0});
   check_near(s.p, {0.6, 0.1, 0.3});
@@ -89,7 +89,7 @@ TEST_CASE("attention_scores: heads read their group's keys, batches their own", 
 
 TEST_CASE("attention_scores: infinities and NaN", "[golden]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  // -inf is a weight of zero; nothing but -inf is a row of zeros; +inf and NaN spoil the visible keys, and no hidden one.
+  // -inf gives p = 0; only -inf a row of zeros; +inf and NaN make the visible keys NaN, hidden ones stay 0.
   check_near(solve({.seq_k = 3}, {1}, {-kInf, 0, 0}).p, {0, 0.5, 0.5});
   check_near(solve({.seq_k = 2}, {1}, {-kInf, -kInf}).p, {0, 0});
   for (const double bad : {nan, kInf}) {
@@ -100,20 +100,20 @@ TEST_CASE("attention_scores: infinities and NaN", "[golden]") {
   }
 }
 
-TEST_CASE("attention_scores: certainty beyond what exp can say", "[golden]") {
+TEST_CASE("attention_scores: log_p and log_rest stay accurate where exp underflows", "[golden]") {
   const Solved s = solve({.seq_k = 3}, {1}, {2000, 0, -1000});
   CHECK(s.p == std::vector<double>{1, 0, 0});
   CHECK(s.log_p == std::vector<double>{0, -2000, -3000});
   CHECK((s.log_rest[0] >= -2000 && s.log_rest[0] <= -1998));
 }
 
-TEST_CASE("attention_scores: only the rows that are asked for are written", "[golden]") {
+TEST_CASE("attention_scores: only the sampled rows are written", "[golden]") {
   const Solved s = solve({.seq_q = 3, .heads = 2}, std::vector<double>(6), {0}, Op::Mask::none, 1, {1, 3, 5});
   CHECK(s.p == std::vector<double>{-7, 1, -7, 1, -7, 1});
 }
 
-TEST_CASE("attention_scores: the bound is worst-case arithmetic where a score error is large or nothing", "[bound]") {
-  // Two keys with p = 1/2 each: scores off by epsilon either way move p to 1/(1 + exp(-2 epsilon)) at most.
+TEST_CASE("attention_scores: the bound equals the exact worst case for large and zero score errors", "[bound]") {
+  // Two keys with p = 1/2 each: score errors of +-epsilon move p to at most 1/(1 + exp(-2 epsilon)).
   std::vector<double> q{1}, k{1, 1}, p(2);
   const Op::Args a{.q = tensor(q, 1, 1, 1, 1), .k = tensor(k, 1, 2, 1, 1), .p = tensor(p, 1, 1, 1, 2), .scale = 1};
   std::vector<double> half{0.5, 0.5}, log_half{-kLn2, -kLn2}, rest{-kLn2}, zero{0}, abs{0}, sq{0};

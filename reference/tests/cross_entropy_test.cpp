@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/cross_entropy.hpp"
 
 #include <limits>
@@ -40,7 +40,7 @@ Solved solve(std::vector<double> x, std::vector<std::int32_t> target) {
 
 }  // namespace
 
-TEST_CASE("cross_entropy: worked out by hand", "[golden]") {
+TEST_CASE("cross_entropy: matches values computed by hand", "[golden]") {
   // Probabilities 1/8, 2/8, 5/8, whatever is added to all three; the mean of ln 8, ln 4 and ln(8/5).
   const double ln2 = std::log(2.0), ln5 = std::log(5.0);
   const Solved s = solve({0, ln2, ln5, 500, 500 + ln2, 500 + ln5, ln5, 0, ln2}, {0, 1, 0});
@@ -52,13 +52,13 @@ TEST_CASE("cross_entropy: worked out by hand", "[golden]") {
   CHECK(std::fabs(s.spread[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-14);
 }
 
-TEST_CASE("cross_entropy: certain, hopeless, one class", "[golden]") {
+TEST_CASE("cross_entropy: probability 1, probability 0, one class", "[golden]") {
   CHECK(solve({0, -4096, 0, -4096}, {0, 1}).loss == std::vector<double>{0, 4096});
   CHECK(solve({3}, {0}).loss[0] == 0);
   CHECK(solve({0, -4096, 0, -4096}, {0, 1}).mean[0] == 2048);
 }
 
-TEST_CASE("cross_entropy: infinities and NaN as the formula has them, each in its own token", "[golden]") {
+TEST_CASE("cross_entropy: infinities and NaN follow the formula and stay in their token", "[golden]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Solved s = solve({1, -kInfinity, 1, -kInfinity, 1, kInfinity, -kInfinity, -kInfinity, nan, 1}, {0, 1, 0, 0, 1});
   CHECK(s.loss[0] == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The goldens of gelu, silu_mul, add and embedding against values worked out by hand.
+// Tests the goldens of gelu, silu_mul, add and embedding against values computed by hand.
 #include <limits>
 #include <vector>
 
@@ -35,8 +35,8 @@ std::vector<double> gelu_of(std::vector<double> x, Activation form) {
 
 }  // namespace
 
-TEST_CASE("gelu: worked out by hand", "[golden]") {
-  // z Phi(z): Phi(1) and Phi(2) as printed; a large z is itself or zero.
+TEST_CASE("gelu: matches values computed by hand", "[golden]") {
+  // z Phi(z): Phi(1) and Phi(2) from tables; for large |z| gelu is z or zero.
   const std::vector<double> erf = gelu_of({1, -1, 2, 0, 64, -64}, Activation::gelu_erf);
   const double expected[] = {0.8413447460685429, -0.15865525393145707, 1.9544997361036416, 0, 64, 0};
   for (std::size_t i = 0; i < 6; ++i) CHECK(std::fabs(erf[i] - expected[i]) < 1e-14);
@@ -52,7 +52,7 @@ TEST_CASE("gelu: worked out by hand", "[golden]") {
   }
 }
 
-TEST_CASE("silu_mul: worked out by hand", "[golden]") {
+TEST_CASE("silu_mul: matches values computed by hand", "[golden]") {
   // silu(0) = 0; silu(1) = e / (1 + e); silu(ln 3) = ln 3 * 3/4; the gate is the first input.
   std::vector<double> gate{0, 1, std::log(3.0), -1000, 1000, -kInfinity}, up{5, 2, 4, 7, -3, 1}, y(6);
   silu_mul::Golden g{y};
@@ -62,7 +62,7 @@ TEST_CASE("silu_mul: worked out by hand", "[golden]") {
   CHECK(std::isnan(y[5]));
 }
 
-TEST_CASE("add: worked out by hand, rows that were not asked for left alone", "[golden]") {
+TEST_CASE("add: matches values computed by hand, other rows are not written", "[golden]") {
   std::vector<double> a{1, 2, 3, kInfinity, 5, 6}, b{10, -2, 0.5, -kInfinity, 1, 1}, y(6, -7);
   add::Golden g{y};
   reference::golden({.a = rows_of(a, 3), .b = rows_of(b, 3), .y = rows_of(a, 3)}, g, {.total = 3, .sample = {0, 1}});
@@ -74,7 +74,7 @@ TEST_CASE("add: worked out by hand, rows that were not asked for left alone", "[
   CHECK(y[5] == -7);
 }
 
-TEST_CASE("embedding: worked out by hand; ids out of range are illegal, each end", "[golden]") {
+TEST_CASE("embedding: matches values computed by hand; ids out of range are illegal, each end", "[golden]") {
   std::vector<double> table{0, 1, 10, 11, 20, 21}, y(8, -7), out(8);
   std::vector<std::int32_t> ids{2, 0, 2, 1};
   const Tensor tokens{.data = ids.data(), .dtype = i32, .rank = 1, .shape = {4}, .stride = {1}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/ffn_gelu.hpp"
 
 #include <array>
@@ -34,7 +34,7 @@ Solved solve(const ffn_gelu::Args& a, std::vector<std::int64_t> sample = {}) {
 
 }  // namespace
 
-TEST_CASE("ffn_gelu: worked out by hand", "[golden]") {
+TEST_CASE("ffn_gelu: matches values computed by hand", "[golden]") {
   // x = [1 2], w1 = [30 10; 1 -1; -40 0], b1 = [0 0.5 0]: z = [50, -0.5, -40], h = [50, -0.5 Phi(-0.5), 0 to 1e-300].
   // w2 = [2 0 7; 0 -4 1; ...]: y = [100 + 1, 2 Phi(-0.5) + 3].
   std::vector<double> x{1, 2}, w1{30, 10, 1, -1, -40, 0}, b1{0, 0.5, 0}, w2{2, 0, 7, 0, -4, 1}, b2{1, 3}, y(2);
@@ -70,7 +70,7 @@ TEST_CASE("ffn_gelu: worked out by hand", "[golden]") {
   CHECK(std::fabs(t.y[1] - 4 * 0.15880800939172324) < 1e-15);
 }
 
-TEST_CASE("ffn_gelu: NaN and inf spoil what depends on them; a sample of rows is answered, and no other", "[golden]") {
+TEST_CASE("ffn_gelu: NaN and inf reach only what depends on them; only the sampled rows are computed", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> x{nan, inf, -inf, 40}, w1{1}, w2{2}, y(4);
   const ffn_gelu::Args a{

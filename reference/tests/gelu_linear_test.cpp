@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/gelu_linear.hpp"
 
 #include <limits>
@@ -14,7 +14,7 @@ void golden(const gelu_linear::Args&, gelu_linear::Golden&, const Rows&);
 
 namespace assay {
 
-TEST_CASE("gelu_linear: worked out by hand", "[golden]") {
+TEST_CASE("gelu_linear: matches values computed by hand", "[golden]") {
   // x = [1 2; -1 0], weight = [1 1; 2 -1], bias = [-3, 100]: products [3 0; -1 -2], z = [0 100; -4 98].
   std::vector<double> x{1, 2, -1, 0}, weight{1, 1, 2, -1}, bias{-3, 100}, y(4), z(4), sum_abs(4), sum_sq(4);
   gelu_linear::Args a{.x = test::matrix(x, 2, 2),
@@ -44,7 +44,7 @@ TEST_CASE("gelu_linear: worked out by hand", "[golden]") {
   CHECK(std::fabs(y[2] + 0.15880800939172324) < 1e-15);
 }
 
-TEST_CASE("gelu_linear: NaN and inf spoil what depends on them", "[golden]") {
+TEST_CASE("gelu_linear: NaN and inf reach only what depends on them", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> x{nan, 1, inf, 1, 1, 1}, weight{1, 1, -1, 1}, y(6), z(6), sum_abs(6), sum_sq(6);
   const gelu_linear::Args a{.x = test::matrix(x, 3, 2), .weight = test::matrix(weight, 2, 2), .y = test::matrix(y, 3, 2)};
@@ -55,7 +55,7 @@ TEST_CASE("gelu_linear: NaN and inf spoil what depends on them", "[golden]") {
   CHECK((std::isfinite(y[4]) && y[5] == 0));
 }
 
-TEST_CASE("gelu_linear: a sample of rows is answered, and no other", "[golden]") {
+TEST_CASE("gelu_linear: only the sampled rows are computed", "[golden]") {
   std::vector<double> x{40, 50, 60}, weight{1}, y(3, -7), z(3), sum_abs(3), sum_sq(3);
   const gelu_linear::Args a{.x = test::matrix(x, 3, 1), .weight = test::matrix(weight, 1, 1), .y = test::matrix(y, 3, 1)};
   gelu_linear::Golden g{y, z, sum_abs, sum_sq};

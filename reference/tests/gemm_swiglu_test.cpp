@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/gemm_swiglu.hpp"
 
 #include <limits>
@@ -37,7 +37,7 @@ Solved solve(std::vector<double> x, std::vector<double> w_gate, std::vector<doub
 
 }  // namespace
 
-TEST_CASE("gemm_swiglu: worked out by hand", "[golden]") {
+TEST_CASE("gemm_swiglu: matches values computed by hand", "[golden]") {
   // x = [1 2; 3 -1], w_gate = [32 4; 1 -0.5], w_up = [1 1; -2 0]: gate = [40 0; 92 3.5], up = [3 -2; 2 -6].
   // silu(40) = 40 and silu(92) = 92 to the last bit of f64; silu(0) = 0; silu(3.5) = 3.5 / (1 + e^-3.5).
   const Solved s = solve({1, 2, 3, -1}, {32, 4, 1, -0.5}, {1, 1, -2, 0}, 2, 2, {.total = 2});
@@ -51,7 +51,7 @@ TEST_CASE("gemm_swiglu: worked out by hand", "[golden]") {
   CHECK(s.up_sq == std::vector<double>{5, 4, 10, 36});
 }
 
-TEST_CASE("gemm_swiglu: NaN and inf spoil what depends on them", "[golden]") {
+TEST_CASE("gemm_swiglu: NaN and inf reach only what depends on them", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Solved s = solve({nan, inf, 1}, {1, -1}, {2, 2}, 3, 2, {.total = 3});
   CHECK((std::isnan(s.y[0]) && std::isnan(s.y[1])));
@@ -59,7 +59,7 @@ TEST_CASE("gemm_swiglu: NaN and inf spoil what depends on them", "[golden]") {
   CHECK((std::isfinite(s.y[4]) && std::isfinite(s.y[5])));
 }
 
-TEST_CASE("gemm_swiglu: a sample of rows is answered, and no other", "[golden]") {
+TEST_CASE("gemm_swiglu: only the sampled rows are computed", "[golden]") {
   const Solved s = solve({1, 2, 3}, {64}, {1}, 3, 1, {.total = 3, .sample = {1}});
   CHECK(s.y == std::vector<double>{-7, 256, -7});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the goldens are beside Eigen's own matrix product of doubles on the same cores.  Hidden, for it takes seconds and
-// proves nothing where others work too:   assay_tests "[.golden_speed]"
-// Compiled as the goldens are (cmake/Tests.cmake), or Eigen's rate would not be theirs.
+// Measures the goldens against the speed of Eigen's f64 matrix product.  Hidden, since it takes seconds and means nothing on a
+// busy machine:   assay_tests "[.golden_speed]"
+// cmake/Tests.cmake compiles it with the flags of the goldens, so that both rates are comparable.
 #include <fmt/format.h>
 
 #include <Eigen/Core>
@@ -26,8 +26,8 @@ double seconds_of(F&& f) {
 
 struct Timed {
   const char* line;
-  // Matrix products of one size that the golden needs: of the values, of |.| and of (.)^2 for each product of the op; for P V
-  // that of p and v^2 beside.
+  // Number of equal-sized matrix products in the golden: values, |.| and (.)^2 for each product of the op; for P V also p with
+  // v^2.
   double products;
 };
 constexpr Timed kTimed[] = {
@@ -63,7 +63,7 @@ struct Solvable {
     attach(*problem, c, placements, pointers);
     sample = sampled_rows(*op, c, *problem);
   }
-  // Of one product: 2 hidden for each element of y, or 2 head_dim for each query that is answered and each key that it sees.
+  // Operations of one product: 2 hidden per element of y, or 2 head_dim per computed query and visible key.
   double flops() const {
     const auto extent = [&](Axis a) { return static_cast<double>(std::max<std::int64_t>(c.dims[a], 1)); };
     if (c.dims[Axis::hidden])
@@ -94,7 +94,7 @@ TEST_CASE("the goldens reach half of Eigen's rate", "[.golden_speed]") {
   for (const Timed& t : kTimed) {
     Solvable s(t.line);
     s.problem->solve(s.sample);
-    // By turns, the best of each: other work on the machine slows whatever runs beside it.
+    // Alternates the two and keeps the best of each, since other work on the machine slows both.
     double eigen = 1e9, golden = 1e9;
     for (int round = 0; round < kRounds; ++round) {
       eigen = std::min(eigen, seconds_of([&] { c.noalias() = a * b; }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help for the tests of goldens: f64 tensors over vectors, and the golden held against the oracle.
+// Helpers for the tests of goldens: f64 tensors over vectors, and the comparison of a golden with its oracle.
 #pragma once
 
 #include <cmath>
@@ -31,10 +31,10 @@ class HalfMatrix {
 
  private:
   std::int64_t rows_, cols_;
-  mutable std::vector<std::uint16_t> bits_;  // a Tensor has no const data
+  mutable std::vector<std::uint16_t> bits_;  // mutable, since Tensor::data is not const
 };
 
-// The case with fewer tokens, rows or queries, so that its golden and a scalar oracle cost little.  Bounds do not know of them.
+// The case with fewer tokens, rows or queries, so that golden and oracle are cheap; the bound does not depend on these extents.
 inline Case fewer_rows(Case c, const OpShape& op, std::int64_t most_elements) {
   for (const Axis axis : {Axis::batch, Axis::tokens, Axis::rows, Axis::seq_q})
     if (const std::int64_t n = elements(c, op), extent = c.dims[axis]; extent > 1 && n > most_elements)
@@ -42,8 +42,8 @@ inline Case fewer_rows(Case c, const OpShape& op, std::int64_t most_elements) {
   return c;
 }
 
-// Solves the smoke suite and a random one by golden and by oracle (output 0) and fails where they differ by more than what
-// two f64 computations may; of each shape, which comes in three dtypes, one in turn.  Returns the elements compared.
+// Solves the smoke suite and a random suite by golden and by oracle (output 0); fails if they differ by more than two f64
+// computations may.  Takes one of the three dtypes per shape, in turn.  Returns the number of elements compared.
 inline std::int64_t golden_meets_oracle(std::string_view op_name) {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   const Op& op = *find_op(op_name);
@@ -69,7 +69,7 @@ inline std::int64_t golden_meets_oracle(std::string_view op_name) {
       op.hooks.oracle(problem->args(), {}, Roundings::exact, other);
       problem->set_errors(Errors::coherent);  // the worst case
       for (std::size_t i = 0; i < golden.size(); ++i) {
-        // Both err by some n u64 on cancelled sums; a bound in f32 is 2^29 times wider, so a hundredth of it is ample.
+        // Both err by about n u64 on cancelling sums; the f32 bound is 2^29 times wider, so a hundredth of it is ample.
         const double tolerance = 0.01 * problem->bound({.accumulate = f32}, 0, static_cast<std::int64_t>(i));
         const bool same = golden[i] == other[i] || (std::isnan(golden[i]) && std::isnan(other[i])) ||
                           std::fabs(golden[i] - other[i]) <= tolerance;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every golden held against the op's scalar oracle.
+// Tests every golden against the scalar oracle of its op.
 #include "catch_shim.hpp"
 #include "reference/tests/golden_testing.hpp"
 

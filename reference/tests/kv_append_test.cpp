@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand, and the cache's tables with it.
+// Tests the golden against values computed by hand, and with the tables of PagedKvCache.
 #include "ops/kv_append.hpp"
 
 #include <vector>
@@ -45,9 +45,9 @@ Appended append(Pool pool, std::int64_t batch, std::int64_t rows, std::vector<st
 
 }  // namespace
 
-TEST_CASE("kv_append: worked out by hand", "[golden]") {
-  // Three new rows at positions 1, 2, 3 of a sequence on pages 2 and 0; the other has one, at position 0 of page 1, and two that
-  // are nowhere.
+TEST_CASE("kv_append: matches values computed by hand", "[golden]") {
+  // The first sequence gets rows at positions 1, 2, 3 on pages 2 and 0; the second one row at position 0 on page 1, and its two
+  // rows at negative positions are skipped.
   const Appended s = append({10, 20, 30, 40, 50, 60}, 2, 3, {2, 0, 1, -1}, {4, 1});
   CHECK(s.k_pool == Pool{2, 3, 6, 40, 50, 1});
   CHECK(s.v_pool == Pool{-2, -3, -6, 40, 50, -1});
@@ -55,14 +55,14 @@ TEST_CASE("kv_append: worked out by hand", "[golden]") {
   CHECK(append({10, 20}, 1, 5, {99}, {0}).k_pool == Pool{10, 20});
 }
 
-TEST_CASE("kv_append: what is not legal is said", "[golden]") {
+TEST_CASE("kv_append: illegal arguments are named", "[golden]") {
   CHECK(append({0, 0, 0, 0}, 2, 1, {0, 1, 0, 1}, {2, 2}).why == "slot 1 of page 0 is written to twice");
   CHECK(append({0, 0, 0, 0}, 2, 1, {0, 1, 0, 0}, {4, 1}).why.empty());  // pages that are only read may be shared
   CHECK(append({0, 0, 0, 0}, 1, 1, {0, 2}, {3}).why == "page_table[0, 1] is 2, not one of 0 ... 1");
   CHECK(append({0, 0, 0, 0}, 1, 1, {0, 1}, {5}).why == "lengths[0] is 5, not one of 0 ... 4");
 }
 
-TEST_CASE("kv_append: tables of a cache, a fork that was written to included", "[golden]") {
+TEST_CASE("kv_append: works on PagedKvCache tables, copy-on-write included", "[golden]") {
   PagedKvCache cache(4, 2);
   const auto a = cache.create();
   cache.append(a, 3);  // pages 0, 1
@@ -73,7 +73,7 @@ TEST_CASE("kv_append: tables of a cache, a fork that was written to included", "
   std::vector<std::int32_t> table(4), lengths(2);
   cache.append(a, 1);
   cache.write_tables(batch, 2, table, lengths);
-  // The copied row is 30; each of the two writes its own row beside it.
+  // The copied row is 30; each sequence then writes its own row after it.
   CHECK(append({10, 20, 30, 0, 30, 0, 0, 0}, 2, 1, table, lengths).k_pool == Pool{10, 20, 30, 1, 30, 2, 0, 0});
 }
 

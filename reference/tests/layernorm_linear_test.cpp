@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/layernorm_linear.hpp"
 
 #include <limits>
@@ -32,7 +32,7 @@ Solved solve(const layernorm_linear::Args& a, std::vector<std::int64_t> sample =
 
 }  // namespace
 
-TEST_CASE("layernorm_linear: worked out by hand", "[golden]") {
+TEST_CASE("layernorm_linear: matches values computed by hand", "[golden]") {
   // Rows 1003, 997 and 5, 3: means 1000 and 4, deviations 3 and 1, xhat = 1, -1.  gamma = [2 3], beta = [10 -1]: n = [12 -4].
   // weight = [1 1; 0 -2; 1 0], bias = [0.5 0 -12]: y = [8.5, 8, 0].
   std::vector<double> x{1003, 997, 5, 3}, gamma{2, 3}, beta{10, -1}, weight{1, 1, 0, -2, 1, 0}, bias{0.5, 0, -12}, y(6);
@@ -56,12 +56,12 @@ TEST_CASE("layernorm_linear: worked out by hand", "[golden]") {
   CHECK(s.gain_sq == std::vector<double>{13, 36, 4});
   CHECK(s.shift_abs == std::vector<double>{11, 2, 10});
   CHECK(s.weight_abs == std::vector<double>{7, 8, 3});
-  // epsilon stands under the root: with 16 the first row's deviation is 5.
+  // epsilon is under the root: with 16 the first row's deviation is 5.
   a.epsilon = 16, a.bias = {};
   CHECK(std::fabs(solve(a).y[0] - (0.6 * 2 + 10 - 0.6 * 3 - 1)) < 1e-14);
 }
 
-TEST_CASE("layernorm_linear: a constant row is beta, NaN and inf spoil their own token", "[golden]") {
+TEST_CASE("layernorm_linear: a constant row gives beta, NaN and inf affect only their token", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> x{7, 7, nan, 1, 1, inf, 1, -1}, gamma{2, 3}, beta{10, -1}, weight{1, 1}, y(4);
   const layernorm_linear::Args a{.x = test::matrix(x, 4, 2),
@@ -77,7 +77,7 @@ TEST_CASE("layernorm_linear: a constant row is beta, NaN and inf spoil their own
   CHECK((some[0] == 9 && some[1] == -7 && some[2] == -7 && some[3] == all[3]));
 }
 
-TEST_CASE("layernorm_linear: an epsilon that is negative or no number is illegal", "[golden]") {
+TEST_CASE("layernorm_linear: a negative or NaN epsilon is illegal", "[golden]") {
   layernorm_linear::Args a;
   for (const double epsilon : {-1e-9, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     a.epsilon = epsilon;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand, and against the oracle that shares no code with it.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/layernorm_residual.hpp"
 
 #include <limits>
@@ -40,7 +40,7 @@ Solved solve(std::vector<double> x, std::vector<double> residual, std::vector<do
 
 }  // namespace
 
-TEST_CASE("layernorm_residual: worked out by hand", "[golden]") {
+TEST_CASE("layernorm_residual: matches values computed by hand", "[golden]") {
   // Row 0: 1 2 3 4 5 has mean 3 and variance (4+1+0+1+4)/5 = 2; with epsilon 2, 1/sqrt(4) = 1/2.
   // Row 1: -3 -3 3 3 0 has mean 0 and variance 36/5; with epsilon 2, 1/sqrt(46/5) = sqrt(5/46).
   const Solved s =
@@ -61,7 +61,7 @@ TEST_CASE("layernorm_residual: a constant row gives beta + residual; one column 
   CHECK(solve({3, -4}, {1, 1}, {5}, {2}, 2, 1e-5).y == std::vector<double>{3, 3});
 }
 
-TEST_CASE("layernorm_residual: NaN and inf spoil what depends on them", "[golden]") {
+TEST_CASE("layernorm_residual: NaN and inf reach only what depends on them", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Solved s = solve({1, nan, 1, 2, 1, inf}, {0, 0, 0, -inf, 0, 0}, {1, 1}, {0, 0}, 3, 1e-5);
   CHECK((std::isnan(s.y[0]) && std::isnan(s.y[1])));
@@ -70,7 +70,7 @@ TEST_CASE("layernorm_residual: NaN and inf spoil what depends on them", "[golden
   CHECK((std::isnan(s.y[4]) && std::isnan(s.y[5])));
 }
 
-TEST_CASE("layernorm_residual: mean/deviation 1e6 keeps its digits", "[golden]") {
+TEST_CASE("layernorm_residual: a mean of 1e6 deviations loses no digits", "[golden]") {
   const Solved s = solve({1e6 - 1, 1e6 + 1}, {0, 0}, {1, 1}, {0, 0}, 1, 0);
   CHECK(s.y == std::vector<double>{-1, 1});
 }

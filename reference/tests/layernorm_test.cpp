@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/layernorm.hpp"
 
 #include <limits>
@@ -41,7 +41,7 @@ Solved solve(Values x, Values gamma, Values beta, std::int64_t rows, double epsi
 
 }  // namespace
 
-TEST_CASE("layernorm: worked out by hand", "[golden]") {
+TEST_CASE("layernorm: matches values computed by hand", "[golden]") {
   // Row 0: 1 2 3 4 5 has mean 3 and variance (4+1+0+1+4)/5 = 2; with epsilon 2, 1/sqrt(4) = 1/2.
   // Row 1: -3 -3 3 3 0 has mean 0 and variance 36/5; with epsilon 2, 1/sqrt(46/5) = sqrt(5/46).
   const Solved s = solve({1, 2, 3, 4, 5, -3, -3, 3, 3, 0}, {1, 2, 3, 4, 5}, {0, 0, 1, 1, -1}, 2, 2);
@@ -60,14 +60,14 @@ TEST_CASE("layernorm: a constant row gives beta; one column too; without epsilon
   CHECK(std::isnan(solve({3}, {5}, {2}, 1, 0).y[0]));
 }
 
-TEST_CASE("layernorm: NaN and inf spoil their row and no other", "[golden]") {
+TEST_CASE("layernorm: NaN and inf affect only their row", "[golden]") {
   const Solved s = solve({1, kNan, -1, 1, 1, kInf}, {1, 1}, {0, 0}, 3, 0);
   CHECK((std::isnan(s.y[0]) && std::isnan(s.y[1])));
   CHECK(Values(s.y.begin() + 2, s.y.begin() + 4) == Values{-1, 1});
   CHECK((std::isnan(s.y[4]) && std::isnan(s.y[5])));
 }
 
-TEST_CASE("layernorm: mean/deviation 1e6 keeps its digits", "[golden]") {
+TEST_CASE("layernorm: a mean of 1e6 deviations loses no digits", "[golden]") {
   CHECK(solve({1e6 - 1, 1e6 + 1}, {1, 1}, {0, 0}, 1, 0).y == Values{-1, 1});
 }
 

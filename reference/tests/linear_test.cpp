@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand, and against the oracle that shares no code with it.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/linear.hpp"
 
 #include <vector>
@@ -13,7 +13,7 @@ void golden(const linear::Args&, linear::Golden&, const Rows&);
 
 namespace assay {
 
-TEST_CASE("linear: worked out by hand", "[golden]") {
+TEST_CASE("linear: matches values computed by hand", "[golden]") {
   // x = [1 2 3; -1 0 4], weight = [1 1 1; 2 -1 0], bias = [10, 20].
   std::vector<double> x{1, 2, 3, -1, 0, 4}, weight{1, 1, 1, 2, -1, 0}, bias{10, 20}, y(4), sum_abs(4), sum_sq(4);
   linear::Args a{.x = test::matrix(x, 2, 3),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/paged_attention.hpp"
 
 #include <limits>
@@ -63,7 +63,7 @@ const double kLn3 = std::log(3.0);
 
 }  // namespace
 
-TEST_CASE("paged_attention: worked out by hand, over two pages that do not follow each other", "[golden]") {
+TEST_CASE("paged_attention: matches values computed by hand, over two non-adjacent pages", "[golden]") {
   // Pages of two slots; positions 0, 1 on page 2 and position 2 on page 0.  Scores ln 3, 0, ln 4 weigh 3/8, 1/8, 4/8:
   // O = (3*8 + 1*(-8) + 4*2)/8 = 3, L = ln 8.
   const Solved s({}, {1}, {std::log(4.0), kNaN, kNaN, kNaN, kLn3, 0}, {2, kNaN, kNaN, kNaN, 8, -8}, {2, 0, 77}, {3});
@@ -74,7 +74,7 @@ TEST_CASE("paged_attention: worked out by hand, over two pages that do not follo
   CHECK((near(s.score_max[0], std::log(4.0)) && near(s.products_abs[0], std::log(4.0))));
 }
 
-TEST_CASE("paged_attention: new tokens see one more each; sequences of none and of too few", "[golden]") {
+TEST_CASE("paged_attention: each new token sees one more key; empty and too short sequences", "[golden]") {
   // Equal scores: O is the mean of what is visible.  Three new tokens; lengths 4, 0, 2 and pages shared.
   const std::vector<double> v{12, 24, 36, 48};
   const Solved s({.batch = 3, .queries = 3}, std::vector<double>(9), std::vector<double>(4), v, {0, 1, -1, -1, 0, 9}, {4, 0, 2});
@@ -84,7 +84,7 @@ TEST_CASE("paged_attention: new tokens see one more each; sequences of none and 
   CHECK((s.o[7] == 12 && s.lse[7] == 0 && near(s.o[8], 18)));
 }
 
-TEST_CASE("paged_attention: grouped heads, and where they lie", "[golden]") {
+TEST_CASE("paged_attention: grouped heads are indexed correctly", "[golden]") {
   // One position, so O is its V: 2 sequences, 2 queries, 4 heads over 2.  V of page b is 100 b + 10 kv + c.
   std::vector<double> q(2 * 2 * 4 * 2, 1.0), k(2 * 2 * 2, 1.0), v;
   for (int page = 0; page < 2; ++page)
@@ -102,7 +102,7 @@ TEST_CASE("paged_attention: grouped heads, and where they lie", "[golden]") {
   for (std::int64_t i = 0; i < 16; ++i) CHECK(Op::row_of(s.a, 1, i) == (i / 8 * 2 + i % 2) * 4 + i / 2 % 4);
 }
 
-TEST_CASE("paged_attention: NaN and inf spoil what depends on them", "[golden]") {
+TEST_CASE("paged_attention: NaN and inf reach only what depends on them", "[golden]") {
   // Two channels, three positions, three queries.
   const Shape shape{.queries = 3, .page_size = 3, .dim = 2};
   const std::vector<double> ones(6, 1.0);
@@ -111,7 +111,7 @@ TEST_CASE("paged_attention: NaN and inf spoil what depends on them", "[golden]")
   CHECK((in_v.o[4] == kInf && std::isnan(in_v.o[5]) && near(in_v.lse[2], 2 + kLn3) && in_v.pv_abs[4] < 3));
   const Solved in_k(shape, ones, {1, 1, kNaN, 1, 1, 1}, ones, {0}, {3});
   CHECK((in_k.o[0] == 1 && in_k.lse[0] == 2 && std::isnan(in_k.o[2]) && std::isnan(in_k.lse[2])));
-  // A score of -inf is a hidden key; nothing but -inf is no key; +inf is NaN.
+  // A score of -inf acts like a hidden key; only -inf like no key; +inf gives NaN.
   const Solved infinite({}, {1}, {-kInf, 3}, {5, 7}, {0}, {2});
   CHECK((infinite.o[0] == 7 && infinite.lse[0] == 3 && infinite.products_abs[0] == 3));
   const Solved empty({.page_size = 1}, {1}, {-kInf}, {5}, {0}, {1});
@@ -120,14 +120,14 @@ TEST_CASE("paged_attention: NaN and inf spoil what depends on them", "[golden]")
   CHECK((std::isnan(above.o[0]) && std::isnan(above.lse[0])));
 }
 
-TEST_CASE("paged_attention: a sample answers its rows and no others", "[golden]") {
+TEST_CASE("paged_attention: only the sampled rows are computed", "[golden]") {
   const std::vector<double> k{1, 0, 2, 1}, v{12, 24, 36, 48}, q{1, 2, 3, 4};
   const Shape shape{.batch = 2, .queries = 2};
   const Solved all(shape, q, k, v, {1, 0, 0, 1}, {4, 3}), some(shape, q, k, v, {1, 0, 0, 1}, {4, 3}, {1, 2});
   for (std::size_t i = 0; i < 4; ++i) CHECK((i % 3 ? some.o[i] == all.o[i] && some.lse[i] == all.lse[i] : some.o[i] == -7));
 }
 
-TEST_CASE("paged_attention: what is not legal is said", "[golden]") {
+TEST_CASE("paged_attention: illegal arguments are named", "[golden]") {
   const std::vector<double> four(4);
   const auto why = [&](std::vector<std::int32_t> table, std::vector<std::int32_t> lengths) {
     return Op::legal(Solved({}, {1}, four, four, std::move(table), std::move(lengths)).a).why;
@@ -139,7 +139,7 @@ TEST_CASE("paged_attention: what is not legal is said", "[golden]") {
   CHECK(why({0, 2}, {3}) == "page_table[0, 1] is 2, not one of 0 ... 1");
 }
 
-TEST_CASE("paged_attention: flops and bytes of what the lengths name", "[golden]") {
+TEST_CASE("paged_attention: flops and bytes follow the lengths", "[golden]") {
   const std::vector<double> four(4);
   Solved s({.batch = 2, .queries = 2}, four, four, four, {0, 1, 1, 0}, {4, 1});
   CHECK(Op::cost(s.a).flops == 4 * (3 + 4 + 0 + 1));

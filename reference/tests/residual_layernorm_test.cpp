@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/residual_layernorm.hpp"
 
 #include <limits>
@@ -43,7 +43,7 @@ Solved solve(Values x, Values residual, Values gamma, Values beta, std::int64_t 
 
 }  // namespace
 
-TEST_CASE("residual_layernorm: worked out by hand", "[golden]") {
+TEST_CASE("residual_layernorm: matches values computed by hand", "[golden]") {
   // s = 1 2 3 4 5 has mean 3 and variance 2; with epsilon 2, 1/sqrt(4) = 1/2.  s = -1 1 has mean 0 and variance 1.
   const Solved s = solve({-9, 22, -27, 44, -45}, {10, -20, 30, -40, 50}, {1, 2, 3, 4, 5}, {0, 0, 1, 1, -1}, 1, 2);
   CHECK(s.s == Values{1, 2, 3, 4, 5});
@@ -58,14 +58,14 @@ TEST_CASE("residual_layernorm: x = -residual gives s = 0 and y = beta", "[golden
   CHECK(s.y == Values{0.5, 0.25, -1});
 }
 
-TEST_CASE("residual_layernorm: NaN and inf in either input spoil their row and no other", "[golden]") {
+TEST_CASE("residual_layernorm: NaN and inf in either input affect only their row", "[golden]") {
   const Solved s = solve({1, kNan, -1, 1, 1, 1}, {0, 0, 0, 0, kInf, 0}, {1, 1}, {0, 0}, 3, 0);
   CHECK((s.s[0] == 1 && std::isnan(s.s[1]) && s.s[4] == kInf && s.s[5] == 1));
   for (const int i : {0, 1, 4, 5}) CHECK(std::isnan(s.y[i]));
   CHECK(Values(s.y.begin() + 2, s.y.begin() + 4) == Values{-1, 1});
 }
 
-TEST_CASE("residual_layernorm: y is made of s as it is stored", "[golden]") {
+TEST_CASE("residual_layernorm: y is computed from the rounded s", "[golden]") {
   // In f16, 2048 + 1 is a tie and rounds to 2048, and 65504 + 65504 to infinity.
   using test::HalfMatrix;
   const HalfMatrix x(2, 2, {2048, 0, 65504, 0}), residual(2, 2, {1, 0, 65504, 0}), y(2, 2, {0, 0, 0, 0}), sum = y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/residual_rmsnorm.hpp"
 
 #include <limits>
@@ -42,7 +42,7 @@ Solved solve(Values x, Values residual, Values gamma, std::int64_t rows, double 
 
 }  // namespace
 
-TEST_CASE("residual_rmsnorm: worked out by hand", "[golden]") {
+TEST_CASE("residual_rmsnorm: matches values computed by hand", "[golden]") {
   // s = 1 -3: mean square 5; with epsilon 4, 1/sqrt(9) = 1/3.  s = 2 4: mean square 10; 1/sqrt(14).
   const Solved s = solve({11, 7, 2, 0}, {-10, -10, 0, 4}, {6, 2}, 2, 4);
   CHECK(s.s == Values{1, -3, 2, 4});
@@ -59,14 +59,14 @@ TEST_CASE("residual_rmsnorm: x = -residual gives zeros; without epsilon NaN", "[
   CHECK(std::isnan(solve({3}, {-3}, {1}, 1, 0).y[0]));
 }
 
-TEST_CASE("residual_rmsnorm: NaN spoils its row, inf itself and turns its row's others into 0", "[golden]") {
+TEST_CASE("residual_rmsnorm: NaN makes its row NaN, inf makes itself NaN and the rest of its row 0", "[golden]") {
   const Solved s = solve({1, kNan, 1, -1, 5, 1}, {0, 0, 0, 0, 0, -kInf}, {1, 1}, 3, 0);
   CHECK((std::isnan(s.y[0]) && std::isnan(s.y[1])));
   CHECK(Values(s.y.begin() + 2, s.y.begin() + 5) == Values{1, -1, 0});
   CHECK((s.s[5] == -kInf && std::isnan(s.y[5])));
 }
 
-TEST_CASE("residual_rmsnorm: y is made of s as it is stored", "[golden]") {
+TEST_CASE("residual_rmsnorm: y is computed from the rounded s", "[golden]") {
   // In f16, 2048 + 1 is a tie and rounds to 2048, and 65504 + 65504 to infinity.
   using test::HalfMatrix;
   const HalfMatrix x(2, 1, {2048, 65504}), residual(2, 1, {1, 65504}), y(2, 1, {0, 0}), sum = y;

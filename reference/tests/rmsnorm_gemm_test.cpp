@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/rmsnorm_gemm.hpp"
 
 #include <limits>
@@ -39,7 +39,7 @@ Solved solve(std::vector<double> x, std::vector<double> gamma, std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("rmsnorm_gemm: worked out by hand", "[golden]") {
+TEST_CASE("rmsnorm_gemm: matches values computed by hand", "[golden]") {
   // x = [3 1 1 1; 0 0 0 8], gamma = [1 2 -1 0.5], weight = [1 1 1 1; 0 2 0 -4], epsilon = 1.
   // Row 0: mean square 12/4 = 3, r = 1/2, x r gamma = [1.5 1 -0.5 0.25]: y = 2.25, 2 - 1 = 1.
   // Row 1: mean square 16, r = 1/sqrt(17), x r gamma = [0 0 0 4r]: y = 4r, -16r.
@@ -63,7 +63,7 @@ TEST_CASE("rmsnorm_gemm: rows of zeros, NaN and inf", "[golden]") {
   CHECK(std::isnan(solve({0, 0}, {1, 1}, {1, 1}, 0).y[0]));
 }
 
-TEST_CASE("rmsnorm_gemm: a sample of rows is answered, and no other", "[golden]") {
+TEST_CASE("rmsnorm_gemm: only the sampled rows are computed", "[golden]") {
   const Solved s = solve({1, -2, 4}, {3}, {1}, 0, {0, 1});
   CHECK(s.y == std::vector<double>{3, -3, -7});
   CHECK(s.square == std::vector<double>{1, 4, -7});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/rmsnorm.hpp"
 
 #include <limits>
@@ -37,7 +37,7 @@ Solved solve(Values x, Values gamma, std::int64_t rows, double epsilon) {
 
 }  // namespace
 
-TEST_CASE("rmsnorm: worked out by hand", "[golden]") {
+TEST_CASE("rmsnorm: matches values computed by hand", "[golden]") {
   // Row 0: 1 -3 mean square 5; with epsilon 4, 1/sqrt(9) = 1/3.  Row 1: 2 4 mean square 10; 1/sqrt(14).
   const Solved s = solve({1, -3, 2, 4}, {6, 2}, 2, 4);
   CHECK(s.square == Values{5, 10});
@@ -52,7 +52,7 @@ TEST_CASE("rmsnorm: the mean is not subtracted, and zeros give zeros; without ep
   CHECK(std::isnan(solve({0}, {1}, 1, 0).y[0]));
 }
 
-TEST_CASE("rmsnorm: NaN spoils its row, inf itself and turns its row's others into 0", "[golden]") {
+TEST_CASE("rmsnorm: NaN makes its row NaN, inf makes itself NaN and the rest of its row 0", "[golden]") {
   const Solved s = solve({1, kNan, 1, -1, 5, kInf}, {1, 1}, 3, 0);
   CHECK((std::isnan(s.y[0]) && std::isnan(s.y[1])));
   CHECK(Values(s.y.begin() + 2, s.y.begin() + 5) == Values{1, -1, 0});

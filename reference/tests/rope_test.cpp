@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  (Against the oracle: goldens_test.cpp.)
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/rope.hpp"
 
 #include <limits>
@@ -50,7 +50,7 @@ bool close(const std::vector<double>& got, const std::vector<double>& want) {
 
 }  // namespace
 
-TEST_CASE("rope: both layouts, worked out by hand", "[golden]") {
+TEST_CASE("rope: both layouts, matches values computed by hand", "[golden]") {
   // head_dim 4, base 10^4: frequencies 1 and 1/100.  At position 1 the pair (1, 0) becomes (cos, sin) of 1 and of 0.01.
   std::vector<double> q{0, 0, 0, 0, 1, 2, 0, 0}, k{5, 6, 7, 8, 0, 0, 1, 2};
   rope::Args a{.q = cube(q, 1, 2, 1), .k = cube(k, 1, 2, 1), .q_out = cube(q, 1, 2, 1), .k_out = cube(k, 1, 2, 1)};
@@ -65,7 +65,7 @@ TEST_CASE("rope: both layouts, worked out by hand", "[golden]") {
   CHECK(close(neighbours.k, {5, 6, 7, 8, 0, 0, c2 - 2 * s2, s2 + 2 * c2}));
 }
 
-TEST_CASE("rope: part of the head turns by frequencies of that part; the rest and an odd channel are copied", "[golden]") {
+TEST_CASE("rope: rotary_dim sets the frequencies; the rest and an odd channel are copied", "[golden]") {
   std::vector<double> q{1, 0, 9, 8}, k{1, 0, 3};
   rope::Args a{.q = cube(q, 1, 1, 1),
                .k = cube(q, 1, 1, 1),
@@ -78,7 +78,7 @@ TEST_CASE("rope: part of the head turns by frequencies of that part; the rest an
   CHECK(close(solve(a).q, {std::cos(3.0), std::sin(3.0), 3}));
 }
 
-TEST_CASE("rope: position ids, the offset on top of them, a base of its own, large positions", "[golden]") {
+TEST_CASE("rope: explicit positions plus offset, another base, large positions", "[golden]") {
   std::vector<double> q{1, 0, 1, 0, 1, 0, 1, 0};
   std::vector<std::int32_t> at{7, 0, 131071, 2};
   rope::Args a{.q = cube(q, 2, 2, 1),
@@ -106,7 +106,7 @@ TEST_CASE("rope: position ids, the offset on top of them, a base of its own, lar
   CHECK(close(solve(a).q, {0, std::cos(1.0), 0, std::sin(1.0)}));
 }
 
-TEST_CASE("rope: k has its heads, and a sample of rows is answered with the keys of its groups", "[golden]") {
+TEST_CASE("rope: k has its own heads, and a sample of rows computes the keys of its groups", "[golden]") {
   std::vector<double> q{1, 0, 2, 0, 3, 0, 4, 0}, k{5, 0, 6, 0};
   const rope::Args a{.q = cube(q, 1, 1, 4), .k = cube(k, 1, 1, 2), .q_out = cube(q, 1, 1, 4), .k_out = cube(k, 1, 1, 2)};
   CHECK(solve(a).q == q);
@@ -117,7 +117,7 @@ TEST_CASE("rope: k has its heads, and a sample of rows is answered with the keys
   CHECK(rope::row_of(a, 0, 6) == 3);
 }
 
-TEST_CASE("rope: NaN and infinities spoil their own pair", "[golden]") {
+TEST_CASE("rope: NaN and infinities affect only their pair", "[golden]") {
   const double inf = std::numeric_limits<double>::infinity();
   std::vector<double> q{inf, 1, 2, 3};
   const rope::Args a{
@@ -127,7 +127,7 @@ TEST_CASE("rope: NaN and infinities spoil their own pair", "[golden]") {
   CHECK((std::isfinite(out[1]) && std::isfinite(out[3])));
 }
 
-TEST_CASE("rope: what is no case of it is illegal", "[golden]") {
+TEST_CASE("rope: illegal arguments are named", "[golden]") {
   std::vector<double> q(16), k(8);
   std::vector<std::int32_t> at{0, -1};
   rope::Args a{.q = cube(q, 1, 2, 2), .k = cube(k, 1, 2, 1), .q_out = cube(q, 1, 2, 2), .k_out = cube(k, 1, 2, 1)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/row_reduce.hpp"
 
 #include <limits>
@@ -34,7 +34,7 @@ Solved solve(std::vector<double> x, std::int64_t rows, Reduction what) {
 
 }  // namespace
 
-TEST_CASE("row_reduce: worked out by hand", "[golden]") {
+TEST_CASE("row_reduce: matches values computed by hand", "[golden]") {
   const std::vector<double> x{1, -2, 4, -8, -16, -32};
   const Solved sum = solve(x, 2, Reduction::sum), squares = solve(x, 2, Reduction::sum_of_squares);
   CHECK(sum.y == std::vector<double>{3, -56});
@@ -51,7 +51,7 @@ TEST_CASE("row_reduce: worked out by hand", "[golden]") {
   CHECK(std::fabs(logs.second[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-15);
 }
 
-TEST_CASE("row_reduce: a row of several pieces, and one of none", "[golden]") {
+TEST_CASE("row_reduce: a row of several pieces and an empty row", "[golden]") {
   std::vector<double> x(200'003, 0.5);
   x[199'999] = 3;
   CHECK(solve(x, 1, Reduction::sum).y[0] == 100'001 + 3);
@@ -62,7 +62,7 @@ TEST_CASE("row_reduce: a row of several pieces, and one of none", "[golden]") {
   for (int k = 0; k < 4; ++k) CHECK(solve({}, 1, kAll[k]).y[0] == nothing[k]);
 }
 
-TEST_CASE("row_reduce: infinities and NaN, each in its own row", "[golden]") {
+TEST_CASE("row_reduce: infinities and NaN stay in their row", "[golden]") {
   const std::vector<double> x{1, kInfinity, -kInfinity, -kInfinity, kNaN, -kInfinity, kInfinity, -kInfinity, 1, -kInfinity};
   const auto is = [&](Reduction what, std::vector<double> expected) {
     const std::vector<double> y = solve(x, 5, what).y;

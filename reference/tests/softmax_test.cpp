@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.  That it agrees with the oracle is tested for all ops together.
+// Tests the golden against values computed by hand; goldens_test.cpp tests it against the oracle.
 #include "ops/softmax.hpp"
 
 #include <limits>
@@ -35,7 +35,7 @@ Solved solve(std::vector<double> x, std::int64_t rows, std::vector<std::int64_t>
 
 }  // namespace
 
-TEST_CASE("softmax: worked out by hand", "[golden]") {
+TEST_CASE("softmax: matches values computed by hand", "[golden]") {
   // exp(0), exp(ln 2), exp(ln 5) are 1, 2, 5 of 8, whatever is added to all three.
   const double ln2 = std::log(2.0), ln5 = std::log(5.0);
   const Solved s = solve({0, ln2, ln5, 1000 + ln5, 1000 + ln2, 1000}, 2);
@@ -45,14 +45,14 @@ TEST_CASE("softmax: worked out by hand", "[golden]") {
   CHECK(std::fabs(s.spread[0] - (ln5 / 8 + 2 * (ln5 - ln2) / 8)) < 1e-15);
 }
 
-TEST_CASE("softmax: ties share, one column takes all, far below is zero", "[golden]") {
+TEST_CASE("softmax: ties are equal, one column is 1, far below the maximum is 0", "[golden]") {
   CHECK(solve({7, 7, 7, 7}, 1).y == std::vector<double>{0.25, 0.25, 0.25, 0.25});
   CHECK(solve({-1e6, 3}, 2).y == std::vector<double>{1, 1});
   CHECK(solve({0, -1000, 0}, 1).y == std::vector<double>{0.5, 0, 0.5});
   CHECK(solve({0, -1000, 0}, 1).spread[0] == 0);
 }
 
-TEST_CASE("softmax: infinities and NaN as the formula has them, each in its own row", "[golden]") {
+TEST_CASE("softmax: infinities and NaN follow the formula and stay in their row", "[golden]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Solved s =
       solve({1, -kInfinity, 1, -kInfinity, -kInfinity, -kInfinity, 1, kInfinity, 2, nan, 1, 2, -kInfinity, 1, nan}, 5);
@@ -62,7 +62,7 @@ TEST_CASE("softmax: infinities and NaN as the formula has them, each in its own 
   for (int i = 3; i < 15; ++i) CHECK(std::isnan(s.y[i]));
 }
 
-TEST_CASE("softmax: only the rows that are asked for are written", "[golden]") {
+TEST_CASE("softmax: only the sampled rows are written", "[golden]") {
   const Solved s = solve({0, 0, 1, 1, 2, 2}, 3, {0, 2});
   CHECK(s.y == std::vector<double>{0.5, 0.5, -7, -7, 0.5, 0.5});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The golden against values worked out by hand.
+// Tests the golden against values computed by hand.
 #include "ops/transformer_layer.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 using Values = std::vector<double>;
 
 struct Solved {
-  std::array<Values, 12> of;  // by transformer_layer::Output
+  std::array<Values, 12> of;  // indexed by transformer_layer::Output
   const Values& operator[](transformer_layer::Output o) const { return of[static_cast<std::size_t>(o)]; }
 };
 
@@ -66,7 +66,7 @@ struct Small {
 }  // namespace
 
 TEST_CASE("transformer_layer: one token of llama by hand", "[golden]") {
-  // n = x = [1 -1], whose mean square is 1; alone, a token attends to itself: o = v = [1 -2], attn = [-2 1], h = [-1 0];
+  // n = x = [1 -1], whose mean square is 1; a single token attends to itself: o = v = [1 -2], attn = [-2 1], h = [-1 0];
   // its mean square is 1/2: norm2 = [-1 0]; gate 1, up -3; act = -3 silu(1), mlp = act [1 2].
   Small s{.x = {1, -1}, .wq = {5, 6, 7, 8}, .wk = {1, 2, 3, 4}, .wo = {0, 1, 1, 0}};
   const Solved g = solve(s.args(1, 1));
@@ -82,9 +82,9 @@ TEST_CASE("transformer_layer: one token of llama by hand", "[golden]") {
   CHECK((near(g[kY][0], -1 + act) && near(g[kY][1], 2 * act)));
 }
 
-TEST_CASE("transformer_layer: a second token turns, sees both and shares keys with another head", "[golden]") {
-  // q = k = n, n = [1 -1], [1 1]; the second turns by 1: its scores are 2 with itself, -2 sin 1 with the first.  The second
-  // head's queries are zero: it takes the mean.  v = [1 -2], [1 2].
+TEST_CASE("transformer_layer: a second token is rotated, sees both and shares keys with another head", "[golden]") {
+  // q = k = n, n = [1 -1], [1 1]; the second is rotated by 1: its scores are 2 with itself, -2 sin 1 with the first.  The second
+  // head's queries are zero, so it takes the mean.  v = [1 -2], [1 2].
   Small s{.x = {1, -1, 1, 1}, .wq = {1, 0, 0, 1, 0, 0, 0, 0}, .wk = {1, 0, 0, 1}, .wo = {0, 1, 0, 0, 1, 0, 0, 0}};
   const Solved g = solve(s.args(2, 2));
   using enum transformer_layer::Output;
@@ -96,7 +96,7 @@ TEST_CASE("transformer_layer: a second token turns, sees both and shares keys wi
 }
 
 TEST_CASE("transformer_layer: gpt2 and gptneox by hand", "[golden]") {
-  // x = [3 1]: mean 2, deviation 1, n = [1 -1]; betas and biases 1 where they show.  gpt2: v = [1 + 4, -2], attn = [-2 + 1, 5],
+  // x = [3 1]: mean 2, deviation 1, n = [1 -1]; betas and biases are 1 where used.  gpt2: v = [1 + 4, -2], attn = [-2 + 1, 5],
   // h = [2 6], normed to [-1 1]; z = norm2 [3 0] + 2 with gamma2 = [1 1].  gptneox reads x again: norm2 = [1 -1].
   Small s{.x = {3, 1}, .wq = {0, 0, 0, 0}, .bq = {1, 2}, .wk = {0, 0, 0, 0}, .wo = {0, 1, 1, 0}};
   s.bv = {4, 0}, s.bo = {1, 0}, s.gamma2 = {1, 1}, s.b_up = {2}, s.b_down = {0, 10};

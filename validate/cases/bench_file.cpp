@@ -18,13 +18,13 @@ BenchEntry entry_of(const Json& j) {
 
 Json reported_in(const Json& row) {
   Json reported = row.value("reported", Json::object());
-  if (!reported.is_object()) throw BadInput("'reported' is no object");
+  if (!reported.is_object()) throw BadInput("'reported' must be an object");
   for (const Json& value : reported)
-    if (!value.is_number() && !value.is_string()) throw BadInput("'reported' holds numbers and texts, not " + value.dump());
+    if (!value.is_number() && !value.is_string()) throw BadInput("'reported' must hold numbers and texts, not " + value.dump());
   return reported;
 }
 
-// What `read` makes of the text; what is wrong with it is said of the file.
+// Returns read(text); errors are rethrown with the file's name.
 template <class Read>
 auto parsed(const std::string& text, const std::string& file, const Read& read) {
   try {

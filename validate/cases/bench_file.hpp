@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of datasets/bench, read: the shapes of an op that are timed, and suites of rows that a document reported.
+// Reads datasets/bench: the shapes of an op to time, and suites of rows with published times.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,20 +16,20 @@ struct BenchEntry {
 
 struct BenchFile {
   std::vector<BenchEntry> entries;
-  std::vector<std::string> ladder;  // kernels in the order of their ideas, the plainest first
+  std::vector<std::string> ladder;  // kernels in the order of their ideas, simplest first
 };
 
 struct SuiteRow {
   std::string label, op;
   BenchEntry entry;
-  nlohmann::ordered_json reported;  // numbers or short texts, as the document has them
+  nlohmann::ordered_json reported;  // published figures: numbers or short texts
 };
 struct SuiteTable {
   std::string title;
   std::vector<SuiteRow> rows;
 };
 
-// The text of a file; `file` is what messages call it.  Both throw BadInput.
+// Parses the text of a file; `file` is its name in messages.  Both throw BadInput.
 BenchFile parse_bench(const std::string& text, const std::string& file);
 std::vector<SuiteTable> parse_bench_suite(const std::string& text, const std::string& file);
 

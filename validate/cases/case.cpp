@@ -28,7 +28,7 @@ std::string shortest(T v) {
   throw BadInput(fmt::format("{}={}: {}.", key, value.substr(0, 80), why));
 }
 
-// The whole text as a T.  A value beyond T is told apart from one that is no number.
+// Parses the whole text as a T, with separate errors for a value out of range and for text that is not a number.
 template <class T>
 T number(std::string_view key, std::string_view text, std::string_view kind) {
   T v{};
@@ -134,7 +134,7 @@ std::vector<std::string_view> dtype_names() {
 
 std::int64_t elements(const Case& c, const OpShape& op) {
   const bool grouped = find_axis(op, name(Axis::heads)) != nullptr;
-  // Of a block with attention and a feed-forward step: the wider of them.
+  // A block with attention and feed-forward counts the wider of the two.
   const bool block = grouped && find_axis(op, name(Axis::ffn)) != nullptr;
   const bool narrow_ffn = block && c.dims[Axis::ffn] / std::max<std::int64_t>(1, c.dims[Axis::heads]) < c.dims[Axis::head_dim];
   std::int64_t n = 1;
@@ -146,7 +146,7 @@ std::int64_t elements(const Case& c, const OpShape& op) {
     if (block && (use.axis == Axis::ffn ? narrow_ffn : !narrow_ffn && (use.axis == Axis::heads || use.axis == Axis::head_dim)))
       continue;
     empty |= extent == 0;
-    // Note: an empty axis does not excuse the others: their product is still somebody's stride.
+    // Note: an empty axis does not cancel the others, since their product is still a stride.
     if (extent > 1) beyond |= extent > kMostElements / n, n = beyond ? kMostElements : n * extent;
   }
   if (const std::int64_t pages = c.dims[Axis::pages]; pages > 0 && !beyond) {

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-// A value of a file, with its place, so that whatever is wrong with it can be said.
+// A JSON value with its place in the file, for error messages.
 struct Node {
   const Json& json;
   Place place;
@@ -39,7 +39,7 @@ struct Node {
     if (!json.is_object()) fail("expected an object.");
     for (const auto& [key, value] : json.items()) visit(key, at(key));
   }
-  // An object with these keys and no others.
+  // Checks that it is an object with only these keys.
   const Node& object(const Names& allowed) const {
     each_key([&](const std::string& key, const Node&) {
       if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(unknown("key", key, allowed));
@@ -87,7 +87,7 @@ struct Node {
     for (const Node& n : list()) out.push_back(n.integer(least));
     return out;
   }
-  // Numbers, in their shortest form, and words.
+  // A list of numbers (in shortest form) and words, as text.
   std::vector<std::string> values() const {
     std::vector<std::string> out;
     for (const Node& n : list()) out.push_back(n.json.is_string() ? n.text() : (n.number(), n.json.dump()));
@@ -100,7 +100,7 @@ struct Node {
   }
 };
 
-// Note: the JSON library would keep the last of two equal keys and say nothing.
+// Rejects duplicate keys.  Note: the JSON library would silently keep the last one.
 Json parse(const std::string& text, const std::string& file) {
   std::vector<std::set<std::string>> open;
   const auto twice = [&](int, Json::parse_event_t event, Json& value) {
@@ -122,7 +122,7 @@ Json parse(const std::string& text, const std::string& file) {
 }
 
 std::string read(const fs::path& path) {
-  // Note: a folder opens like a file and reads like an empty one.
+  // Note: a folder opens like a file and reads as empty, hence the check.
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -177,7 +177,7 @@ std::array<std::int64_t, 2> range(const Node& n) {
   return {ends[0], ends[1]};
 }
 
-// The fills of an op's own file are checked when the op is known.
+// Fills in an op's own file are checked later, against the op.
 const Names kAnyFill{};
 Names common_fill_names() { return fill_names(OpShape{}); }
 bool is_axis(std::string_view key) {

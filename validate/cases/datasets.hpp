@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The datasets folder, read: models/*.json (dims of published models), edges/common.json (what any axis, fill and
-// layout deserves) and edges/<op>.json (what one op deserves beyond that).
+// Reads the datasets folder: models/*.json (dims of published models), edges/common.json (values of axes, fills and layouts for
+// every op) and edges/<op>.json (groups of cases for one op).
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace assay {
 
 struct Model {
-  std::string stem;  // of its file: "gpt2-124m"
+  std::string stem;  // file name without extension: "gpt2-124m"
   std::string name{}, source{}, note{};
   std::int64_t hidden = 0, ffn = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t rotary_dim = 0;  // 0: positions are learned
@@ -27,16 +27,16 @@ struct Model {
   double rope_theta = 0;
   std::map<std::string, double> rope_scaling{};  // empty: none
   std::string activation{};                      // gelu_tanh, gelu_erf, swiglu, geglu_tanh
-  std::vector<std::int64_t> tokens{};            // token counts that its suite asks for
-  bool smoke = false;                            // one of those that the smoke suite takes
+  std::vector<std::int64_t> tokens{};            // token counts in the models suite
+  bool smoke = false;                            // whether the smoke suite includes it
 };
 
-// What a place in a file is called in a message: the file and a JSON pointer.
+// A place in a file for messages: the file and a JSON pointer.
 struct Place {
   std::string file{}, pointer{};
 };
 
-// The product of its lists.  An axis left out is an error, a fill or layout left out is the usual one.
+// The cases of all combinations of its lists.  Every axis is required; fills and layouts have defaults.
 struct Group {
   Place place{};
   std::vector<std::string> suites;
@@ -44,10 +44,10 @@ struct Group {
   std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
   std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
   std::vector<DType> dtypes{};  // empty: all
-  std::string blocks_along{};   // an axis: of Case::blocks_along
+  std::string blocks_along{};   // the axis for Case::blocks_along
 };
 
-// What the random suite draws from.
+// The ranges from which the random suite draws.
 struct Ranges {
   Place place{};
   std::map<std::string, std::array<std::int64_t, 2>> axes{};     // first and last extent
@@ -56,13 +56,14 @@ struct Ranges {
   std::int64_t most_elements = 0;
 };
 
-// A model's figure for each axis or attribute of an op: "tokens", "hidden", "norm_epsilon", ... or a number, or a word; the fill.
+// How an op maps a model: for each axis or attribute a figure of the model ("tokens", "hidden", "norm_epsilon", ...), a number or
+// a word; and the fill.
 struct ModelUse {
   Place place{};
   std::string fill = "normal";
   std::map<std::string, std::string> figures{};
   std::map<std::string, double> constants{};
-  std::map<std::string, std::string> words{};  // of choices
+  std::map<std::string, std::string> words{};  // values of choices
 };
 
 struct Edges {
@@ -77,7 +78,7 @@ struct Common {
   Place place{};
   std::int64_t smoke_tokens = 0;  // token count of the smoke suite's models
   std::int64_t most_elements = 0;
-  // By suite: the values of an axis, the first of them the usual one; fills and layouts, tried at the usual shape.
+  // Per suite: the values of an axis, the first one is the default; fills and layouts are tried at the default shape.
   std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> axes{};
   std::map<std::string, std::vector<std::string>> fills{}, layouts{};
   ModelUse models{};
@@ -92,17 +93,17 @@ struct Datasets {
 
 // Throws BadInput, naming the file and the line or the JSON pointer.
 Datasets load_datasets(const std::filesystem::path& folder);
-// The text of one file; `file` is what messages call it.  A model and an op are named by the stems of their files.
+// Parse the text of one file; `file` is its name in messages.  Models and ops are named by the stems of their files.
 Model parse_model(const std::string& text, const std::string& stem, const std::string& file);
 Common parse_common(const std::string& text, const std::string& file);
 Edges parse_edges(const std::string& text, const std::string& op, const std::string& file);
 
-// That every name in the op's own file is one of the op's: its axes, attributes, fills.  Throws BadInput.
+// Checks that every axis, attribute and fill named in the op's file exists.  Throws BadInput.
 void check(const Edges&, const OpShape&);
-// The same of every file, and that each belongs to an op.
+// Checks every file, and that each belongs to an op.
 void check(const Datasets&, std::span<const OpShape>);
 
-// A figure by name: "hidden", "norm_epsilon", ...; "tokens" is none of them, for a model has several.
+// A figure of a model by name: "hidden", "norm_epsilon", ...; not "tokens", of which a model has several.
 double figure(const Model&, std::string_view name);
 const std::vector<std::string_view>& figure_names();
 

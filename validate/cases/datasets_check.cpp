@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dataset file says, held against the op that it is about.
+// Checks dataset files against the ops that they name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Checker {
       if (name(use.axis) == key) return &use;
     return nullptr;
   }
-  // Every text a value of the attribute.
+  // Checks that every text is a value of the attribute.
   void values(const Place& at, std::string_view key, const std::vector<std::string>& texts) const {
     known(at, key);
     for (const std::string& text : texts) try {
@@ -123,7 +123,7 @@ void check(const Edges& e, const OpShape& op) {
 
 void check(const Datasets& d, std::span<const OpShape> ops) {
   for (const auto& [key, e] : d.edges) {
-    const std::string& stem = key;  // Note: a lambda may not take a structured binding everywhere
+    const std::string& stem = key;  // Note: some compilers do not capture structured bindings
     const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == stem; });
     if (op == ops.end()) {
       Names names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the judge must know of an op to make its cases: a plain description, so that nothing here is a template on ops.
+// A plain description of an op, enough to make its cases without templates on ops.
 #pragma once
 
 #include <array>
@@ -14,30 +14,30 @@
 
 namespace assay {
 
-// A number or a choice of words that an op takes beside its tensors.
+// A parameter of an op beside its tensors: a number or an enum.
 struct Attribute {
   std::string_view name;
-  double standard = 0;                      // the default; of a choice, 0
-  std::vector<std::string_view> choices{};  // value 0, 1, ...; empty: any finite number
+  double standard = 0;                      // the default; 0 for an enum
+  std::vector<std::string_view> choices{};  // names of enum values 0, 1, ...; empty: any finite number
 };
 
 struct OpShape {
   std::string_view name;
   std::span<const AxisUse> axes;
   std::vector<Attribute> attributes;
-  std::vector<Fill> fills;  // the op's own probes; may be empty
+  std::vector<Fill> fills;  // the op's own fills; may be empty
 };
 
-// The element types of activations: what every op takes.
+// The element types of activations, which every op accepts.
 inline constexpr std::array<DType, 3> kActivationDTypes{DType::f16, DType::bf16, DType::f32};
 
 const AxisUse* find_axis(const OpShape&, std::string_view name);         // null: none
 const Attribute* find_attribute(const OpShape&, std::string_view name);  // null: none
-// An attribute's value as text, shortest form or word, and back.  Throws BadInput.
+// An attribute's value as text (shortest number, or enum name), and back.  Throws BadInput.
 std::string text_of(const Attribute&, double value);
 double value_of(const Attribute&, std::string_view text);
 
-// The fill of that name, the op's own first; null: none.
+// The fill of that name, the op's own fills first; null: none.
 const Fill* find_fill(const OpShape&, std::string_view name);
 std::vector<std::string_view> fill_names(const OpShape&);
 std::vector<std::string_view> layout_names();

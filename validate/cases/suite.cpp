@@ -27,7 +27,7 @@ bool any_group(const Edges* e, std::string_view suite) {
   return e && std::any_of(e->groups.begin(), e->groups.end(), has);
 }
 
-// Every combination, the axes outermost in the op's order, the dtype innermost: cases of one shape stand together.
+// Adds every combination, axes outermost in the op's order, dtype innermost, so that cases of one shape are adjacent.
 template <class Adjust>
 void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust) {
   std::vector<Case> all{new_case(op, "edges/" + std::string(op.name))};
@@ -52,7 +52,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
   }
 }
 
-// Without a file of its own: the usual shape; from there each axis alone through its values, then each fill and layout.
+// Cases of an op without its own file: the default shape, then each value of each axis alone, then each fill and layout.
 void add_common(CaseList& list, const Common& common, const OpShape& op, const std::string& suite) {
   const auto& values = common.axes.at(suite);
   Case usual = new_case(op, "edges/common");
@@ -84,7 +84,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   }
 }
 
-// A model's shape with so many tokens.
+// A model's shape with `tokens` tokens.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
   Case c = new_case(op, "models/" + m.stem);
   c.fill = use.fill;
@@ -113,7 +113,7 @@ void add_model(CaseList& list, Case c) {
   }
 }
 
-// Cuts an axis down, to no less than `to`, until the case has no more than `most` elements.
+// Shortens an axis, to no less than `to`, until the case has at most `most` elements.
 void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t most) {
   const std::int64_t from = c.dims[axis];
   if (from <= to || elements(c, op) <= most) return;
@@ -122,7 +122,7 @@ void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t mo
   if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
   else c.reduced.push_back({axis, from, c.dims[axis]});
 }
-// To one group of heads.
+// Shortens heads, down to one group.
 void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
   if (!heads || elements(c, op) <= most) return;
@@ -131,19 +131,19 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   if (kv_heads > 1) c.reduced.push_back({Axis::kv_heads, kv_heads, 1});
 }
 
-// Makes a case that a simulator would take minutes for smaller: first its output features, then its heads, in groups as they
-// were, then its tokens or rows.  What a sum runs over stays as long as it is, but of a block.
+// Shrinks a case that would take minutes on simt: first output features, then heads (keeping the group size), then tokens or
+// rows.  Summed axes keep their extent, except in a block.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
-  // Of a block, which is seven products and attention, what sums run over too.
+  // A block is seven products and attention, so summed axes shrink too.
   const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
   if (block) most /= 16;
   cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);
   cut_heads(c, op, most);
   cut(c, op, Axis::tokens, 17, most);
-  cut(c, op, Axis::rows, 17, most / 4);  // an element of a row costs the judge more than the simulator
+  cut(c, op, Axis::rows, 17, most / 4);  // row ops cost the judge more than simt
   if (block) cut(c, op, Axis::seq_q, 5, most), cut(c, op, Axis::hidden, 96, most);
 }
-// The same of a case whose figures hang on every extent that a sum runs over: fewer heads, then fewer rows and queries.
+// The same for a case whose errors depend on every summed extent: fewer heads, then fewer rows and queries.
 void fit_rows(Case& c, const OpShape& op, std::int64_t most) {
   cut_heads(c, op, most);
   cut(c, op, Axis::rows, 17, most), cut(c, op, Axis::tokens, 2, most), cut(c, op, Axis::seq_q, 64, most);
@@ -162,7 +162,7 @@ void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, co
   for (const Model& m : d.models) {
     if (!m.smoke) continue;
     Case c = model_case(m, use, op, *std::max_element(m.tokens.begin(), m.tokens.end()), d.common.smoke_tokens);
-    // Note: two wide axes multiply; such an op sees its models in the models suite only.
+    // Note: ops with two wide axes have models only in the models suite.
     if (elements(c, op) <= d.common.most_elements) add_model(list, std::move(c));
   }
 }
@@ -201,7 +201,7 @@ bool CaseList::add(Case c) {
   }
   c.seed = 0;
   std::string text = repro(c, op);
-  // Note: 32 bits are enough to tell cases apart and short enough to be read aloud.
+  // Note: 32 bits distinguish cases and keep repro lines short.
   c.seed = random::key(state_->seed, random::hash(text), random::Purpose::seed) >> 32;
   if (!state_->texts.insert(std::move(text)).second) return false;
   state_->list.push_back(std::move(c));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites: the lists of cases that a run is made of.
-//   smoke     a minute's worth: several tiles with ragged tails, and the degenerate edges
-//   edges     the edge catalogue: every extent, value class and layout that has broken a kernel somewhere
-//   models    the shapes of published models
-//   random    seeded draws
+// Suites: lists of cases.
+//   smoke     about a minute: several tiles with ragged tails, and degenerate extents
+//   edges     the edge catalogue: extents, classes of values and layouts that have broken kernels elsewhere
+//   models    shapes of published models
+//   random    random cases by a seed
 //   full      edges, models and random
-//   sanitize  a dozen small cases for slow, watchful machines
-//   watch     several blocks, tiles and steps of a pipeline with ragged ends, for --watch
-//   long      long sequences and large products, for a GPU; their goldens are sampled
-//   errors    shapes that the documents report absolute errors of, on numbers as a model has them; shown a line a case
-//   fixed     one shape, round in every extent, on plain random numbers: what many a kernel is tested on and nothing else
+//   sanitize  a dozen small cases for slow sanitizers
+//   watch     several blocks, tiles and pipeline stages with ragged ends, for --watch
+//   long      long sequences and large products, for a GPU; goldens are sampled
+//   errors    shapes for which absolute errors have been published, on realistic values; printed one line per case
+//   fixed     one shape with round extents on plain random numbers, as in many projects' tests
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,24 @@ namespace assay {
 
 struct SuiteOptions {
   std::uint64_t seed = 2026;
-  std::int64_t count = 200;           // cases of the random suite
+  std::int64_t count = 200;           // number of cases in the random suite
   std::vector<DType> dtypes{};        // empty: all
-  bool reduce = false;                // for a slow backend: model shapes keep their widths and have fewer tokens ...
-  std::int64_t reduce_rows_to = 129;  // ... namely these: one tile of 128 and one more
-  std::int64_t reduce_elements_to = std::int64_t{1} << 20;  // ... and where that is not enough, fewer features, heads and rows
+  bool reduce = false;                // for a slow backend: model shapes keep their widths but have fewer tokens:
+  std::int64_t reduce_rows_to = 129;  // this many: one tile of 128 and one more
+  std::int64_t reduce_elements_to = std::int64_t{1} << 20;  // larger cases also get fewer features, heads and rows
 };
 
-// The cases of a suite, in a stable order, no repro text twice.  Each seed is made of the suite's and of the case's
-// text, so a case keeps its numbers when others come or go.  An op without a file of its own, or whose file has no
-// group for the suite, gets what edges/common.json says of its axes.  Throws BadInput.
+// The cases of a suite in a stable order, without duplicates.  A case's seed is derived from the suite's seed and the case's
+// text, so its values do not change when other cases are added or removed.  An op without its own file, or without a group for
+// the suite, gets the cases of edges/common.json.  Throws BadInput.
 std::vector<Case> cases(const Datasets&, const OpShape&, std::string_view suite, const SuiteOptions& = {});
 
-// Collects cases: those that mean nothing here (the fill does not apply, the layout breaks the alignment, an extent is
-// below its least) and those already there are left out.
+// Collects cases; skips duplicates and cases that do not apply (fill, alignment of the layout, least extents).
 class CaseList {
  public:
   CaseList(const OpShape&, const SuiteOptions&);
   ~CaseList();
-  bool add(Case);  // whether it was taken
+  bool add(Case);  // returns whether it was added
   std::vector<Case> take();
   const std::vector<DType>& dtypes() const;
 
@@ -51,7 +50,7 @@ class CaseList {
   std::unique_ptr<State> state_;
 };
 
-// `count` draws more.
+// Adds `count` random cases.
 void add_random(CaseList&, const Ranges&, const OpShape&, const SuiteOptions&);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random suite: extents spread over their binary logarithm, pulled to odd and prime numbers, within a budget of
-// elements.  No libm, so the same draws on every machine.
+// The random suite: extents are log-uniform, with a preference for odd and prime numbers, within a budget of elements.  It uses
+// no libm, so cases are the same on every machine.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -34,8 +34,8 @@ bool prime(std::int64_t n) {
   return true;
 }
 
-// One of the binades between the ends, then a number of it; of three, one is made odd and one a prime where there is
-// such a number below.
+// Draws a binade between the ends, then a number in it; one in three is rounded up to an odd number, one down to a prime, if
+// there is one in range.
 std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
   const auto width = [](std::int64_t v) { return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(v))); };
   const std::int64_t bits = draw.between(width(first), width(last));
@@ -45,7 +45,7 @@ std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
   std::int64_t n = drawn;
   switch (draw.below(3)) {
     case 1: n = n | 1; break;
-    // Note: a search for a prime above 2^32 would cost more than the case.
+    // Note: the search for a prime above 2^32 would cost more than the case.
     case 2:
       while (n > first && n < std::int64_t{1} << 32 && !prime(n)) --n;
       break;
@@ -54,7 +54,7 @@ std::int64_t extent(Draw& draw, std::int64_t first, std::int64_t last) {
   return n < first || n > last ? drawn : n;
 }
 
-// Axes in a drawn order, each within what the others have left of the budget, so that every axis is long in some case.
+// Draws axes in random order, each within the budget that is left, so that every axis is long in some case.
 Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
   std::vector<std::size_t> order(op.axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -69,7 +69,7 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
     d[use.axis] = extent(draw, first, last);
     left = std::max<std::int64_t>(1, left / std::max<std::int64_t>(1, d[use.axis]));
   }
-  // The glossary: heads is a multiple of kv_heads.
+  // heads must be a multiple of kv_heads.
   std::int64_t &heads = d[Axis::heads], &kv_heads = d[Axis::kv_heads];
   if (heads && kv_heads) {
     kv_heads = std::min(heads, kv_heads);
@@ -82,7 +82,7 @@ Dims dims(Draw& draw, const Ranges& r, const OpShape& op) {
 
 void add_random(CaseList& list, const Ranges& r, const OpShape& op, const SuiteOptions& options) {
   Draw draw(random::key(options.seed, random::hash(op.name), Purpose::size));
-  // Draws that mean nothing, or are there already, are drawn again; a range with fewer cases than asked for ends.
+  // Draws that do not apply or are duplicates are repeated; the limit ends ranges with fewer cases than requested.
   std::int64_t tries = 20 * options.count + 100;
   for (std::int64_t taken = 0; taken < options.count && tries > 0; --tries) {
     Case c;

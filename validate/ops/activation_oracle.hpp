@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar activations of the second oracles, each step rounded as the policy has it.
+// Scalar activations for the second oracles; each step is rounded by the policy.
 #pragma once
 
 #include <cmath>

@@ -11,7 +11,7 @@ namespace assay {
 
 namespace {
 
-// b is -a but for a part in 32: the sum of them is exact, and whatever was rounded on the way is magnified.
+// b is -a except for up to one part in 32: the sum is exact, so a rounding of an input is amplified.
 double cancelling(const FillSite& s, std::int64_t i) {
   const double a = random::normal(draws::shared_key(s, random::Purpose::value), draws::at(i));
   return s.tensor == "a" ? a : -a * (1 + draws::uniform(s, i) / 32);
@@ -33,18 +33,17 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_add() {
   using namespace elementwise_fills;
   using namespace row_relations;
-  return {.fills = {{.name = "probe_integers",
-                     .shows = "an element that is not its own, a term left out or added twice; exact",
-                     .value = small_integers,
-                     .exact = always},
-                    {.name = "cancelling", .shows = "an input that was rounded on the way", .value = cancelling}},
-          .oracle = oracle,
-          .relations = {kRowsPermuted,
-                        kFirstRows,
-                        kColsPermuted,
-                        {.name = "doubled",
-                         .shows = "a clamp that the formula has not, a term of another scale",
-                         .scaled = {{"a", 2}, {"b", 2}, {"y", 2}}}}};
+  return {
+      .fills = {{.name = "probe_integers",
+                 .shows = "a wrong index, a term dropped or added twice; exact",
+                 .value = small_integers,
+                 .exact = always},
+                {.name = "cancelling", .shows = "an input that is rounded before it is used", .value = cancelling}},
+      .oracle = oracle,
+      .relations = {kRowsPermuted,
+                    kFirstRows,
+                    kColsPermuted,
+                    {.name = "doubled", .shows = "clamping, a wrongly scaled term", .scaled = {{"a", 2}, {"b", 2}, {"y", 2}}}}};
 }
 
 }  // namespace assay

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for attention_backward: O and L of the forward pass, exact probes, the fills of its own edges, the
-// second oracle.
+// Judge hooks of attention_backward: O and L from the forward pass, exact probes, fills, the second oracle, relations.
 #include "ops/attention_backward.hpp"
 
 #include <limits>
@@ -21,9 +20,9 @@ using namespace draws;
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // --- O and L ---------------------------------------------------------------------------------------------------------
-// attention_forward's golden on the case's Q, K and V.  The last answer is kept: both tensors come from one.
+// Runs attention_forward's golden on the case's Q, K and V.  The last result is cached, since both tensors come from one run.
 struct Forward {
-  std::string of;  // the case's repro line
+  std::string of;  // repro line of the case
   std::vector<double> o, lse;
 };
 
@@ -33,7 +32,7 @@ Forward solve_forward(const Op& op, const Case& c) {
   const auto problem = find_op("attention_forward")->make();
   for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
     Tensor& t = *problem->tensors()[i];
-    t = placements[i].tensor;  // q, k, v, o, lse: the first of either op
+    t = placements[i].tensor;  // q, k, v, o, lse: the first tensors of both ops
     t.data = nullptr;
     if (i >= 3) continue;
     images.emplace_back(placements[i].bytes);
@@ -55,20 +54,20 @@ std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor)
 }
 
 // --- Fills -----------------------------------------------------------------------------------------------------------
-// Of an element of q, k, v or do.
+// One element of q, k, v or do.
 std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.shape[3]; }
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
 
-// q = N(0,1) + direction, and k is direction where it is hot: the score is about sqrt(head_dim).
+// q = N(0,1) + direction, and hot keys are near `direction`, so their score is about sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, bool is_hot) {
   const double direction = random::sign(shared_key(s, Purpose::column), at(channel(s, i)));
   if (s.tensor == "q") return normal(s, i) + direction;
   return s.tensor == "k" && is_hot ? normal(s, i) / 4 + direction : normal(s, i);
 }
 
-// Every query picks one key that it sees under any mask (key 0 where it sees none under one of them): q is 1024 times the key's
-// code of random signs, so any other score is more than 700 lower and its weight 0 in f64 too.  O is that key's V, so dS = 0,
-// and dV of a key adds up the one-hot dO of those that picked it: small integers.
+// Every query picks one key that it sees under any mask (key 0 if it sees none under one of them): q is 1024 times the key's
+// code of random signs, so any other score is more than 700 lower and its weight underflows to 0 even in f64.  O is that key's V,
+// so dS = 0, and dV of a key is the sum of the one-hot dO of the queries that picked it: small integers.
 double probe_one_key(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], keys = s.dims[Axis::seq_k];
   if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
@@ -84,7 +83,7 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
   const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
 }
-// With head_dim a power of 4 the scale is a power of 2 and L exact.
+// If head_dim is a power of 4, the scale is a power of 2 and L is exact.
 bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
 double hot_first_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == 0); }
@@ -115,7 +114,7 @@ double outlier_values(const FillSite& s, std::int64_t i) {
 double negative_scores(const FillSite& s, std::int64_t i) {
   return s.tensor == "v" || s.tensor == "do" ? normal(s, i) : std::fabs(normal(s, i)) * (s.tensor == "k" ? -1 : 1);
 }
-// One row in eleven of the tensor has one channel that is NaN or infinite; the others are N(0, 1).
+// In one row of eleven of the tensor one channel is NaN or inf; the others are N(0, 1).
 double special_in(const FillSite& s, std::int64_t i, std::string_view tensor) {
   const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
   if (s.tensor != tensor || !random::one_in(key(s, Purpose::row), row, 11) ||
@@ -128,7 +127,7 @@ double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i,
 double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
 double special_gradients(const FillSite& s, std::int64_t i) { return special_in(s, i, "do"); }
 
-// --- The oracle: dQ again, query by query ------------------------------------------------------------------------------
+// --- The second oracle: dQ, query by query ------------------------------------------------------------------------------
 // `round` is applied to every result on chip.
 void oracle_with(const attention_backward::Args& a, const Rounding& round, std::span<double> dq) {
   using Mask = attention_backward::Mask;
@@ -172,13 +171,13 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }
 
 // --- Relations -------------------------------------------------------------------------------------------------------
-// Gradients of queries are sums over keys and the other way round: moving what they sum over leaves them within the bounds.
+// Gradients of queries are sums over keys and vice versa: moving the summed axis changes them only within the bounds.
 Relation of_dq(Relation r) {
   r.bits = true;
   return relations::of_a_sum(std::move(r), {"dq"});
 }
-// A kernel may round P and dS to the dtype on the way, and of a weight p times a difference many are below f16's least normal
-// value, where a rounding does not scale.
+// Excludes f16: a kernel may round P and dS to the dtype, and many products of a weight and a difference are below f16's normal
+// range, where roundings do not scale with the values.
 bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c.dtype != f16; }
 
 }  // namespace
@@ -187,27 +186,29 @@ Hooks hooks_of_attention_backward() {
   using namespace attention_relations;
   return {
       .fills = {{.name = "probe_one_key",
-                 .shows = "a wrong key, query, head or channel: dV adds up one-hot rows; exact",
+                 .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,
                  .exact = power_of_four,
                  .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 64; }},
-                {.name = "hot_first_key", .shows = "a first tile that is missed", .value = hot_first_key},
-                {.name = "hot_last_key", .shows = "a last tile that is missed", .value = hot_last_key},
-                {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
-                {.name = "sharp_scores", .shows = "scores or exponents in too few bits, saturated P", .value = sharp_scores},
-                {.name = "one_hot_gradient", .shows = "channels of dO swapped, or dropped", .value = one_hot_gradient},
-                {.name = "large_values", .shows = "D or dO V^T in the storage dtype", .value = large_values},
+                {.name = "hot_first_key", .shows = "a skipped first tile", .value = hot_first_key},
+                {.name = "hot_last_key", .shows = "a skipped last tile", .value = hot_last_key},
+                {.name = "hot_keys", .shows = "a skipped tile: some keys have far more weight than others", .value = hot_keys},
+                {.name = "sharp_scores", .shows = "scores or exponents with too few bits, saturated P", .value = sharp_scores},
+                {.name = "one_hot_gradient", .shows = "swapped or dropped channels of dO", .value = one_hot_gradient},
+                {.name = "large_values", .shows = "D or dO V^T rounded to the storage dtype", .value = large_values},
                 {.name = "large_gradients", .shows = "dS that overflows the storage dtype", .value = large_gradients},
-                {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
-                {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
+                {.name = "wide_values", .shows = "an accumulator with too few bits", .value = wide_values},
+                {.name = "outlier_values", .shows = "a small term lost next to a large one", .value = outlier_values},
                 {.name = "negative_scores",
-                 .shows = "a padding key of score zero that is counted",
+                 .shows = "a padding key with score zero that is included",
                  .coherent = true,
                  .value = negative_scores},
-                {.name = "special_keys", .shows = "NaN or infinity in K that leaks out of hidden pairs", .value = special_keys},
-                {.name = "special_values", .shows = "NaN or infinity in V that is lost, or leaks", .value = special_values},
+                {.name = "special_keys", .shows = "NaN or inf of a hidden K that leaks", .value = special_keys},
+                {.name = "special_values",
+                 .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
+                 .value = special_values},
                 {.name = "special_gradients",
-                 .shows = "NaN or infinity in dO that leaks out of hidden pairs, or is lost",
+                 .shows = "NaN or inf in dO that is lost, or leaks from a hidden pair",
                  .value = special_gradients}},
       .derived = {"o", "lse"},
       .derive = derive,
@@ -223,16 +224,16 @@ Hooks hooks_of_attention_backward() {
                      .scaled = {{"do", 2}, {"dq", 2}, {"dk", 2}, {"dv", 2}},
                      .applies = far_from_underflow},
                     {.name = "values_doubled",
-                     .shows = "D of another scale than dO V^T, a dV that depends on V",
+                     .shows = "D scaled unlike dO V^T, a dV that depends on V",
                      .scaled = {{"v", 2}, {"o", 2}, {"dq", 2}, {"dk", 2}},
                      .applies = far_from_underflow},
                     {.name = "query_doubled",
-                     .shows = "a scale that is applied twice, or to one of dQ and dK only",
+                     .shows = "a scale applied twice, or to only one of dQ and dK",
                      .scaled = {{"q", 2}, {"dq", 0.5}},
                      .change = half_scale,
                      .applies = far_from_underflow},
                     {.name = "values_one",
-                     .shows = "rows of dS that do not add up to zero: V of ones gives an O of ones, whatever Q and K are",
+                     .shows = "rows of dS that do not sum to zero: if V is all ones, O is too, for any Q and K",
                      .loose = {"dq", "dk"},
                      .scaled = {{"v", 0, 1}, {"o", 0, 1}, {"dq", 0}, {"dk", 0}}}},
       .intermediates_alike = true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for attention_forward: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of attention_forward: exact probes, fills, the second oracle, relations.
 #include "ops/attention_forward.hpp"
 
 #include <limits>
@@ -16,11 +16,11 @@ namespace {
 
 using namespace draws;
 
-// Of an element of q, k or v.
+// One element of q, k or v.
 std::int64_t channel(const FillSite& s, std::int64_t i) { return i % s.dims[Axis::head_dim]; }
 std::int64_t position(const FillSite& s, std::int64_t i) { return i / (s.shape[3] * s.shape[2]) % s.shape[1]; }
 
-// A direction that every query has a part of: a key along it is hot for all of them.
+// A direction shared by all queries: a key along it has a high score for every query.
 double direction(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::column), at(channel(s, i))); }
 // q = N(0,1) + direction and k = amount * direction: the score is about amount * sqrt(head_dim).
 double hot(const FillSite& s, std::int64_t i, double amount) {
@@ -28,9 +28,9 @@ double hot(const FillSite& s, std::int64_t i, double amount) {
   return s.tensor == "k" && amount != 0 ? normal(s, i) / 4 + amount * direction(s, i) : normal(s, i);
 }
 
-// Every query picks one key that it sees under any mask (key 0 where it sees none under one of them): q is 1024 times the
-// key's code of random signs, so another key's weight is below e^-128 and rounds to nothing beside 1: O is that key's
-// V, small integers.  With head_dim a power of 4 the scale is a power of 2 and L is exact too.
+// Every query picks one key that it sees under any mask (key 0 if it sees none under one of them): q is 1024 times the key's code
+// of random signs, so another key's weight is below e^-128 and vanishes next to 1.  O is that key's V, small integers.  If
+// head_dim is a power of 4, the scale is a power of 2 and L is exact too.
 double probe_one_key(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads];
   if (s.tensor == "v") return static_cast<double>((i / dim * 7 + i % dim * 3) % 61 - 30);
@@ -47,8 +47,8 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
 }
 bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
-// Q = 0: every visible key weighs the same, and V is one-hot: channel c adds up the keys k with k % head_dim = c, so a zero
-// that is not zero names the key that was read and should not have been.
+// Q = 0: every visible key has the same weight, and V is one-hot: channel c sums the keys k with k % head_dim = c, so a nonzero
+// value where 0 is expected identifies a hidden key that was read.
 double probe_equal_weights(const FillSite& s, std::int64_t i) {
   if (s.tensor == "q") return 0;
   return s.tensor == "k" ? normal(s, i) : position(s, i) % s.shape[3] == channel(s, i) ? 1 : 0;
@@ -84,7 +84,7 @@ double outlier_values(const FillSite& s, std::int64_t i) {
   const bool here = random::index(random::key(s.seed, 2, Purpose::column), at(row), s.shape[3]) == channel(s, i);
   return normal(s, i) * (s.tensor == "v" && here ? 1000 : 1);
 }
-// One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
+// For one key in eleven one channel of V is NaN or inf; Q and K are N(0, 1).
 double special_values(const FillSite& s, std::int64_t i) {
   const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
   if (s.tensor != "v" || !random::one_in(random::key(s.seed, 2, Purpose::row), row, 11) ||
@@ -95,7 +95,7 @@ double special_values(const FillSite& s, std::int64_t i) {
   return kind == 0 ? std::numeric_limits<double>::quiet_NaN() : kind == 1 ? inf : -inf;
 }
 
-// rope: channel c of the row of x that begins at `row`, turned to where it stands.
+// rope: channel c of the row of x that begins at `row`, rotated by its position.
 double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
               const Rounding& round) {
   const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
@@ -110,7 +110,7 @@ double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t ro
   return round(round(std::cos(angle)) * x.at(row + c) + (second ? round(sine) : -round(sine)));
 }
 
-// The op again, query by query, in two passes over its keys.  `round` is applied to every result on chip.
+// The second oracle: query by query, in two passes over its keys.  `round` is applied to every result on chip.
 void oracle_with(const attention_forward::Args& a, const Rounding& round, std::span<double> out) {
   const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
@@ -179,81 +179,81 @@ void unpack(Case& c) { c.attributes.erase("packed"); }
 }  // namespace
 
 Hooks hooks_of_attention_forward() {
-  return {.fills =
-              {{.name = "probe_one_key",
-                .shows = "a wrong key, query, head or channel: O is one key's V; exact",
-                .value = probe_one_key,
-                .exact = power_of_four,
-                .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
-               {.name = "probe_equal_weights",
-                .shows = "a key read that should not be, or missed: the output's zeros name it",
-                .coherent = true,
-                .value = probe_equal_weights},
-               {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
-               {.name = "negative_scores",
-                .shows = "a padding key of score zero that is counted",
-                .coherent = true,
-                .value = negative_scores},
-               {.name = "hot_first_key", .shows = "a maximum that later tiles forget", .value = hot_first_key},
-               {.name = "hot_last_key", .shows = "a maximum in the last tile: sums that are not rescaled", .value = hot_last_key},
-               {.name = "hot_keys", .shows = "a tile that is missed: some keys matter far more than others", .value = hot_keys},
-               {.name = "rising_scores",
-                .shows = "a rescale that is missed: every tile has a new maximum",
-                .coherent = true,
-                .value = rising_scores},
-               {.name = "falling_scores",
-                .shows = "a maximum taken of the last tile alone",
-                .coherent = true,
-                .value = falling_scores},
-               {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
-               {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
-               {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
-               {.name = "outlier_values", .shows = "a small term lost beside a large one", .value = outlier_values},
-               {.name = "special_values",
-                .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
-                .value = special_values},
-               {.name = "lengths_equal",
-                .shows = "packed sequences that are not what the batch is",
-                .value = normal,
-                .integer = packed_fills::starts<packed_fills::equal>},
-               {.name = "lengths_tile",
-                .shows = "a packed sequence taken to end with a tile",
-                .value = normal,
-                .integer = packed_fills::tile_starts},
-               {.name = "some_empty",
-                .shows = "a packed sequence of nothing at either end, or between others",
-                .value = normal,
-                .integer = packed_fills::starts<packed_fills::some_empty>},
-               {.name = "one_has_all",
-                .shows = "a packed sequence longer than all others together",
-                .value = normal,
-                .integer = packed_fills::starts<packed_fills::one_has_all>},
-               {.name = "one_side_empty",
-                .shows = "packed queries without keys, and keys without queries",
-                .value = normal,
-                .integer = packed_fills::starts<packed_fills::one_side_empty>}},
-          .integer = packed_fills::starts<packed_fills::ragged>,
-          .oracle = oracle,
-          .relations = {attention_relations::kBatchPermuted,
-                        attention_relations::kHeadsPermuted,
-                        attention_relations::kQueriesPermuted,
-                        attention_relations::kFirstQueries,
-                        attention_relations::kKeysPermuted,
-                        {.name = "values_doubled",
-                         .shows = "an accumulator that is clamped, weights that depend on V",
-                         .scaled = {{"v", 2}, {"o", 2}},
-                         .applies = relations::normal_values},
-                        {.name = "query_doubled",
-                         .shows = "a scale that is applied twice, or to one side of the mask only",
-                         .scaled = {{"q", 2}},
-                         .change = attention_relations::half_scale,
-                         .applies = relations::normal_values},
-                        {.name = "packed_is_batch",
-                         .shows = "a packed sequence whose result depends on where it lies",
-                         .change = unpack,
-                         .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
-          .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .applies = not_turned, .as_before = attention_relations::scale_as_before}}};
+  return {
+      .fills =
+          {{.name = "probe_one_key",
+            .shows = "a wrong key, query, head or channel: O is the V of one key; exact",
+            .value = probe_one_key,
+            .exact = power_of_four,
+            .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+           {.name = "probe_equal_weights",
+            .shows = "a hidden key that is read, or a visible one that is not: the zeros of O identify it",
+            .coherent = true,
+            .value = probe_equal_weights},
+           {.name = "values_one", .shows = "weights that do not sum to one", .value = values_one},
+           {.name = "negative_scores",
+            .shows = "a padding key with score zero that is included",
+            .coherent = true,
+            .value = negative_scores},
+           {.name = "hot_first_key", .shows = "a maximum that later tiles lose", .value = hot_first_key},
+           {.name = "hot_last_key",
+            .shows = "sums that are not rescaled when the last tile raises the maximum",
+            .value = hot_last_key},
+           {.name = "hot_keys", .shows = "a skipped tile: some keys have far more weight than others", .value = hot_keys},
+           {.name = "rising_scores",
+            .shows = "a missing rescale: every tile raises the maximum",
+            .coherent = true,
+            .value = rising_scores},
+           {.name = "falling_scores", .shows = "a maximum over the last tile only", .coherent = true, .value = falling_scores},
+           {.name = "sharp_scores", .shows = "scores or exponents with too few bits", .value = sharp_scores},
+           {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+           {.name = "wide_values", .shows = "an accumulator with too few bits", .value = wide_values},
+           {.name = "outlier_values", .shows = "a small term lost next to a large one", .value = outlier_values},
+           {.name = "special_values",
+            .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
+            .value = special_values},
+           {.name = "lengths_equal",
+            .shows = "packed sequences computed unlike a batch",
+            .value = normal,
+            .integer = packed_fills::starts<packed_fills::equal>},
+           {.name = "lengths_tile",
+            .shows = "a packed sequence assumed to end at a tile boundary",
+            .value = normal,
+            .integer = packed_fills::tile_starts},
+           {.name = "some_empty",
+            .shows = "an empty packed sequence first, last or between others",
+            .value = normal,
+            .integer = packed_fills::starts<packed_fills::some_empty>},
+           {.name = "one_has_all",
+            .shows = "one packed sequence that has all tokens",
+            .value = normal,
+            .integer = packed_fills::starts<packed_fills::one_has_all>},
+           {.name = "one_side_empty",
+            .shows = "packed queries without keys, and keys without queries",
+            .value = normal,
+            .integer = packed_fills::starts<packed_fills::one_side_empty>}},
+      .integer = packed_fills::starts<packed_fills::ragged>,
+      .oracle = oracle,
+      .relations = {attention_relations::kBatchPermuted,
+                    attention_relations::kHeadsPermuted,
+                    attention_relations::kQueriesPermuted,
+                    attention_relations::kFirstQueries,
+                    attention_relations::kKeysPermuted,
+                    {.name = "values_doubled",
+                     .shows = "a clamped accumulator, weights that depend on V",
+                     .scaled = {{"v", 2}, {"o", 2}},
+                     .applies = relations::normal_values},
+                    {.name = "query_doubled",
+                     .shows = "a scale applied twice, or to only part of the keys",
+                     .scaled = {{"q", 2}},
+                     .change = attention_relations::half_scale,
+                     .applies = relations::normal_values},
+                    {.name = "packed_is_batch",
+                     .shows = "a packed sequence whose result depends on its position",
+                     .change = unpack,
+                     .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
+      .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
+                 {.axis = Axis::head_dim, .applies = not_turned, .as_before = attention_relations::scale_as_before}}};
 }
 
 }  // namespace assay

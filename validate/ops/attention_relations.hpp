@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations of ops in which queries see keys.
+// Relations of attention ops.
 #pragma once
 
 #include <cmath>
@@ -11,36 +11,36 @@ namespace assay::attention_relations {
 
 using relations::attribute;
 
-// Its sequences are those that the axes name, and not packed ones.
+// Not packed: the sequences are those of the batch axis.
 inline bool batch(const Case& c) { return attribute(c, "packed") == 0; }
 inline bool unmasked(const Case& c) {
   return batch(c) && attribute(c, "mask") == 0 && attribute(c, "window") == 0 && attribute(c, "rope") == 0;
 }
-// Which keys a query sees does not depend on how many queries there are.  Note: without a mask a window lies bottom-right.
+// The keys that a query sees do not depend on the number of queries.  Note: a window without a mask is aligned bottom-right.
 inline bool from_the_first_key(const Case& c) { return (batch(c) && attribute(c, "mask") == 2) || unmasked(c); }
 
 inline const Relation kBatchPermuted =
     relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's queries or keys", batch);
 inline const Relation kFirstSequences =
-    relations::first_part("first_sequences", Axis::batch, "a sequence whose result depends on how many there are", batch);
+    relations::first_part("first_sequences", Axis::batch, "a sequence whose result depends on the number of sequences", batch);
 inline const Relation kHeadsPermuted =
     relations::permuted("heads_permuted", Axis::kv_heads, "a query head that reads another's keys");
 inline const Relation kQueriesPermuted =
     relations::permuted("queries_permuted", Axis::seq_q, "a query whose result depends on its place in a tile", unmasked);
-// Of a causal problem aligned top-left this is the prefix property.
+// The prefix property of causal attention aligned top-left.
 inline const Relation kFirstQueries =
     relations::first_part("first_queries", Axis::seq_q, "a query whose result depends on later ones", from_the_first_key);
-inline const Relation kKeysPermuted = relations::summands_permuted(
-    "keys_permuted", Axis::seq_k, "a key that is not counted, or that has another's value", unmasked);
+inline const Relation kKeysPermuted =
+    relations::summands_permuted("keys_permuted", Axis::seq_k, "a skipped key, or one with another's value", unmasked);
 
-// The scale that the case means, by number.
+// The scale of a case, its default resolved.
 inline double scale_of(const Case& c) {
   const double given = attribute(c, "scale");
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(c.dims[Axis::head_dim]));
 }
-// Beside queries that are doubled.
+// Compensates doubled queries.
 inline void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
-// Of a problem with fewer channels.
+// Keeps the scale of the original case in a problem with fewer channels.
 inline void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 
 }  // namespace assay::attention_relations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for attention_scores: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of attention_scores: exact probes, fills, the second oracle, relations.
 #include "ops/attention_scores.hpp"
 
 #include <bit>
@@ -16,11 +16,11 @@ using namespace draws;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// An element of Q or K: [batch, position, head, channel].
+// One element of Q or K: [batch, position, head, channel].
 struct Place {
   bool is_q;
   std::int64_t batch, position, head, channel;
-  std::int64_t row;  // over all axes but the last
+  std::int64_t row;  // index over all axes but the last
 };
 Place place_of(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape[3], head = row % s.shape[2], position = row / s.shape[2] % s.shape[1];
@@ -32,7 +32,7 @@ double along(const FillSite& s, const Place& at) {
 }
 double root_of_dim(const FillSite& s) { return std::sqrt(static_cast<double>(s.shape[3])); }
 
-// Scores that are N(0, 1/16) and, from one channel, `q_times_k` of the key's place in [-1, 1].
+// Scores N(0, 1/16), plus `q_times_k` of the key's place in [-1, 1] through one channel.
 double one_channel(const FillSite& s, std::int64_t i, double slope) {
   const Place at = place_of(s, i);
   if (at.channel != s.shape[3] / 2) return 0.5 * normal(s, i);
@@ -41,8 +41,8 @@ double one_channel(const FillSite& s, std::int64_t i, double slope) {
 double rising(const FillSite& s, std::int64_t i) { return one_channel(s, i, 12); }
 double falling(const FillSite& s, std::int64_t i) { return one_channel(s, i, -12); }
 
-// Every score near -72: a padding key, whose score is 0, takes all.  Note: far lower, and what bf16 leaves of a stored score
-// would not tell the keys apart.
+// Every score is near -72: a padding key, whose score is 0, would take all the weight.  Note: not lower, since bf16 rounding of a
+// stored score would make keys indistinguishable.
 double all_far_below_zero(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   if (at.channel != 0) return 0.5 * normal(s, i);
@@ -56,14 +56,14 @@ double hot_keys(const FillSite& s, std::int64_t i) {
   return normal(s, i) * (hot ? 4 : 1);
 }
 
-// Keys of three kinds: scores that tie, and round alike.
+// Keys of three kinds: scores tie, and round alike.
 double tied_keys(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   return normal(s, at.is_q ? i : at.position % 3 * s.shape[3] + at.channel);
 }
 
-// Scores in the thousands, below what f16 holds with a scale of 1 too: one key takes nearly all, and which one is decided by
-// the accumulator's last bits.
+// Scores in the thousands, within f16's range even with scale 1: one key takes nearly all the weight, and the accumulator's last
+// bits decide which.
 double large_scores(const FillSite& s, std::int64_t i) {
   return normal(s, i) * (s.tensor == "q" ? std::min(2000.0, 10000 / root_of_dim(s)) : 1);
 }
@@ -76,7 +76,7 @@ double query_outlier(const FillSite& s, std::int64_t i) {
   return random::sign(key(s, Purpose::sign), row) * 1000;
 }
 
-// Products that cancel pairwise but for one part in 256: what is left shows every rounding on the way.
+// Products that cancel pairwise except for one part in 256, so any early rounding shows.
 double cancelling(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   const std::int64_t half = s.shape[3] / 2;
@@ -86,11 +86,11 @@ double cancelling(const FillSite& s, std::int64_t i) {
   return -v * (1 - 0x1p-7 * random::uniform(key(s, Purpose::kind), static_cast<std::uint64_t>(i)));
 }
 
-// Q = 0: P = 1 / visible, exactly where that is a power of two, as it is without a mask.
+// Q = 0: P = 1 / visible, exact if that is a power of two, as it is without a mask.
 double probe_uniform(const FillSite& s, std::int64_t i) { return s.tensor == "q" ? 0 : normal(s, i); }
 
-// Key j is the binary digits of j as signs, exclusive-or a number of its batch and head; query i asks for one key that it sees
-// under any mask: that key's score is at least 1000 above all others, so P is its one-hot row, exactly.
+// Key j has the binary digits of j (exclusive-or a number of its batch and head) as signs; query i matches one key that it sees
+// under any mask.  That key's score is at least 1000 above all others, so P is exactly its one-hot row.
 double probe_digits(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   const Dims& d = s.dims;
@@ -109,7 +109,7 @@ double probe_digits(const FillSite& s, std::int64_t i) {
   return (number >> at.channel & 1 ? 1 : -1) * (at.is_q ? 64 : 128);
 }
 
-// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+// The second oracle: element by element, sharing no code with the golden.  `round` is applied to every result on chip.
 void oracle_with(const attention_scores::Args& a, const Rounding& round, std::span<double> p) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], keys = a.k.shape[1];
   const std::int64_t kv_heads = a.k.shape[2];
@@ -133,7 +133,7 @@ void oracle_with(const attention_scores::Args& a, const Rounding& round, std::sp
       out[j] = round.stored(round(dot * scale));
       if (out[j] > max) max = out[j];
     }
-    const bool nothing = max == -kInf;  // no number seen: -inf counts for nothing, NaN still spoils the row
+    const bool nothing = max == -kInf;  // only -inf was seen: it adds nothing; a NaN still makes the row NaN
     for (std::int64_t j = 0; j < seen; ++j) {
       out[j] = nothing && out[j] == -kInf ? 0 : round(std::exp(round(out[j] - max)));
       sum = round(sum + out[j]);
@@ -156,47 +156,43 @@ bool room_for_digits(const Dims& d, DType) {
 }  // namespace
 
 Hooks hooks_of_attention_scores() {
-  return {.fills = {{.name = "probe_uniform",
-                     .shows = "a padding key that is counted, a key that is not; exact without a mask",
-                     .coherent = true,
-                     .value = probe_uniform,
-                     .exact = power_of_two_keys,
-                     .applies = power_of_two_keys},
-                    {.name = "probe_digits",
-                     .shows = "which key was read: of which head, batch and place, and whether it was hidden; exact",
-                     .coherent = true,
-                     .value = probe_digits,
-                     .exact = room_for_digits,
-                     .applies = room_for_digits},
-                    {.name = "rising", .shows = "an online sum that is not rescaled when the maximum rises", .value = rising},
-                    {.name = "falling", .shows = "a maximum that a later tile replaces", .value = falling},
-                    {.name = "all_far_below_zero",
-                     .shows = "a padding key that is counted, a maximum that starts at zero",
-                     .coherent = true,
-                     .value = all_far_below_zero},
-                    {.name = "hot_keys", .shows = "keys dropped or moved, an error that uniform weights hide", .value = hot_keys},
-                    {.name = "tied_keys",
-                     .shows = "a maximum that one of its holders keeps for itself",
-                     .coherent = true,
-                     .value = tied_keys},
-                    {.name = "large_scores",
-                     .shows = "exp without the maximum taken off, a scale that is missing",
-                     .value = large_scores},
-                    {.name = "query_outlier", .shows = "a small product lost beside a large one", .value = query_outlier},
-                    {.name = "cancelling", .shows = "products or sums rounded to 16 bits on the way", .value = cancelling}},
-          .oracle = oracle,
-          .relations = {attention_relations::kBatchPermuted,
-                        attention_relations::kHeadsPermuted,
-                        attention_relations::kQueriesPermuted,
-                        attention_relations::kFirstQueries,
-                        attention_relations::kKeysPermuted,
-                        {.name = "query_doubled",
-                         .shows = "a scale that is applied twice, or to one side of the mask only",
-                         .scaled = {{"q", 2}},
-                         .change = attention_relations::half_scale,
-                         .applies = relations::normal_values}},
-          .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                     {.axis = Axis::head_dim, .as_before = attention_relations::scale_as_before}}};
+  return {
+      .fills = {{.name = "probe_uniform",
+                 .shows = "a padding key that is included, a key that is not; exact without a mask",
+                 .coherent = true,
+                 .value = probe_uniform,
+                 .exact = power_of_two_keys,
+                 .applies = power_of_two_keys},
+                {.name = "probe_digits",
+                 .shows = "a wrong key, head or batch, or a hidden key that is read; exact",
+                 .coherent = true,
+                 .value = probe_digits,
+                 .exact = room_for_digits,
+                 .applies = room_for_digits},
+                {.name = "rising", .shows = "an online sum not rescaled when the maximum rises", .value = rising},
+                {.name = "falling", .shows = "a maximum replaced by a later tile's", .value = falling},
+                {.name = "all_far_below_zero",
+                 .shows = "a padding key that is included, a maximum that starts at zero",
+                 .coherent = true,
+                 .value = all_far_below_zero},
+                {.name = "hot_keys", .shows = "dropped or moved keys, which uniform weights would hide", .value = hot_keys},
+                {.name = "tied_keys", .shows = "tied maxima of which only one counts", .coherent = true, .value = tied_keys},
+                {.name = "large_scores", .shows = "exp without subtracting the maximum, a missing scale", .value = large_scores},
+                {.name = "query_outlier", .shows = "a small product lost next to a large one", .value = query_outlier},
+                {.name = "cancelling", .shows = "products or sums rounded to 16 bits before the end", .value = cancelling}},
+      .oracle = oracle,
+      .relations = {attention_relations::kBatchPermuted,
+                    attention_relations::kHeadsPermuted,
+                    attention_relations::kQueriesPermuted,
+                    attention_relations::kFirstQueries,
+                    attention_relations::kKeysPermuted,
+                    {.name = "query_doubled",
+                     .shows = "a scale applied twice, or to only part of the keys",
+                     .scaled = {{"q", 2}},
+                     .change = attention_relations::half_scale,
+                     .applies = relations::normal_values}},
+      .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
+                 {.axis = Axis::head_dim, .as_before = attention_relations::scale_as_before}}};
 }
 
 }  // namespace assay

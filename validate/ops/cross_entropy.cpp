@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for cross_entropy: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of cross_entropy: exact probes, fills, the second oracle, relations.
 #include "ops/cross_entropy.hpp"
 
 #include "validate/ops/relations.hpp"
@@ -12,17 +12,17 @@ namespace {
 
 using namespace row_fills;
 
-// One column far above all others, at a place and of a height of its own for each token: exp of the others is zero in f64 too,
-// so the loss is the height above the target's, a multiple of 1024, exactly; 0 where the target is that column.
+// One column far above all others, its place and height different per token: exp of the others underflows to 0 even in f64, so
+// the loss is exactly the height above the target's, a multiple of 1024; 0 if the target is that column.
 double probe_far(const FillSite& s, std::int64_t i) {
   const std::int64_t row = row_of(s, i), col = col_of(s, i), vocab = s.shape.back();
   if (col == draw(s, Purpose::column, row, vocab)) return static_cast<double>(row % 5 * 1024);
   return static_cast<double>(-1024 - (row + col) % 7 * 1024);
 }
-// The losses are exact, and so is their sum; the mean is where the division is.
+// The losses and their sum are exact; the mean is exact if the division is.
 bool mean_is_exact(const Dims& d, DType) { return std::has_single_bit(static_cast<std::uint64_t>(d[Axis::tokens])); }
 
-// Of two columns one may be all that there is: a loss of 0.
+// With very few classes one may have all the probability, and the loss is 0.
 Fill minus_infinity_of_several() {
   Fill f = kMinusInfinity;
   f.applies = [](const Dims& d, DType) { return d[Axis::vocab] >= 8; };
@@ -31,7 +31,7 @@ Fill minus_infinity_of_several() {
 
 std::int64_t last_class(const FillSite& s, std::int64_t) { return s.places - 1; }
 
-// Rows of the same few differences at different heights, of which the loss shows nothing: -640 ... 512.
+// Rows with the same differences at different heights, -640 ... 512, which do not change the loss.
 double shifted_rows(const FillSite& s, std::int64_t i) {
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row_of(s, i) % 10 * 128 - 640);
 }
@@ -59,13 +59,13 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_cross_entropy() {
   return {
       .fills = {{.name = "probe_far",
-                 .shows = "a target or a column that is not its own, an exp that underflows before its logarithm is taken; exact",
+                 .shows = "a wrong target or column, log of an underflowed exp; exact",
                  .coherent = true,
                  .value = probe_far,
                  .exact = mean_is_exact},
-                {.name = "last_class", .shows = "a target of too few bits", .value = normal, .integer = last_class},
+                {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
                 {.name = "shifted_rows",
-                 .shows = "the maximum of a neighbouring row, a logarithm rounded beside a large maximum",
+                 .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
                  .coherent = true,
                  .value = shifted_rows},
                 kTies,
@@ -74,18 +74,17 @@ Hooks hooks_of_cross_entropy() {
                 minus_infinity_of_several(),
                 kRising},
       .oracle = oracle,
-      .relations = {
-          relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
-                                                  "a token whose loss depends on its place, a mean that leaves one out"),
-                              {"mean"}),
-          relations::of_a_sum(
-              relations::first_part("first_tokens", Axis::tokens, "a token whose loss depends on how many there are"), {"mean"}),
-          relations::summands_permuted("classes_permuted", Axis::vocab,
-                                       "a class that is not counted, a target that is not its own"),
-          {.name = "shifted",
-           .shows = "a maximum that is not taken off",
-           .bits = false,
-           .scaled = {{.tensor = "x", .added = 64}}}}};
+      .relations = {relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
+                                                            "a token whose loss depends on its place, a mean that skips a token"),
+                                        {"mean"}),
+                    relations::of_a_sum(
+                        relations::first_part("first_tokens", Axis::tokens, "a token whose loss depends on the number of tokens"),
+                        {"mean"}),
+                    relations::summands_permuted("classes_permuted", Axis::vocab, "a skipped class, a wrong target"),
+                    {.name = "shifted",
+                     .shows = "a maximum that is not subtracted",
+                     .bits = false,
+                     .scaled = {{.tensor = "x", .added = 64}}}}};
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of the ops on matrices without sums.
+// Fills of element-wise ops.
 #pragma once
 
 #include "validate/values/draws.hpp"
@@ -14,7 +14,7 @@ inline double small_integers(const FillSite& s, std::int64_t i) {
   return static_cast<double>((row * 7 + col * 3 + s.tensor_index * 11 + 45) % 61 - 30);
 }
 
-// Where activations bend: [-8, 8), and of eight one of their minima, of GELU's tail, of 0 and of where exp overflows in f32.
+// The bends of activations: [-8, 8), and one value in eight is a minimum, in GELU's tail, 0, or where exp overflows f32.
 inline double bends(const FillSite& s, std::int64_t i) {
   static constexpr double kPlaces[] = {-0.751791, -1.278465, -5.25, -3.5, 0, 30, -30, 89, -89, -104};
   constexpr std::int64_t kCount = std::size(kPlaces);
@@ -22,12 +22,12 @@ inline double bends(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, Purpose::exponent, i, kCount)];
 }
 
-// Multiples of 1024, where GELU and SiLU are the identity or, exp being a zero in f64 too, zero.
+// Multiples of 1024, where GELU and SiLU are the identity or zero even in f64.
 inline double saturated(const FillSite& s, std::int64_t i) {
   const double v = small_integers(s, i);
   return 1024 * (v == 0 ? 1 : v);
 }
 
-inline constexpr Fill kBends{.name = "bends", .shows = "an approximation of the activation, a tail cut off", .value = bends};
+inline constexpr Fill kBends{.name = "bends", .shows = "an inaccurate activation, a tail cut off", .value = bends};
 
 }  // namespace assay::elementwise_fills

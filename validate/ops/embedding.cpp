@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for embedding: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of embedding: exact probes, fills, the second oracle, relations.
 #include "ops/embedding.hpp"
 
 #include "validate/ops/elementwise_fills.hpp"
@@ -11,7 +11,7 @@ namespace assay {
 
 namespace {
 
-// The row's number in the odd columns, in base 64, three digits in turn; the column's in the even ones.
+// Odd columns hold the row number in base 64, three digits in turn; even columns the column number.
 double probe_ids(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = s.shape.back(), row = i / hidden, col = i % hidden;
   if (col % 2 == 0 && hidden > 1) return static_cast<double>(col / 2 % 128);
@@ -35,26 +35,24 @@ void oracle(const void* args, const Numerics&, Roundings roundings, std::span<do
 
 Hooks hooks_of_embedding() {
   using namespace elementwise_fills;
-  return {.fills = {{.name = "probe_ids",
-                     .shows = "a row or a column that is not its own; exact",
-                     .value = probe_ids,
-                     .exact = always},
-                    {.name = "ids_backwards",
-                     .shows = "the position taken for the id, ids of neighbouring tokens swapped",
-                     .value = normal,
-                     .integer = backwards,
-                     .exact = always},
-                    {.name = "ids_last",
-                     .shows = "an id of too few bits, a last row that is left out; many tokens at one row",
-                     .value = normal,
-                     .integer = last_row,
-                     .exact = always}},
-          .oracle = oracle,
-          .relations = {gemm_relations::kTokensPermuted,
-                        gemm_relations::kFirstTokens,
-                        gemm_relations::features_permuted(Axis::hidden),
-                        relations::permuted("table_permuted", Axis::vocab, "an id whose number matters"),
-                        {.name = "table_doubled", .shows = "a clamp of what is copied", .scaled = {{"table", 2}, {"y", 2}}}}};
+  return {
+      .fills = {{.name = "probe_ids", .shows = "a wrong row or column; exact", .value = probe_ids, .exact = always},
+                {.name = "ids_backwards",
+                 .shows = "the position used instead of the id, swapped ids",
+                 .value = normal,
+                 .integer = backwards,
+                 .exact = always},
+                {.name = "ids_last",
+                 .shows = "an id with too few bits, an unreachable last row; many tokens with one id",
+                 .value = normal,
+                 .integer = last_row,
+                 .exact = always}},
+      .oracle = oracle,
+      .relations = {gemm_relations::kTokensPermuted,
+                    gemm_relations::kFirstTokens,
+                    gemm_relations::features_permuted(Axis::hidden),
+                    relations::permuted("table_permuted", Axis::vocab, "a result that depends on the id itself, not on its row"),
+                    {.name = "table_doubled", .shows = "clamping of copied values", .scaled = {{"table", 2}, {"y", 2}}}}};
 }
 
 }  // namespace assay

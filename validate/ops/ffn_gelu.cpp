@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for ffn_gelu: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of ffn_gelu: exact probes, fills, the second oracle, relations.
 #include "ops/ffn_gelu.hpp"
 
 #include <cmath>
@@ -21,13 +21,13 @@ bool is_matrix(const FillSite& s) { return s.shape.size() == 2; }
 bool is_w2(const FillSite& s) { return s.tensor == "w2"; }
 std::int64_t inner_of(const FillSite& s) { return s.shape.back(); }
 
-// Both products of order one: weights are as small as the root of what they sum over.
+// Both products are of order one: weights scale with 1 / sqrt of the number of terms.
 double unit(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight || !is_matrix(s)) return normal(s, i);
   const int bits = std::bit_width(static_cast<std::uint64_t>(inner_of(s))) - 1;
   return normal(s, i) * random::power_of_two(-bits / 2);
 }
-// The same to the last digit: h as large as its token, y as large as h.
+// The same with 1 / sqrt itself: h has the order of its token, y that of h.
 double fan_in(const FillSite& s, std::int64_t i) {
   const bool scaled = s.role == Role::weight && is_matrix(s);
   return normal(s, i) / (scaled ? std::sqrt(static_cast<double>(inner_of(s))) : 1);
@@ -37,24 +37,23 @@ double unit_outlier(const FillSite& s, std::int64_t i) {
   return unit(s, i) * (here ? 100 : 1);
 }
 
-// A feature of y is one unit of h, or minus one.
+// Each feature of y is plus or minus one unit of h.
 double one_unit(const FillSite& s, std::int64_t i) {
   const std::int64_t feature = i / inner_of(s);
   return i % inner_of(s) == feature * 37 % inner_of(s) ? (feature % 3 ? 1 : -1) : 0;
 }
-// z is a multiple of 64, where GELU is the identity or zero; b2 has two more bits than h, which 8 bits hold together.
+// z is a multiple of 64, where GELU is the identity or zero; so is b2, and their sum fits 8 significand bits.
 double probe_units(const FillSite& s, std::int64_t i) {
   if (s.tensor == "b2") return static_cast<double>(i % 9 - 4) * 64;
   return is_w2(s) ? one_unit(s, i) : gemm_fills::probe_saturated(s, i);
 }
-// gelu_linear's `chosen`, seen through one unit a feature.
+// gelu_linear's `chosen`, seen through one unit per feature.
 double chosen(const FillSite& s, std::int64_t i) {
   if (s.tensor == "b2") return 0;
   return is_w2(s) ? one_unit(s, i) : gemm_fills::chosen(s, i);
 }
 
-// The second half of the units are almost those of the first half, and w2 takes them away again: what is left shows whether h was
-// rounded on the way.
+// The second half of the units nearly equals the first, and w2 subtracts it: a rounding of h shows in what is left.
 double cancelling(const FillSite& s, std::int64_t i) {
   const std::int64_t half = s.dims[Axis::ffn] / 2, inner = inner_of(s);
   const double part = s.dtype == bf16 ? 0x1p-2 : 0x1p-5;
@@ -71,13 +70,13 @@ double cancelling(const FillSite& s, std::int64_t i) {
 }
 bool several_units(const Dims& d, DType) { return d[Axis::ffn] >= 16 && d[Axis::hidden] >= 8; }
 
-// Tokens about and below the least normal value, w1 as large as that is small.
+// Tokens around and below the least normal value, w1 correspondingly large.
 double subnormal_tokens(const FillSite& s, std::int64_t i) {
   const int least = info(s.dtype).format.min_exponent;
   if (s.role == Role::input) return normal(s, i) * random::power_of_two(least);
   return unit(s, i) * (s.tensor == "w1" ? random::power_of_two(-least - 2) : 1);
 }
-// Units up to 8,000, whose sums an f16 accumulator would not hold.
+// Units up to 8,000, whose sums overflow an f16 accumulator.
 double large_units(const FillSite& s, std::int64_t i) {
   if (is_w2(s)) return unit(s, i) / 16;
   return unit(s, i) * (s.tensor == "w1" ? 2000 : 1);
@@ -110,26 +109,25 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_ffn_gelu() {
   using namespace gemm_relations;
   return {
-      .fills =
-          {{.name = "probe_units",
-            .shows = "an index, a unit or a channel that is not its own; exact",
-            .value = probe_units,
-            .exact = draws::always},
-           {.name = "fan_in", .shows = "the error of sums over a model's own extents", .value = fan_in},
-           {.name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen},
-           {.name = "unit", .shows = "an activation wrong where it bends", .value = unit},
-           {.name = "unit_outlier", .shows = "a small term lost beside a large one", .value = unit_outlier},
-           {.name = "cancelling", .shows = "z or h rounded to 16 bits on the way", .value = cancelling, .applies = several_units},
-           {.name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens},
-           {.name = "large_units", .shows = "a sum that overflows the storage dtype on the way", .value = large_units}},
+      .fills = {{.name = "probe_units",
+                 .shows = "a wrong index, unit or channel; exact",
+                 .value = probe_units,
+                 .exact = draws::always},
+                {.name = "fan_in", .shows = "the rounding error of sums at a model's extents", .value = fan_in},
+                {.name = "chosen", .shows = "the wrong activation form, or a coarse approximation of it", .value = chosen},
+                {.name = "unit", .shows = "an activation that is wrong near its bends", .value = unit},
+                {.name = "unit_outlier", .shows = "a small term lost next to a large one", .value = unit_outlier},
+                {.name = "cancelling", .shows = "z or h rounded to 16 bits", .value = cancelling, .applies = several_units},
+                {.name = "subnormal_tokens", .shows = "subnormal inputs flushed to zero", .value = subnormal_tokens},
+                {.name = "large_units", .shows = "a sum that overflows the storage dtype before the end", .value = large_units}},
       .oracle = oracle,
       .relations = {kTokensPermuted,
                     kFirstTokens,
                     kChannelsPermuted,
                     relations::summands_permuted("units_permuted", Axis::ffn,
-                                                 "a unit that is not added, or that meets another's bias or weight"),
+                                                 "a skipped unit, or one with another's bias or weight"),
                     {.name = "second_doubled",
-                     .shows = "an activation of the wrong product, a clamp that the formula has not",
+                     .shows = "the activation applied to the wrong product, clamping",
                      .scaled = {{"w2", 2}, {"b2", 2}, {"y", 2}},
                      .applies = moderate}},
       .step_of_few = true,

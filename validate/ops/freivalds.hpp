@@ -2,11 +2,12 @@
 // Freivalds' check of y = z w^T + b, all rows, at the cost of a few matrix-vector products (Freivalds 1977, "Probabilistic
 // machines can use less running time"): with random signs v, y v must be z (w^T v) + b v.
 //
-// An element that is wrong by d moves its row's sum by +-d.  Right elements err by T_j each, independently of v, so the row's
-// sum strays by lambda sqrt(sum T_j^2), where T_j is the bound of the op.  By Minkowski that root is at most the formula of T_j
-// with the norms over the row in place of each element's: |c| -> ||y||, S -> sqrt(sum_h z_h^2 ||w_h||^2), A -> sum_h |z_h|
-// ||w_h||, ||w_h|| over the features, and sqrt(features) times what is the same for all.  Several v, so that wrong elements of
-// one row do not cancel unseen.
+// An element that is wrong by d moves its row's sum by +-d.  Correct elements err by at most T_j, the op's bound, independently
+// of v, so the row's sum is off by at most lambda sqrt(sum T_j^2).  By Minkowski that root is at most the formula of T_j with
+// norms over the row instead of magnitudes of one element: |c| -> ||y||, S -> sqrt(sum_h z_h^2 ||w_h||^2), A -> sum_h |z_h|
+// ||w_h||
+// (||w_h|| over the features), and sqrt(features) times terms that are equal for all features.  Several v are used, since wrong
+// elements of one row might cancel under one.
 #pragma once
 
 #include <cmath>
@@ -20,16 +21,16 @@ namespace assay::freivalds {
 
 inline constexpr int kProbes = 8;
 
-// A row of y, and its terms z w, by their norms over the features.
+// Norms over the features of a row of y and of its terms z w.
 struct Norms {
-  double y;        // as it was computed
+  double y;        // of the computed row
   double sum_sq;   // S^2
-  double sum_abs;  // A; infinite for independent errors: that a bound is the lesser of two forms holds element by element only
+  double sum_abs;  // A; infinite for independent errors, since the minimum of two bounds holds only for single elements
 };
 
-// w [out, hidden], b [out] or absent, y [tokens, out].  load(t, z): row t of z, in f64, `hidden` values.  allowed(t, norms, sum):
-// how far the row's sum may stray from `sum`.  Returns the largest share of that; infinite where a sum is finite and should not
-// be, or the other way round.
+// w [out, hidden], b [out] or absent, y [tokens, out].  load(t, z) writes row t of z, `hidden` values in f64.
+// allowed(t, norms, sum): the allowed error of the row's sum.  Returns the largest ratio of error to allowed error; infinite if
+// one of computed and expected sum is finite and the other is not.
 template <class Load, class Allowed>
 double margin(const Tensor& w, const Tensor& b, const Tensor& y, Errors errors, std::uint64_t seed, Load&& load,
               Allowed&& allowed) {
@@ -93,12 +94,12 @@ double margin(const Tensor& w, const Tensor& b, const Tensor& y, Errors errors, 
   return worst;
 }
 
-// The product (ops/core/gemm_bound.hpp) of each element of a row of `count`; what underflows does so in each of them.
+// product_error (ops/core/gemm_bound.hpp) in norms over a row of `count` elements; underflow counts in each of them.
 inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, const Norms& n, double count) {
   const double underflow = (static_cast<double>(k) + 2) * 2 * rounding_floor(numerics.accumulate);
   return assay::product_error(numerics, errors, k, n.y, n.sum_abs, n.sum_sq) + std::sqrt(count) * underflow;
 }
-// One rounding of each element of a row, of norm `norm` and `count` elements.
+// The norm of one rounding of each element of a row with norm `norm` and `count` elements.
 inline double rounding_error(DType t, double norm, double error, double count) {
   return unit_roundoff(t) * (norm + error) + std::sqrt(count) * rounding_floor(t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for gelu: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of gelu: exact probes, fills, the second oracle, relations.
 #include "ops/gelu.hpp"
 
 #include "validate/ops/activation_oracle.hpp"
@@ -23,13 +23,11 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_gelu() {
   using namespace elementwise_fills;
   using namespace row_relations;
-  return {.fills = {{.name = "probe_saturated",
-                     .shows = "an element that is not its own, a sign lost; exact",
-                     .value = saturated,
-                     .exact = always},
-                    kBends},
-          .oracle = oracle,
-          .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
+  return {
+      .fills = {{.name = "probe_saturated", .shows = "a wrong index, a lost sign; exact", .value = saturated, .exact = always},
+                kBends},
+      .oracle = oracle,
+      .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
 }
 
 }  // namespace assay

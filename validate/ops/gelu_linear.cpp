@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for gelu_linear: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of gelu_linear: exact probes, fills, the second oracle, relations.
 #include "ops/gelu_linear.hpp"
 
 #include "validate/ops/activation_oracle.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of ops that are a product of tokens [tokens, hidden] with weights [features, hidden].
+// Fills of ops that multiply tokens [tokens, hidden] by weights [features, hidden].
 #pragma once
 
 #include <bit>
@@ -12,19 +12,19 @@ namespace assay::gemm_fills {
 using namespace draws;
 
 inline std::int64_t hidden_of(const FillSite& s) { return s.dims[Axis::hidden]; }
-// Enough terms that some are left of what is to cancel.
+// Enough terms for a cancelling sum with a remainder.
 inline bool several_channels(const Dims& d, DType) { return d[Axis::hidden] >= 16; }
 
 // 2^-h with h = floor(log2(hidden) / 2): normal tokens times normal weights scaled by it have a deviation of 1 to 2.
 inline double unit_scale(const FillSite& s) {
   return random::power_of_two(-(std::bit_width(static_cast<std::uint64_t>(hidden_of(s))) - 1) / 2);
 }
-// A product of order one: what activations are sensitive to.
+// Products of order one, where activations are sensitive.
 inline double unit(const FillSite& s, std::int64_t i) {
   return normal(s, i) * (s.role == Role::weight && s.shape.size() == 2 ? unit_scale(s) : 1);
 }
 
-// At most eight small integers a token, their places shifting from token to token; weights integers that differ from
+// At most eight small nonzero integers per token, their places shifting from token to token; integer weights that differ from
 // feature to feature and channel to channel: sums are integers below 128.
 inline double probe_integers(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
@@ -34,14 +34,14 @@ inline double probe_integers(const FillSite& s, std::int64_t i) {
   return place % step == 0 ? static_cast<double>((place / step + row) % 2 ? -2 : 1) : 0.0;
 }
 
-// One one a token: y is a column of the weight, bit for bit.
+// A single 1 per token: y is a column of the weight, bit for bit.
 inline double probe_one_hot(const FillSite& s, std::int64_t i) {
   if (s.role == Role::weight) return s.shape.size() == 1 ? 0.0 : round_to(s.dtype, normal(s, i));
   return i % hidden_of(s) == (i / hidden_of(s) * 37) % hidden_of(s) ? 1.0 : 0.0;
 }
 
-// The second half of the channels takes the first half's terms away but for less than `part` of them: what is left shows every
-// rounding on the way.
+// The second half of the channels cancels the first half's terms except for less than `part` of them, so that any early rounding
+// shows.
 inline double cancelling_but(double part, const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), half = hidden / 2, row = i / hidden, h = i % hidden;
   if ((s.role == Role::weight && s.shape.size() == 1) || h >= 2 * half) return normal(s, i) / 64;
@@ -51,13 +51,13 @@ inline double cancelling_but(double part, const FillSite& s, std::int64_t i) {
 }
 inline double cancelling(const FillSite& s, std::int64_t i) { return cancelling_but(0x1p-7, s, i); }
 
-// The integers of probe_integers, the weights and the bias 64 times as large: where GELU is the identity or 0 even in f64.
+// probe_integers with weights and bias 64 times as large, where GELU is the identity or 0 even in f64.
 inline double probe_saturated(const FillSite& s, std::int64_t i) {
   return probe_integers(s, i) * (s.role == Role::weight ? 64 : 1);
 }
 
-// One one a token, so a product is one weight; the first weight's are by turns about GELU's minimum and SiLU's (-0.75, -1.28),
-// [-6, -2], [-1, 1] and [-30, 30]; those of others are normal.
+// A single 1 per token, so every product equals one weight.  Values of the first weight cycle through ranges around the minima of
+// GELU and SiLU (-0.75, -1.28), [-6, -2], [-1, 1] and [-30, 30]; other weights are normal.
 inline double chosen(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight) return probe_one_hot(s, i);
   if (s.shape.size() == 1) return 0;
@@ -78,40 +78,39 @@ inline double unit_outlier(const FillSite& s, std::int64_t i) {
   return unit(s, i) * (here ? 100 : 1);
 }
 
-// Tokens about and below the least normal value, weights as large as that is small: y of order one.
+// Tokens around and below the least normal value, weights correspondingly large: y is of order one.
 inline double subnormal_tokens(const FillSite& s, std::int64_t i) {
   const int least = info(s.dtype).format.min_exponent;
   if (s.role == Role::input) return normal(s, i) * random::power_of_two(least);
   return s.shape.size() == 1 ? normal(s, i) : unit(s, i) * random::power_of_two(-least - 2);
 }
 
-// Tokens up to f16's largest value, weights so small that products and sums are moderate.
+// Tokens near f16's largest value, small weights: products and sums are moderate.
 inline double large_tokens(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return normal(s, i) < 0 ? -59000 + 1000 * normal(s, i) : 59000 + 1000 * normal(s, i);
   return s.shape.size() == 1 ? normal(s, i) : unit(s, i) / 4096;
 }
 
-inline constexpr Fill kUnit{.name = "unit", .shows = "an activation wrong where it bends", .value = unit, .scattered = true};
-inline constexpr Fill kIntegers{.name = "probe_integers",
-                                .shows = "an index, a feature or a channel that is not its own; exact",
-                                .value = probe_integers,
-                                .exact = always};
-inline constexpr Fill kOneHot{
-    .name = "probe_one_hot", .shows = "a channel dropped, doubled or moved; exact", .value = probe_one_hot, .exact = always};
-inline constexpr Fill kSaturated{.name = "probe_saturated",
-                                 .shows = "an index, a feature or a channel that is not its own; exact",
-                                 .value = probe_saturated,
-                                 .exact = always};
+inline constexpr Fill kUnit{
+    .name = "unit", .shows = "an activation that is wrong near its bends", .value = unit, .scattered = true};
+inline constexpr Fill kIntegers{
+    .name = "probe_integers", .shows = "a wrong index, feature or channel; exact", .value = probe_integers, .exact = always};
+inline constexpr Fill kOneHot{.name = "probe_one_hot",
+                              .shows = "a channel dropped, counted twice or moved; exact",
+                              .value = probe_one_hot,
+                              .exact = always};
+inline constexpr Fill kSaturated{
+    .name = "probe_saturated", .shows = "a wrong index, feature or channel; exact", .value = probe_saturated, .exact = always};
 inline constexpr Fill kChosen{
-    .name = "chosen", .shows = "another activation: tanh for erf, a coarse approximation", .value = chosen};
+    .name = "chosen", .shows = "the wrong activation form, or a coarse approximation of it", .value = chosen};
 inline constexpr Fill kUnitOutlier{
-    .name = "unit_outlier", .shows = "a small term lost beside a large one; saturated activations", .value = unit_outlier};
+    .name = "unit_outlier", .shows = "a small term lost next to a large one; saturated activations", .value = unit_outlier};
 inline constexpr Fill kSubnormal{
-    .name = "subnormal_tokens", .shows = "subnormals flushed to zero on their way in", .value = subnormal_tokens};
+    .name = "subnormal_tokens", .shows = "subnormal inputs flushed to zero", .value = subnormal_tokens};
 inline constexpr Fill kLarge{
-    .name = "large_tokens", .shows = "a product or a sum that overflows the storage dtype on the way", .value = large_tokens};
+    .name = "large_tokens", .shows = "a product or sum that overflows the storage dtype before the end", .value = large_tokens};
 inline constexpr Fill kCancelling{.name = "cancelling",
-                                  .shows = "sums or products rounded to 16 bits on the way",
+                                  .shows = "sums or products rounded to 16 bits before the end",
                                   .value = cancelling,
                                   .applies = several_channels,
                                   .scattered = true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar arithmetic of the second oracles of ops with matrix products.
+// Scalar arithmetic of the second oracles of ops with matrix products.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace assay::gemm_oracle {
 
-// How a policy rounds.  One precision lower is a 16-bit accumulator for f16 and bf16, and TF32's 11 bits of both factors for f32.
+// Rounding by a policy.  one_lower means a 16-bit accumulator for f16 and bf16, and both factors in TF32's 11 bits for f32.
 struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
       : exact(policy == Roundings::exact),
@@ -22,7 +22,7 @@ struct Rounding {
   double operator()(double v) const { return exact ? v : round_to(chip, v); }
   double add(double a, double b) const { return (*this)(a + b); }
   double multiply(double a, double b) const { return (*this)(a * b); }
-  // What a step hands on.
+  // The result of a step as it is stored.
   double stored(double v) const { return stores ? round_to(dtype, v) : v; }
   double step(double v) const { return steps ? round_to(dtype, v) : v; }
   double factor(double v) const {
@@ -34,7 +34,7 @@ struct Rounding {
   FloatFormat chip{};
 };
 
-// Row `i` of a times row `j` of b, one product after the other.
+// Dot product of row `i` of a and row `j` of b, in sequence.
 inline double dot(const Rounding& r, const Tensor& a, std::int64_t i, const Tensor& b, std::int64_t j) {
   const std::int64_t n = a.shape[a.rank - 1];
   double sum = 0;

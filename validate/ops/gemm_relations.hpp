@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations of ops that are a product of tokens [tokens, hidden] with weights [features, hidden].
+// Relations of ops that multiply tokens [tokens, hidden] by weights [features, hidden].
 #pragma once
 
 #include "validate/ops/relations.hpp"
@@ -9,14 +9,14 @@ namespace assay::gemm_relations {
 inline const Relation kTokensPermuted =
     relations::permuted("tokens_permuted", Axis::tokens, "a token whose result depends on its place in a tile");
 inline const Relation kFirstTokens =
-    relations::first_part("first_tokens", Axis::tokens, "a token whose result depends on how many there are");
-inline const Relation kChannelsPermuted = relations::summands_permuted(
-    "channels_permuted", Axis::hidden, "a channel that is not added, or that meets another's weight");
+    relations::first_part("first_tokens", Axis::tokens, "a token whose result depends on the number of tokens");
+inline const Relation kChannelsPermuted =
+    relations::summands_permuted("channels_permuted", Axis::hidden, "a skipped channel, or one with another's weight");
 inline Relation features_permuted(Axis features) {
   return relations::permuted("features_permuted", features, "a feature whose result depends on its place in a tile");
 }
 
-// Values that a factor of two keeps far from overflow and underflow, in every product and sum.
+// Values whose doubling neither overflows nor underflows in any product or sum.
 inline bool moderate(const Case& c) { return c.fill == "normal" || c.fill == "unit"; }
 
 }  // namespace assay::gemm_relations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for gemm_swiglu: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of gemm_swiglu: exact probes, fills, the second oracle, relations.
 #include "ops/gemm_swiglu.hpp"
 
 #include "validate/ops/activation_oracle.hpp"
@@ -12,8 +12,8 @@ namespace assay {
 
 namespace {
 
-// One or two ones a token.  gate is 1024 n, where silu is the identity or 0, and up m / 64, with integers n and m up to 14 that
-// differ from each other and from feature to feature: y = 16 n m or 0.
+// One or two ones per token.  gate is 1024 n, where silu is the identity or 0, and up is m / 64, with integers |n|, |m| <= 14
+// that differ from each other and from feature to feature: y = 16 n m or 0.
 double probe_gates(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = gemm_fills::hidden_of(s), row = i / hidden, h = i % hidden;
   if (s.tensor == "w_gate") return static_cast<double>((row * 3 + h * 5) % 15 - 7) * 1024;
@@ -40,7 +40,7 @@ Hooks hooks_of_gemm_swiglu() {
   using namespace gemm_fills;
   using namespace gemm_relations;
   return {.fills = {{.name = "probe_gates",
-                     .shows = "gate and up swapped, a feature or a channel that is not its own; exact",
+                     .shows = "gate and up swapped, a wrong feature or channel; exact",
                      .value = probe_gates,
                      .exact = always},
                     kChosen,
@@ -55,7 +55,7 @@ Hooks hooks_of_gemm_swiglu() {
                         features_permuted(Axis::ffn),
                         kChannelsPermuted,
                         {.name = "up_doubled",
-                         .shows = "an activation on the wrong product, a clamp that the formula has not",
+                         .shows = "the activation applied to the wrong product, clamping",
                          .scaled = {{"w_up", 2}, {"y", 2}},
                          .applies = moderate}},
           .summed = {{Axis::hidden}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for kv_append: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of kv_append: exact probes, fills, the second oracle, relations.
 #include "ops/kv_append.hpp"
 
 #include "validate/ops/one_lower.hpp"
@@ -13,19 +13,19 @@ namespace {
 
 using namespace paged_fills;
 
-// In the pools zeros; in a new row its sequence, its place among the new ones, its head and its channel, by turns; V is negative.
+// Pools hold zeros; a new row holds its sequence, its index among the new rows, its head and its channel, in turn; V is negative.
 double probe_rows(const FillSite& s, std::int64_t i) {
   if (s.tensor == "k_pool" || s.tensor == "v_pool") return 0;
   const std::int64_t dim = s.shape[3], c = i % dim, head = i / dim % s.shape[2], row = i / dim / s.shape[2];
   const std::int64_t digits[] = {row / s.shape[1], row % s.shape[1], head, c};
   return static_cast<double>(digits[c % 4] % 64 + 1) * (s.tensor == "v" ? -1 : 1);
 }
-// What is there already cannot be told from a number: it must survive as it is.
+// NaN in the pools: old values must be preserved bit for bit.
 double pool_of_nan(const FillSite& s, std::int64_t i) {
   return s.tensor == "k_pool" || s.tensor == "v_pool" ? std::numeric_limits<double>::quiet_NaN() : normal(s, i);
 }
 
-// Backwards: for every slot of the first pool the new row that is meant for it, if any.
+// The second oracle works backwards: for every slot of the first pool it looks for the new row that belongs there.
 void oracle(const void* args, const Numerics&, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const kv_append::Args*>(args);
   const std::int64_t queries = a.k.shape[1], width = a.k.shape[2] * a.k.shape[3], size = a.k_pool.shape[1];
@@ -47,41 +47,43 @@ void oracle(const void* args, const Numerics&, Roundings roundings, std::span<do
 }  // namespace
 
 Hooks hooks_of_kv_append() {
-  return {.fills = {{.name = "probe_rows",
-                     .shows = "a row, head or channel that is not its own, K for V; exact",
-                     .value = probe_rows,
-                     .exact = always},
-                    {.name = "lengths_boundary",
-                     .shows = "new rows on two pages, the first row of a page: lengths at a page's end and beside it; exact",
-                     .value = normal,
-                     .integer = tables<boundary_length, shuffled_page>,
-                     .exact = always},
-                    {.name = "lengths_few",
-                     .shows = "sequences with fewer new rows than others: rows at positions below 0; exact",
-                     .value = normal,
-                     .integer = tables<few_length, shuffled_page>,
-                     .exact = always},
-                    {.name = "lengths_full",
-                     .shows = "a table's last entry, a page's last slot; exact",
-                     .value = normal,
-                     .integer = tables<full_length, shuffled_page>,
-                     .exact = always},
-                    {.name = "pages_backwards",
-                     .shows = "pages taken in the order of the pool; exact",
-                     .value = normal,
-                     .integer = tables<ragged_length, last_page_first>,
-                     .exact = always},
-                    {.name = "pool_of_nan", .shows = "a pool read, or cleared, where it is not written", .value = pool_of_nan}},
-          .integer = ragged,
-          .oracle = oracle,
-          .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that takes another's page or row"),
-                        relations::permuted("heads_permuted", Axis::kv_heads, "a head that is not its own"),
-                        relations::permuted("channels_permuted", Axis::head_dim, "a channel whose place in a pack matters"),
-                        paged_relations::kPagesPermuted,
-                        paged_relations::kPagesHalved,
-                        {.name = "rows_doubled",
-                         .shows = "a clamp of what is copied",
-                         .scaled = {{"k", 2}, {"v", 2}, {"k_pool", 2}, {"v_pool", 2}}}}};
+  return {
+      .fills = {{.name = "probe_rows",
+                 .shows = "a wrong row, head or channel, K and V swapped; exact",
+                 .value = probe_rows,
+                 .exact = always},
+                {.name = "lengths_boundary",
+                 .shows = "new rows across a page boundary: lengths at and next to it; exact",
+                 .value = normal,
+                 .integer = tables<boundary_length, shuffled_page>,
+                 .exact = always},
+                {.name = "lengths_few",
+                 .shows = "sequences with fewer new rows than others: rows at negative positions; exact",
+                 .value = normal,
+                 .integer = tables<few_length, shuffled_page>,
+                 .exact = always},
+                {.name = "lengths_full",
+                 .shows = "the last entry of a table, the last slot of a page; exact",
+                 .value = normal,
+                 .integer = tables<full_length, shuffled_page>,
+                 .exact = always},
+                {.name = "pages_backwards",
+                 .shows = "the page table ignored; exact",
+                 .value = normal,
+                 .integer = tables<ragged_length, last_page_first>,
+                 .exact = always},
+                {.name = "pool_of_nan", .shows = "slots that are changed although no new row goes there", .value = pool_of_nan}},
+      .integer = ragged,
+      .oracle = oracle,
+      .relations = {
+          relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's page or row"),
+          relations::permuted("heads_permuted", Axis::kv_heads, "a wrong head"),
+          relations::permuted("channels_permuted", Axis::head_dim, "a channel whose result depends on its place in a pack"),
+          paged_relations::kPagesPermuted,
+          paged_relations::kPagesHalved,
+          {.name = "rows_doubled",
+           .shows = "clamping of copied values",
+           .scaled = {{"k", 2}, {"v", 2}, {"k_pool", 2}, {"v_pool", 2}}}}};
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for layernorm: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of layernorm: exact probes, fills, the second oracle, relations.
 #include "ops/layernorm.hpp"
 
 #include "validate/ops/norm_fills.hpp"
@@ -28,12 +28,12 @@ Hooks hooks_of_layernorm() {
   using namespace norm_fills;
   using namespace row_relations;
   return {.fills = {{.name = "probe_signs",
-                     .shows = "an index, a weight or a term that is not its own; exact with epsilon = 0",
+                     .shows = "a wrong index, weight or term; exact with epsilon = 0",
                      .value = probe<balanced, probe_gamma>,
                      .exact = even_cols,
                      .applies = even_cols},
                     {.name = "probe_constant_row",
-                     .shows = "a mean that is not subtracted exactly, a beta of another column; exact",
+                     .shows = "a mean not subtracted exactly, another column's beta; exact",
                      .coherent = true,
                      .value = probe<constant, probe_gamma>,
                      .exact = always},
@@ -42,10 +42,10 @@ Hooks hooks_of_layernorm() {
           .oracle = oracle,
           .relations = {kRowsPermuted,
                         kFirstRows,
-                        summands_permuted("a column that is not counted, or that has another's gamma or beta"),
+                        summands_permuted("a skipped column, or one with another's gamma or beta"),
                         x_doubled({{"x", 2}}),
                         {.name = "affine_doubled",
-                         .shows = "a clamp that the formula has not",
+                         .shows = "clamping",
                          .scaled = {{"gamma", 2}, {"beta", 2}, {"y", 2}},
                          .applies = normal_values}}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for layernorm_linear: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of layernorm_linear: exact probes, fills, the second oracle, relations.
 #include "ops/layernorm_linear.hpp"
 
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 using draws::normal;
 using gemm_fills::hidden_of;
 
-// Rows m +- s with as many of either sign, s a power of two: with epsilon = 0, xhat = +-1 exactly, whatever the order of the
-// sums.  At most eight weights a feature are not zero, their places shifting from feature to feature: y is an integer below 192.
+// Rows m +- s, both signs equally often, s a power of two: with epsilon = 0, xhat = +-1 exactly for any order of the sums.  At
+// most eight weights per feature are nonzero, their places shifting from feature to feature: y is an integer below 192.
 double probe_signs(const FillSite& s, std::int64_t i) {
   if (s.tensor == "gamma") return static_cast<double>(i % 11 - 5);
   if (s.tensor == "beta") return static_cast<double>(i % 5 - 2);
@@ -38,14 +38,14 @@ double large_rows(const FillSite& s, std::int64_t i) {
 }
 double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 
-// The second half of the channels takes away the first half's terms but for a part; beta is out of it.
+// The second half of the channels cancels the first half's terms up to a part; beta is not involved.
 double cancelling(const FillSite& s, std::int64_t i) {
   const std::int64_t half = hidden_of(s) / 2;
   if (s.tensor == "gamma") return normal(s, i < 2 * half ? i % half : i);
   if (s.tensor == "beta") return i < 2 * half ? 0 : normal(s, i);
   return gemm_fills::cancelling_but(s.dtype == bf16 ? 0x1p-2 : 0x1p-7, s, i);
 }
-// Weights that sum to something for every feature, so that a mean left in the product stands out.
+// Weights with a nonzero sum for every feature, so that a mean left in the product shows.
 double one_sided(const FillSite& s, std::int64_t i) {
   const double v = normal(s, i);
   if (s.role == Role::input) return v + 1000;
@@ -92,8 +92,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-// A kernel may round a row's mean and gamma w to the dtype on the way (Numerics::rounds_weights), and of normal factors some are
-// below f16's least normal value, where a rounding does not scale.
+// Excludes f16: a kernel may round a row's mean and gamma w to the dtype (Numerics::rounds_weights), and some of these are below
+// f16's normal range, where roundings do not scale with the values.
 bool far_from_underflow(const Case& c) { return gemm_relations::moderate(c) && c.dtype != f16; }
 
 }  // namespace
@@ -101,18 +101,18 @@ bool far_from_underflow(const Case& c) { return gemm_relations::moderate(c) && c
 Hooks hooks_of_layernorm_linear() {
   using namespace gemm_relations;
   return {.fills = {{.name = "probe_signs",
-                     .shows = "an index, a gamma, a beta or a channel that is not its own; exact with epsilon = 0",
+                     .shows = "a wrong index, gamma, beta or channel; exact with epsilon = 0",
                      .value = probe_signs,
                      .exact = even_hidden,
                      .applies = even_hidden},
                     {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
-                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that vanish", .value = tiny_rows},
+                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that underflow", .value = tiny_rows},
                     {.name = "one_sided",
-                     .shows = "a mean that is taken off after the product, where f32 has lost what it is taken off from",
+                     .shows = "a mean subtracted after the product, where it cancels",
                      .coherent = true,
                      .value = one_sided},
                     {.name = "cancelling",
-                     .shows = "sums or products rounded to 16 bits on the way",
+                     .shows = "sums or products rounded to 16 bits before the end",
                      .value = cancelling,
                      .applies = gemm_fills::several_channels}},
           .oracle = oracle,
@@ -121,7 +121,7 @@ Hooks hooks_of_layernorm_linear() {
                         features_permuted(Axis::out),
                         kChannelsPermuted,
                         {.name = "weight_doubled",
-                         .shows = "a clamp that the formula has not",
+                         .shows = "clamping",
                          .scaled = {{"weight", 2}, {"bias", 2}, {"y", 2}},
                          .applies = far_from_underflow},
                         relations::x_doubled({{"x", 2}}, far_from_underflow)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for layernorm_residual: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of layernorm_residual: exact probes, fills, the second oracle, relations.
 #include "ops/layernorm_residual.hpp"
 
 #include "validate/ops/norm_fills.hpp"
@@ -10,7 +10,7 @@ namespace assay {
 
 namespace {
 
-// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+// The second oracle: element by element, sharing no code with the golden.  `round` is applied to every result on chip.
 void oracle_with(const layernorm_residual::Args& a, const Rounding& round, std::span<double> y) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -41,26 +41,24 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_layernorm_residual() {
   using namespace norm_fills;
   using namespace row_relations;
-  return {.fills = {kFresh,
-                    {.name = "probe_signs",
-                     .shows = "an index, a weight or a term that is not its own; exact",
-                     .value = probe<balanced, probe_gamma>,
-                     .exact = even_cols,
-                     .applies = even_cols},
-                    {.name = "probe_constant_row",
-                     .shows = "a mean that is not subtracted exactly, a beta or residual of another column; exact",
-                     .coherent = true,
-                     .value = probe<constant, probe_gamma>,
-                     .exact = always},
-                    {.name = "opposite_residual",
-                     .shows = "the residual added before the norm instead of after it",
-                     .value = opposite<0>}},
-          .oracle = oracle,
-          .relations = {kRowsPermuted, kFirstRows,
-                        summands_permuted("a column that is not counted, or that has another's gamma, beta or residual"),
-                        x_doubled({{"x", 2}})},
-          .step_of_few = true,
-          .summed = {{Axis::cols}}};
+  return {
+      .fills = {kFresh,
+                {.name = "probe_signs",
+                 .shows = "a wrong index, weight or term; exact",
+                 .value = probe<balanced, probe_gamma>,
+                 .exact = even_cols,
+                 .applies = even_cols},
+                {.name = "probe_constant_row",
+                 .shows = "a mean not subtracted exactly, another column's beta or residual; exact",
+                 .coherent = true,
+                 .value = probe<constant, probe_gamma>,
+                 .exact = always},
+                {.name = "opposite_residual", .shows = "the residual added before the norm", .value = opposite<0>}},
+      .oracle = oracle,
+      .relations = {kRowsPermuted, kFirstRows,
+                    summands_permuted("a skipped column, or one with another's gamma, beta or residual"), x_doubled({{"x", 2}})},
+      .step_of_few = true,
+      .summed = {{Axis::cols}}};
 }
 
 }  // namespace assay

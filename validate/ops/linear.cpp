@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for linear: exact probes, the second oracle.
+// Judge hooks of linear: exact probes, the second oracle, relations.
 #include "ops/linear.hpp"
 
 #include "validate/ops/freivalds.hpp"
@@ -47,7 +47,7 @@ Hooks hooks_of_linear() {
                         features_permuted(Axis::out),
                         kChannelsPermuted,
                         {.name = "doubled",
-                         .shows = "a scale, a threshold or a clamp that the formula has not",
+                         .shows = "a wrong scale, a threshold, clamping",
                          .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
                          .applies = moderate}},
           .only_sums = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of ops that normalise rows [rows, cols].  Those of ops with a residual give it and leave x what the sum lacks.
+// Fills of ops that normalise rows [rows, cols].  In ops with a residual, x is chosen so that x + residual has the wanted value.
 #pragma once
 
 #include <bit>
@@ -12,19 +12,19 @@ using namespace draws;
 
 inline std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
 
-// Small integers that differ from column to column, and of a residual from element to element (modulo small primes).
+// Small integers that differ from column to column; a residual's differ from element to element (modulo small primes).
 inline double probe_residual(std::int64_t row, std::int64_t col) { return static_cast<double>((row * 7 + col * 3) % 29 - 14); }
 inline double probe_beta(std::int64_t col) { return static_cast<double>(col % 17 - 8); }
 inline double probe_gamma(std::int64_t col) { return static_cast<double>(1 + col % 13); }
 inline double probe_any_gamma(std::int64_t col) {
   return static_cast<double>(col % 11 - 5);
-}  // zero and negative ones among them
+}  // includes zero and negative values
 
-// Rows m ± s with as many of either sign and s a power of two: mean m and deviation s are exact in f32, whatever the
-// order of the sum, so with epsilon = 0 the normalised value is ±1 exactly.
+// Rows m ± s, both signs equally often, s a power of two: mean m and deviation s are exact in f32 for any order of the sum, so
+// with epsilon = 0 the normalised value is ±1 exactly.
 inline double balanced(const FillSite& s, std::int64_t row, std::int64_t col) {
   const double mean = static_cast<double>(row % 5 - 2), deviation = static_cast<double>(1 << row % 3);
-  // The first half of the columns is where the sign is drawn; the second half mirrors it, which balances the row.
+  // The first half of the columns has random signs; the second half has the opposite ones, which balances the row.
   const std::int64_t half = cols_of(s) / 2, place = col % half;
   const double sign = shared_sign(s, row * half + place);
   return mean + (col < half ? sign : -sign) * deviation;
@@ -33,11 +33,11 @@ inline bool even_cols(const Dims& d, DType) { return d[Axis::cols] % 2 == 0; }
 
 inline double constant_row(std::int64_t row) { return static_cast<double>(row % 11 - 5); }
 
-// Rows of ±s, s a power of two from 1/8 to 8: with epsilon = 0, x / root is ±1 exactly, whatever the order of the sum.
+// Rows of ±s, s a power of two from 1/8 to 8: with epsilon = 0, x / root is ±1 exactly for any order of the sum.
 inline double signs(const FillSite& s, std::int64_t row, std::int64_t col) {
   return shared_sign(s, row * cols_of(s) + col) * random::power_of_two(static_cast<int>(row % 7) - 3);
 }
-// One element a row, a power of two: x / root = sqrt(cols), a power of two where cols is one of four.
+// One nonzero element per row, a power of two: x / root = sqrt(cols), a power of two if cols is a power of four.
 inline double one_hot(const FillSite& s, std::int64_t row, std::int64_t col) {
   return col == row * 37 % cols_of(s) ? random::power_of_two(static_cast<int>(row % 5)) : 0;
 }
@@ -46,7 +46,7 @@ inline bool power_of_four(const Dims& d, DType) {
   return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
 }
 
-// An op's probe from what its rows are to be: Value(site, row, col) of the row that is normalised, Gamma(col).
+// Builds an op's probe from Value(site, row, col), the element to be normalised, and Gamma(col).
 template <double (*Value)(const FillSite&, std::int64_t, std::int64_t), double (*Gamma)(std::int64_t)>
 double probe(const FillSite& s, std::int64_t i) {
   if (s.tensor == "gamma") return Gamma(i);
@@ -61,7 +61,7 @@ double probe_sum(const FillSite& s, std::int64_t i) {
 }
 inline double constant(const FillSite&, std::int64_t row, std::int64_t) { return constant_row(row); }
 
-// residual = -x, but in one column of `kKept` (0: in every column).
+// residual = -x, except in every kKept-th column (0: no exception).
 template <std::int64_t kKept>
 double opposite(const FillSite& s, std::int64_t i) {
   if (s.tensor != "residual" || (kKept && i % cols_of(s) % kKept == 0)) return normal(s, i);
@@ -74,12 +74,12 @@ inline double large_rows(const FillSite& s, std::int64_t i) {
 }
 inline double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 
-// gamma 1, beta 0: a norm before its first step of training.
+// gamma 1, beta 0: a newly initialised norm.
 inline double fresh(const FillSite& s, std::int64_t i) { return s.tensor == "gamma" ? 1 : s.tensor == "beta" ? 0 : normal(s, i); }
 
-inline constexpr Fill kFresh{.name = "fresh", .shows = "the error of the norm itself, that no gamma enlarges", .value = fresh};
+inline constexpr Fill kFresh{.name = "fresh", .shows = "the error of the norm itself, not amplified by gamma", .value = fresh};
 inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows};
 inline constexpr Fill kTiny{
-    .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that vanish", .value = tiny_rows};
+    .name = "tiny_rows", .shows = "epsilon outside the root or rounded, squares that underflow", .value = tiny_rows};
 
 }  // namespace assay::norm_fills

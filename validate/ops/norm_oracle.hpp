@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the second oracles of ops that normalise rows share.
+// Shared by the second oracles of ops that normalise rows.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace assay::norm_oracle {
 
-// x(c): the elements of one row; y(c, value) takes the answers, before the final rounding.
+// x(c) returns an element of the row; y(c, value) receives a result before its final rounding.
 template <class X, class Y>
 void layernorm(const Rounding& round, std::int64_t cols, double epsilon, const Tensor& gamma, const Tensor& beta, X x, Y y) {
   double sum = 0, squares = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next lower precision, for the oracles of ops that round once or not at all: computing those in the dtype itself is right.
+// The next lower precision, for oracles of ops with at most one rounding, for which computing in the dtype itself is correct.
 #pragma once
 
 #include "ops/core/dtype.hpp"
 
 namespace assay {
 
-// Of f32 TF32's 11 bits, of f16 bf16's 8, of bf16 the 4 of an 8-bit float; the exponents stay.
+// Significand bits: TF32's 11 for f32, bf16's 8 for f16, the 4 of an 8-bit float for bf16; the exponent range stays.
 constexpr FloatFormat one_lower(DType t) {
   const FloatFormat f = info(t).format;
   return {t == f32 ? 11 : t == f16 ? 8 : 4, f.max_exponent, f.min_exponent};

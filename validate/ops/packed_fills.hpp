@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where packed sequences start.  A length is drawn as a share of all tokens, so that every token is somebody's; starts of queries
-// and of keys are drawn apart, so that some sequences have only queries, or only keys.
+// Start indices of packed sequences.  Lengths are random shares of all tokens, so every token belongs to a sequence; shares of
+// queries and of keys are independent, so some sequences have only queries or only keys.
 #pragma once
 
 #include <algorithm>
@@ -21,21 +21,21 @@ inline bool packed(const FillSite& s) {
 inline bool of_queries(const FillSite& s) { return s.tensor == "cu_seqlens_q"; }
 inline std::int64_t tokens(const FillSite& s) { return s.dims[Axis::batch] * s.dims[of_queries(s) ? Axis::seq_q : Axis::seq_k]; }
 
-// The share of sequence b.
+// The relative length of sequence b.
 using Share = std::int64_t(const FillSite&, std::int64_t b);
-// One sequence in four has nothing.
+// One sequence in four is empty.
 inline std::int64_t ragged(const FillSite& s, std::int64_t b) {
   const std::uint64_t drawn = random::bits(random::key(s.seed, of_queries(s) ? 97 : 98, Purpose::size), at(b));
   return drawn % 4 == 0 ? 0 : 1 + static_cast<std::int64_t>((drawn >> 8) % 31);
 }
 inline std::int64_t equal(const FillSite&, std::int64_t) { return 1; }
-// The first, the last and, of more than four, the one in the middle have nothing.
+// The first and the last sequence are empty, and of more than four the middle one.
 inline std::int64_t some_empty(const FillSite& s, std::int64_t b) {
   const std::int64_t batch = s.dims[Axis::batch];
   return b == 0 || b == batch - 1 || (batch > 4 && b == batch / 2) ? 0 : 1;
 }
 inline std::int64_t one_has_all(const FillSite& s, std::int64_t b) { return b == s.dims[Axis::batch] / 2 ? 1 : 0; }
-// Of three, one has no queries, the next no keys.
+// Of every three sequences one has no queries and the next no keys.
 inline std::int64_t one_side_empty(const FillSite& s, std::int64_t b) { return b % 3 == (of_queries(s) ? 0 : 1) ? 0 : 1 + b % 2; }
 
 template <Share* share>
@@ -46,7 +46,7 @@ std::int64_t starts(const FillSite& s, std::int64_t sequence) {
   return tokens(s) / all * before + tokens(s) % all * before / all;
 }
 
-// Lengths of one and of two tiles of 64, of one less and of one more, as long as there are tokens; the last has the rest.
+// Lengths of one and two tiles of 64, one less and one more, while tokens last; the last sequence has the rest.
 inline std::int64_t tile_starts(const FillSite& s, std::int64_t sequence) {
   std::int64_t start = 0;
   for (std::int64_t b = 0; b < sequence; ++b) {
@@ -56,7 +56,7 @@ inline std::int64_t tile_starts(const FillSite& s, std::int64_t sequence) {
   return sequence < s.dims[Axis::batch] ? std::min(start, tokens(s)) : tokens(s);
 }
 
-// The rows of q and of k of the sequence that a row of q is of, as `starts` has them; of a batch, those of its sequence.
+// The place of a row of q in its sequence, and the sequence's rows of k; for packed sequences by starts<ragged>.
 struct Place {
   std::int64_t query, queries, first_key, keys;
 };

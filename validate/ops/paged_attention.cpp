@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for paged_attention: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of paged_attention: exact probes, fills, the second oracle, relations.
 #include "ops/paged_attention.hpp"
 
 #include <limits>
@@ -19,12 +19,12 @@ using namespace paged_fills;
 bool is_q(const FillSite& s) { return s.tensor == "q"; }
 bool is_k(const FillSite& s) { return s.tensor == "k_pool"; }
 bool is_v(const FillSite& s) { return s.tensor == "v_pool"; }
-// Of an element of a pool: its slot, counted over all pages, and its head.
+// For an element of a pool: its slot, counted over all pages, and its head.
 std::int64_t slot(const FillSite& s, std::int64_t i) { return i / s.shape[3] / s.shape[2]; }
 
-// Every query picks one key that it sees (any, where it sees none): q is 1024 times the key's code of random signs, so another
-// key's weight is below e^-128 and rounds to nothing beside 1: O is that key's V, which holds its page, its slot and its head in
-// digits.  With head_dim a power of 4 the scale is a power of 2 and L is exact too.
+// Every query picks one key that it sees (any key if it sees none): q is 1024 times the key's code of random signs, so another
+// key's weight is below e^-128 and vanishes next to 1.  O is that key's V, which encodes its page, slot and head.  If head_dim is
+// a power of 4, the scale is a power of 2 and L is exact too.
 double probe_one_key(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.dims[Axis::head_dim], kv_heads = s.dims[Axis::kv_heads], size = s.dims[Axis::page_size];
   if (is_v(s)) {
@@ -45,8 +45,8 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
 }
 bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
-// Q = 0: every visible key weighs the same, and V is one-hot: a zero that is not zero names the slot that was read and should
-// not have been.
+// Q = 0: every visible key has the same weight, and V is one-hot: a nonzero value where 0 is expected identifies a slot that
+// should not have been read.
 double probe_equal_weights(const FillSite& s, std::int64_t i) {
   if (is_q(s)) return 0;
   return is_k(s) ? normal(s, i) : slot(s, i) % s.shape[3] == i % s.shape[3] ? 1 : 0;
@@ -82,7 +82,7 @@ double wide_values(const FillSite& s, std::int64_t i) {
   const int e = static_cast<int>(draws::draw(s, Purpose::exponent, i, 24)) - 12;
   return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
-// One key in eleven has one channel of V that is NaN or infinite; Q and K are N(0, 1).
+// For one key in eleven one channel of V is NaN or inf; Q and K are N(0, 1).
 double special_values(const FillSite& s, std::int64_t i) {
   const auto row = static_cast<std::uint64_t>(i / s.shape[3]);
   if (!is_v(s) || !random::one_in(key(s, Purpose::row), row, 11) ||
@@ -92,7 +92,7 @@ double special_values(const FillSite& s, std::int64_t i) {
   return kinds[random::index(key(s, Purpose::kind), row, 3)];
 }
 
-// The op again, query by query, in two passes over its keys.  `round` is applied to every result on chip.
+// The second oracle: query by query, in two passes over its keys.  `round` is applied to every result on chip.
 void oracle_with(const paged_attention::Args& a, const Rounding& round, std::span<double> out) {
   const std::int64_t queries = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3], kv_heads = a.k_pool.shape[2];
   const std::int64_t size = a.k_pool.shape[1], room = a.page_table.shape[1];
@@ -140,66 +140,67 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_paged_attention() {
   using namespace attention_relations;
   using namespace paged_relations;
-  return {.fills =
-              {{.name = "probe_one_key",
-                .shows = "a wrong page, slot, sequence, head or channel: O is one key's V, which names it; exact",
-                .value = probe_one_key,
-                .exact = power_of_four,
-                .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
-               {.name = "probe_equal_weights",
-                .shows = "a slot read that should not be, or missed: the output's zeros name it",
-                .coherent = true,
-                .value = probe_equal_weights},
-               {.name = "lengths_boundary",
-                .shows = "a page that is one short or one too many: lengths at a page's end and beside it",
-                .value = normal,
-                .integer = tables<boundary_length, shuffled_page>},
-               {.name = "lengths_full",
-                .shows = "a table's last entry that is not taken",
-                .value = normal,
-                .integer = tables<full_length, shuffled_page>},
-               {.name = "lengths_few",
-                .shows = "sequences of one position and of none",
-                .value = normal,
-                .integer = tables<few_length, shuffled_page>},
-               {.name = "shared_prefix",
-                .shows = "pages taken to belong to one sequence only",
-                .value = normal,
-                .integer = tables<ragged_length, shuffled_page, true>},
-               {.name = "pages_backwards",
-                .shows = "pages taken in the order of the pool",
-                .value = normal,
-                .integer = tables<ragged_length, last_page_first>},
-               {.name = "values_one", .shows = "weights that do not add up to one", .value = values_one},
-               {.name = "negative_scores",
-                .shows = "a slot past the end, of score zero, that is counted",
-                .coherent = true,
-                .value = negative_scores},
-               {.name = "hot_last_key", .shows = "the newest position missed: a stale length", .value = hot_last_key},
-               {.name = "hot_keys", .shows = "sums that are not rescaled, splits that are joined as equals", .value = hot_keys},
-               {.name = "sharp_scores", .shows = "scores or exponents in too few bits", .value = sharp_scores},
-               {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
-               {.name = "wide_values", .shows = "an accumulator in too few bits", .value = wide_values},
-               {.name = "special_values",
-                .shows = "NaN or infinity in V that leaks out of hidden keys, or is lost",
-                .value = special_values}},
-          .integer = ragged,
-          .unread = unread,
-          .oracle = oracle,
-          .relations = {kBatchPermuted,
-                        kFirstSequences,
-                        kHeadsPermuted,
-                        kPagesPermuted,
-                        kPagesHalved,
-                        {.name = "values_doubled",
-                         .shows = "an accumulator that is clamped, weights that depend on V",
-                         .scaled = {{"v_pool", 2}, {"o", 2}},
-                         .applies = relations::normal_values},
-                        {.name = "query_doubled",
-                         .shows = "a scale that is applied twice",
-                         .scaled = {{"q", 2}},
-                         .change = half_scale,
-                         .applies = relations::normal_values}}};
+  return {
+      .fills =
+          {{.name = "probe_one_key",
+            .shows = "a wrong page, slot, sequence, head or channel: O is the V of one key, which encodes its place; exact",
+            .value = probe_one_key,
+            .exact = power_of_four,
+            .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
+           {.name = "probe_equal_weights",
+            .shows = "an unused slot that is read, or a used one that is not: the zeros of O identify it",
+            .coherent = true,
+            .value = probe_equal_weights},
+           {.name = "lengths_boundary",
+            .shows = "one page too few or too many: lengths at and next to page boundaries",
+            .value = normal,
+            .integer = tables<boundary_length, shuffled_page>},
+           {.name = "lengths_full",
+            .shows = "an ignored last entry of a table",
+            .value = normal,
+            .integer = tables<full_length, shuffled_page>},
+           {.name = "lengths_few",
+            .shows = "sequences of one position and empty ones",
+            .value = normal,
+            .integer = tables<few_length, shuffled_page>},
+           {.name = "shared_prefix",
+            .shows = "pages assumed to belong to one sequence only",
+            .value = normal,
+            .integer = tables<ragged_length, shuffled_page, true>},
+           {.name = "pages_backwards",
+            .shows = "the page table ignored",
+            .value = normal,
+            .integer = tables<ragged_length, last_page_first>},
+           {.name = "values_one", .shows = "weights that do not sum to one", .value = values_one},
+           {.name = "negative_scores",
+            .shows = "a slot past the end, with score zero, that is included",
+            .coherent = true,
+            .value = negative_scores},
+           {.name = "hot_last_key", .shows = "a skipped newest position: a stale length", .value = hot_last_key},
+           {.name = "hot_keys", .shows = "sums that are not rescaled, splits joined without their weights", .value = hot_keys},
+           {.name = "sharp_scores", .shows = "scores or exponents with too few bits", .value = sharp_scores},
+           {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
+           {.name = "wide_values", .shows = "an accumulator with too few bits", .value = wide_values},
+           {.name = "special_values",
+            .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
+            .value = special_values}},
+      .integer = ragged,
+      .unread = unread,
+      .oracle = oracle,
+      .relations = {kBatchPermuted,
+                    kFirstSequences,
+                    kHeadsPermuted,
+                    kPagesPermuted,
+                    kPagesHalved,
+                    {.name = "values_doubled",
+                     .shows = "a clamped accumulator, weights that depend on V",
+                     .scaled = {{"v_pool", 2}, {"o", 2}},
+                     .applies = relations::normal_values},
+                    {.name = "query_doubled",
+                     .shows = "a scale applied twice",
+                     .scaled = {{"q", 2}},
+                     .change = half_scale,
+                     .applies = relations::normal_values}}};
 }
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page tables and lengths for the ops over a paged cache.  Every sequence owns as many pages of the pool as every other, in
-// shuffled order, so no two share one unless a fill says so; what a table has beyond a sequence's length is garbage.
+// Page tables and lengths for the ops over a paged cache.  Sequences own equal numbers of pages in shuffled order and share none
+// unless a fill says so; table entries beyond a sequence's length are garbage.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline std::uint64_t draw(const FillSite& s, Purpose purpose, std::int64_t i) {
   return random::bits(random::key(s.seed, 99, purpose), at(i));
 }
 
-// One sequence ends within the last page it owns; the others at a page's end, beside it, at 0, at 1, or anywhere.
+// One sequence ends within the last page it owns; the others at or next to a page boundary, at 0, at 1, or anywhere.
 inline std::int64_t ragged_length(const FillSite& s, std::int64_t b) {
   const std::int64_t all = capacity(s.dims), size = s.dims[Axis::page_size];
   if (all == 0) return 0;
@@ -43,14 +43,14 @@ inline std::int64_t ragged_length(const FillSite& s, std::int64_t b) {
 }
 inline std::int64_t full_length(const FillSite& s, std::int64_t) { return capacity(s.dims); }
 inline std::int64_t few_length(const FillSite& s, std::int64_t b) { return std::min(capacity(s.dims), (b + 1) % 4); }
-// k pages and one position less, exactly, one more.
+// k pages, or one position less or more.
 inline std::int64_t boundary_length(const FillSite& s, std::int64_t b) {
   const auto pages = static_cast<std::uint64_t>(std::max<std::int64_t>(1, owned(s.dims)));
   const auto k = 1 + static_cast<std::int64_t>(draw(s, Purpose::size, b) % pages);
   return std::clamp<std::int64_t>(k * s.dims[Axis::page_size] + b % 3 - 1, 0, capacity(s.dims));
 }
 
-// A permutation of the pages: multiples of a number that has no factor in common with theirs.
+// A permutation of the pages: multiples of a number coprime to their count.
 inline std::int64_t shuffled_page(const FillSite& s, std::int64_t place) {
   const std::int64_t pages = s.dims[Axis::pages];
   std::int64_t factor = 2 + static_cast<std::int64_t>(draw(s, Purpose::row, 0) % static_cast<std::uint64_t>(pages));
@@ -60,7 +60,7 @@ inline std::int64_t shuffled_page(const FillSite& s, std::int64_t place) {
 }
 inline std::int64_t last_page_first(const FillSite& s, std::int64_t place) { return s.dims[Axis::pages] - 1 - place; }
 
-// -1, one too many, the largest there is, a page of somebody else.
+// An entry that must be ignored: -1, the page count, the largest integer, or any page.
 inline std::int64_t garbage_page(const FillSite& s, std::int64_t i) {
   const std::uint64_t bits = draw(s, Purpose::kind, i);
   const std::int64_t pages = s.dims[Axis::pages];
@@ -72,7 +72,7 @@ inline std::int64_t garbage_page(const FillSite& s, std::int64_t i) {
   }
 }
 
-// Element i of page_table or of lengths.  With `shared`, the first half of the first sequence's pages begins every table.
+// Element i of page_table or of lengths.  With `shared`, all tables start with the first half of the first sequence's pages.
 using Integer = std::int64_t(const FillSite&, std::int64_t);
 template <Integer* length, Integer* page, bool shared = false>
 std::int64_t tables(const FillSite& s, std::int64_t i) {
@@ -88,7 +88,7 @@ inline std::int64_t length_of(const FillSite& s, const Fill& fill, std::int64_t 
   at.tensor = "lengths";
   return (fill.integer ? fill.integer : ragged)(at, b);
 }
-// The row [pages * page_size] of a pool that holds a position.
+// The row of a pool, seen as [pages * page_size], that holds a position.
 inline std::int64_t row_of(const FillSite& s, const Fill& fill, std::int64_t b, std::int64_t position) {
   FillSite at = s;
   at.tensor = "page_table";
@@ -96,7 +96,7 @@ inline std::int64_t row_of(const FillSite& s, const Fill& fill, std::int64_t b, 
   return (fill.integer ? fill.integer : ragged)(at, b * s.dims[Axis::max_pages] + position / size) * size + position % size;
 }
 
-// The rows of a pool that no sequence reaches.
+// The rows of a pool that no sequence uses.
 inline std::vector<bool> unread(const FillSite& s, const Fill& fill) {
   if (s.tensor != "k_pool" && s.tensor != "v_pool") return {};
   const std::int64_t kv_heads = s.dims[Axis::kv_heads], size = s.dims[Axis::page_size];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations of ops over a paged cache: neither where a page lies nor how many positions it holds is part of the answer.
+// Relations of ops over a paged cache: results do not depend on the order of pages in the pool or on the page size.
 #pragma once
 
 #include "validate/ops/relations.hpp"
@@ -7,9 +7,9 @@
 namespace assay::paged_relations {
 
 inline const Relation kPagesPermuted =
-    relations::permuted("pages_permuted", Axis::pages, "a page whose place in the pool matters");
+    relations::permuted("pages_permuted", Axis::pages, "a result that depends on a page's place in the pool");
 
-// Page p of the table is pages 2p and 2p + 1 of half the size, which hold the same memory; what is no page stays what it is.
+// Splits page p into pages 2p and 2p + 1 of half the size, at the same memory; invalid table entries are kept.
 inline void halve_pages(Case& c) { c.dims[Axis::pages] *= 2, c.dims[Axis::page_size] /= 2, c.dims[Axis::max_pages] *= 2; }
 inline double half_page(std::string_view tensor, const Dims& from, std::int64_t i, double v) {
   const bool page = tensor == "page_table" && v >= 0 && v < static_cast<double>(from[Axis::pages]);

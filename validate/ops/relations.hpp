@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the relations of several kinds of op are made of.
+// Building blocks of relations.
 #pragma once
 
 #include "validate/problem/relation.hpp"
@@ -16,7 +16,7 @@ inline double attribute(const Case& c, const char* name, double standard = 0) {
 inline Relation permuted(std::string_view name, Axis axis, std::string_view shows, Applies applies = nullptr) {
   return {.name = name, .shows = shows, .move = Relation::Move::permuted, .axis = axis, .applies = applies};
 }
-// Of an axis that is summed over.
+// Permutes an axis that is summed over, so bits may change.
 inline Relation summands_permuted(std::string_view name, Axis axis, std::string_view shows, Applies applies = nullptr) {
   Relation r = permuted(name, axis, shows, applies);
   r.bits = false;
@@ -25,21 +25,21 @@ inline Relation summands_permuted(std::string_view name, Axis axis, std::string_
 inline Relation first_part(std::string_view name, Axis axis, std::string_view shows, Applies applies = nullptr) {
   return {.name = name, .shows = shows, .move = Relation::Move::first_part, .axis = axis, .applies = applies};
 }
-// Outputs that are sums of what is moved.
+// Names outputs that sum over the moved axis, whose bits may change.
 inline Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
   r.loose = std::move(sums);
   return r;
 }
 
-// Values that a factor of two keeps far from overflow and underflow, in every square and sum of a row.
+// Values whose doubling neither overflows nor underflows in any square or sum of a row.
 inline bool normal_values(const Case& c) { return c.fill == "normal"; }
 
-// So that a row twice as large has a normalised value of the same bits: the default is that of every norm.
+// With 4 epsilon a doubled row has the same normalised bits; 1e-5 is the default of every norm.
 inline void epsilon_times_four(Case& c) { c.attributes["epsilon"] = 4 * attribute(c, "epsilon", 1e-5); }
-// Of a norm; the row is doubled where these are.
+// For norms: doubles these tensors, of which the normalised row is made.
 inline Relation x_doubled(std::vector<Relation::Scaled> doubled, Applies applies = normal_values) {
   return {.name = "x_doubled",
-          .shows = "an epsilon that is not under the root, a threshold that the formula has not",
+          .shows = "an epsilon outside the root, a threshold",
           .scaled = std::move(doubled),
           .change = epsilon_times_four,
           .applies = applies};

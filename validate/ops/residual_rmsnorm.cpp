@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for residual_rmsnorm: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of residual_rmsnorm: exact probes, fills, the second oracle, relations.
 #include "ops/residual_rmsnorm.hpp"
 
 #include "validate/ops/norm_fills.hpp"
@@ -30,28 +30,26 @@ Hooks hooks_of_residual_rmsnorm() {
   using namespace norm_fills;
   using namespace row_relations;
   return {.fills = {{.name = "probe_signs",
-                     .shows = "an index or a gamma that is not its own; exact with epsilon = 0",
+                     .shows = "a wrong index or gamma; exact with epsilon = 0",
                      .value = probe_sum<signs, probe_any_gamma>,
                      .exact = always},
                     {.name = "probe_one_hot",
-                     .shows = "the root or the gamma of a neighbour; exact with epsilon = 0",
+                     .shows = "the root or gamma of another row or column; exact with epsilon = 0",
                      .value = probe_sum<one_hot, probe_any_gamma>,
                      .exact = power_of_four,
                      .applies = power_of_four},
                     {.name = "opposite_residual",
-                     .shows = "the norm before the addition, the root of x; one column in eight has a sum",
+                     .shows = "the norm before the addition, the root of x; only one column in eight has a nonzero sum",
                      .value = opposite<8>},
                     kLarge,
                     kTiny},
           .oracle = oracle,
-          .relations = {kRowsPermuted,
-                        kFirstRows,
-                        summands_permuted("a column that is not counted, or that has another's residual or gamma"),
-                        x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}),
-                        {.name = "gamma_doubled",
-                         .shows = "a clamp that the formula has not",
-                         .scaled = {{"gamma", 2}, {"y", 2}},
-                         .applies = normal_values}}};
+          .relations = {
+              kRowsPermuted,
+              kFirstRows,
+              summands_permuted("a skipped column, or one with another's residual or gamma"),
+              x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}),
+              {.name = "gamma_doubled", .shows = "clamping", .scaled = {{"gamma", 2}, {"y", 2}}, .applies = normal_values}}};
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for rmsnorm_gemm: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of rmsnorm_gemm: exact probes, fills, the second oracle, Freivalds' check, relations.
 #include "ops/rmsnorm_gemm.hpp"
 
 #include <bit>
@@ -20,10 +20,10 @@ using draws::normal;
 using gemm_fills::hidden_of;
 
 bool is_gamma(const FillSite& s) { return s.tensor == "gamma"; }
-double gamma_of_channel(std::int64_t h) { return static_cast<double>(h % 11 - 5); }  // zero and negative ones among them
+double gamma_of_channel(std::int64_t h) { return static_cast<double>(h % 11 - 5); }  // includes zero and negative values
 
-// Rows of +-s, s a power of two: with epsilon = 0, r = 1/s and x r = +-1 exactly, whatever the order of the sum.  At most
-// eight weights a feature are not zero, their places shifting from feature to feature: y is an integer below 128.
+// Rows of +-s, s a power of two: with epsilon = 0, r = 1/s and x r = +-1 exactly for any order of the sum.  At most eight weights
+// per feature are nonzero, their places shifting from feature to feature: y is an integer below 128.
 double probe_signs(const FillSite& s, std::int64_t i) {
   if (is_gamma(s)) return gamma_of_channel(i);
   const std::int64_t hidden = hidden_of(s), row = i / hidden, h = i % hidden;
@@ -32,8 +32,8 @@ double probe_signs(const FillSite& s, std::int64_t i) {
   return place % step == 0 ? static_cast<double>((place / step + row) % 7 - 3) : 0;
 }
 
-// One channel a token: r = sqrt(hidden) / |x|, a power of two where hidden is one of four, so y = sqrt(hidden) gamma w of that
-// channel, exactly.
+// One nonzero channel per token: r = sqrt(hidden) / |x|, a power of two if hidden is a power of four, so y is exactly
+// sqrt(hidden) gamma w of that channel.
 double probe_channel(const FillSite& s, std::int64_t i) {
   if (is_gamma(s)) return gamma_of_channel(i);
   if (s.role == Role::input)
@@ -55,8 +55,8 @@ double hot_channel(const FillSite& s, std::int64_t i) {
 }
 double sparse_gamma(const FillSite& s, std::int64_t i) { return is_gamma(s) && i % 3 ? 0 : normal(s, i); }
 
-// The second half of the channels takes away the first half's terms but for a part: more of it in bf16, where kernels that
-// round x r gamma or gamma w drown what is less.
+// The second half of the channels cancels the first half's terms up to a part, larger in bf16, where kernels that round x r gamma
+// or gamma w would swamp a smaller one.
 double cancelling(const FillSite& s, std::int64_t i) {
   const std::int64_t half = hidden_of(s) / 2;
   if (is_gamma(s)) return normal(s, i < 2 * half ? i % half : i);
@@ -85,8 +85,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-// Freivalds' check with z = x r gamma.  The terms are those of the contract's bound, with norms over the row (freivalds.hpp): all
-// but r's own error are independent of the signs.  That one is a common factor, so it moves the sum by itself: rho |sum|.
+// Freivalds' check with z = x r gamma.  The terms are those of the contract's bound, with norms over the row (freivalds.hpp).
+// All errors but r's are independent of the random signs; r's is a common factor and shifts the sum by rho |sum|.
 double sweep(const void* args, const Numerics& numerics, Errors errors, const Tensor& got, std::uint64_t seed) {
   const auto& a = *static_cast<const rmsnorm_gemm::Args*>(args);
   const std::int64_t hidden = a.x.shape[1], out = a.weight.shape[0];
@@ -144,35 +144,33 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
 Hooks hooks_of_rmsnorm_gemm() {
   using draws::always;
   using namespace gemm_relations;
-  return {.fills = {{.name = "probe_signs",
-                     .shows = "an index, a gamma or a channel that is not its own; exact with epsilon = 0",
-                     .value = probe_signs,
-                     .exact = always},
-                    {.name = "probe_channel",
-                     .shows = "the r, the gamma or the weight of a neighbour; exact with epsilon = 0",
-                     .value = probe_channel,
-                     .exact = power_of_four,
-                     .applies = power_of_four},
-                    {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
-                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that vanish", .value = tiny_rows},
-                    {.name = "hot_channel", .shows = "terms lost beside one channel's", .value = hot_channel},
-                    {.name = "sparse_gamma", .shows = "gamma of a neighbour, gamma dropped", .value = sparse_gamma},
-                    {.name = "cancelling",
-                     .shows = "sums or products rounded to 16 bits on the way",
-                     .value = cancelling,
-                     .applies = gemm_fills::several_channels}},
-          .oracle = oracle,
-          .sweep = sweep,
-          .relations = {kTokensPermuted,
-                        kFirstTokens,
-                        features_permuted(Axis::out),
-                        kChannelsPermuted,
-                        {.name = "weight_doubled",
-                         .shows = "a clamp that the formula has not",
-                         .scaled = {{"weight", 2}, {"y", 2}},
-                         .applies = moderate}},
-          .step_of_few = true,
-          .summed = {{Axis::hidden}}};
+  return {
+      .fills = {{.name = "probe_signs",
+                 .shows = "a wrong index, gamma or channel; exact with epsilon = 0",
+                 .value = probe_signs,
+                 .exact = always},
+                {.name = "probe_channel",
+                 .shows = "r, gamma or weight of another row or channel; exact with epsilon = 0",
+                 .value = probe_channel,
+                 .exact = power_of_four,
+                 .applies = power_of_four},
+                {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
+                {.name = "tiny_rows", .shows = "epsilon outside the root, squares that underflow", .value = tiny_rows},
+                {.name = "hot_channel", .shows = "small terms lost next to one channel's", .value = hot_channel},
+                {.name = "sparse_gamma", .shows = "gamma of another channel, gamma dropped", .value = sparse_gamma},
+                {.name = "cancelling",
+                 .shows = "sums or products rounded to 16 bits before the end",
+                 .value = cancelling,
+                 .applies = gemm_fills::several_channels}},
+      .oracle = oracle,
+      .sweep = sweep,
+      .relations = {kTokensPermuted,
+                    kFirstTokens,
+                    features_permuted(Axis::out),
+                    kChannelsPermuted,
+                    {.name = "weight_doubled", .shows = "clamping", .scaled = {{"weight", 2}, {"y", 2}}, .applies = moderate}},
+      .step_of_few = true,
+      .summed = {{Axis::hidden}}};
 }
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for rope: positions, exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of rope: positions, exact probes, fills, the second oracle, relations.
 #include "ops/rope.hpp"
 
 #include <cmath>
@@ -17,29 +17,29 @@ namespace {
 
 using namespace elementwise_fills;
 
-// In no order and with gaps; of four, one where angles are exact, of 1, or large.
+// Unordered, with gaps; one position in four is 0, 1 or large.
 std::int64_t gaps(const FillSite& s, std::int64_t i) {
   static constexpr std::int64_t kPlaces[] = {0, 1, 4095, 131071, 1 << 20};
   if (draw(s, random::Purpose::kind, i, 4)) return draw(s, random::Purpose::value, i, 8192);
   return kPlaces[draw(s, random::Purpose::exponent, i, std::size(kPlaces))];
 }
 std::int64_t start(const FillSite&, std::int64_t) { return 0; }
-// With room for an offset: no position is beyond 2^24.
+// Leaves room for an offset: no position exceeds 2^24.
 std::int64_t far(const FillSite& s, std::int64_t i) {
   static constexpr std::int64_t kPlaces[] = {131071, 131072, 1 << 20, (1 << 20) + 1, (1 << 24) - (1 << 17) - 1, 999983};
   return kPlaces[draw(s, random::Purpose::value, i, std::size(kPlaces))];
 }
 
-// No channel is beyond 3, no pair turns into one beyond 4.3.
+// Channels are below 3, so a rotated pair is below 4.3.
 double halved(const FillSite& s, std::int64_t i) { return normal(s, i) / 2; }
 
-// One channel of a head is not zero, another one from head to head: the others' zeros show where it went.
+// One nonzero channel per head, different from head to head: nonzero values elsewhere show where it went.
 double one_channel(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.shape.back(), row = i / dim;
   return i % dim == row * 5 % dim ? 1 + static_cast<double>(row % 7) / 8 : 0;
 }
 
-// A pair as a complex number, turned by e^(it): the frequency from a logarithm, whole turns taken off before the functions.
+// The second oracle: a pair as a complex number times e^(it); the frequency by a logarithm, the angle reduced mod 2 pi first.
 void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const rope::Args*>(args);
   const Rounding r(numerics, roundings, a.q.dtype);
@@ -68,10 +68,10 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }
 
 bool has_positions(const Case& c) { return relations::attribute(c, "positions") != 0; }
-constexpr double kMoved = 3;  // from the positions to the offset
+constexpr double kMoved = 3;  // subtracted from the positions, added to the offset
 
-// The other element of a pair: a pair (a, b) turned by t, its elements changed over, turned by t again and changed over once more
-// is (a, b), for a reflection turns the way round.
+// The other element of a pair.  Inverse check: rotate (a, b) by t, swap, rotate by t again, swap: the result is (a, b), since the
+// swap reverses the direction of rotation.
 std::int64_t partner(const Case& c, std::int64_t i) {
   rope::Args a;
   a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = relations::attribute(c, "rotary_dim");
@@ -84,34 +84,36 @@ std::int64_t partner(const Case& c, std::int64_t i) {
 
 Hooks hooks_of_rope() {
   return {
-      .fills = {{.name = "halved", .shows = "errors that round away beside the ulp of numbers beyond 4", .value = halved},
+      .fills = {{.name = "halved", .shows = "errors hidden by the ulp of values above 4", .value = halved},
                 {.name = "probe_start",
-                 .shows = "a channel, a head or a token that is not its own; exact with explicit positions, which are zeros",
+                 .shows = "a wrong channel, head or token; exact with explicit positions, which are zero",
                  .value = small_integers,
                  .integer = start,
                  .exact = always},
-                {.name = "one_channel", .shows = "the partner of the other layout, another pair's angle", .value = one_channel},
+                {.name = "one_channel",
+                 .shows = "the partner of the other layout, the angle of another pair",
+                 .value = one_channel},
                 {.name = "far_positions",
-                 .shows = "an angle, or its frequency, with too few digits; positions of too few bits",
+                 .shows = "an angle or frequency with too few digits; positions with too few bits",
                  .value = normal,
                  .integer = far}},
       .integer = gaps,
       .oracle = oracle,
-      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence with another's positions"),
-                    relations::permuted("tokens_permuted", Axis::seq_q, "a token with another's position", has_positions),
-                    relations::first_part("first_tokens", Axis::seq_q, "a token whose position depends on how many there are"),
-                    relations::permuted("heads_permuted", Axis::kv_heads, "a head that is turned by another angle"),
+      .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's positions"),
+                    relations::permuted("tokens_permuted", Axis::seq_q, "a token that uses another's position", has_positions),
+                    relations::first_part("first_tokens", Axis::seq_q, "a token whose position depends on the number of tokens"),
+                    relations::permuted("heads_permuted", Axis::kv_heads, "a head rotated by another angle"),
                     {.name = "doubled",
-                     .shows = "a turn that depends on what is turned",
+                     .shows = "a rotation that depends on the values rotated",
                      .scaled = {{"q", 2}, {"k", 2}, {"q_out", 2}, {"k_out", 2}},
                      .applies = relations::normal_values},
                     {.name = "offset_moved",
-                     .shows = "an offset that is added twice, or to a part of the tokens",
+                     .shows = "an offset added twice, or to only some tokens",
                      .integer = [](std::string_view, const Dims&, std::int64_t, double v) { return v - kMoved; },
                      .change = [](Case& c) { c.attributes["offset"] += kMoved; },
                      .applies = has_positions},
                     {.name = "turned_back",
-                     .shows = "a turn that is none, or that the way back does not undo",
+                     .shows = "a map that is not a rotation, so that the inverse check does not undo it",
                      .bits = false,
                      .inverse = {{"q", "q_out"}, {"k", "k_out"}},
                      .partner = partner}}};

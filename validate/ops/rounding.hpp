@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar arithmetic of the second oracles of ops that are computed step by step.
+// Scalar arithmetic of the second oracles of ops that are computed step by step.
 #pragma once
 
 #include "validate/problem/op.hpp"
 
 namespace assay {
 
-// How a policy rounds every result on chip.  One precision lower is the storage type for f16 and bf16 (a half accumulator),
-// TF32's 11 bits for f32.
+// Rounds every on-chip result by a policy.  one_lower means the storage type for f16 and bf16 (a half accumulator), TF32's 11
+// bits for f32.
 struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
       : exact(policy == Roundings::exact), numerics(exact ? Numerics{} : n), dtype(storage) {
@@ -15,10 +15,10 @@ struct Rounding {
     chip = policy != Roundings::one_lower ? info(n.accumulate).format : dtype == f32 ? kTf32 : info(dtype).format;
   }
   double operator()(double v) const { return exact ? v : round_to(chip, v); }
-  // What a step hands on.
+  // The result of a step as it is stored.
   double stored(double v) const { return numerics.stores_intermediate ? round_to(dtype, v) : v; }
   bool exact;
-  Numerics numerics;  // as declared; of the exact policy nothing narrow
+  Numerics numerics;  // as declared; the default for the exact policy
   DType dtype;
   FloatFormat chip{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of the ops that reduce a row to one value.
+// Fills of ops that reduce a row to one value.
 #pragma once
 
 #include <bit>
@@ -15,18 +15,18 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline std::int64_t row_of(const FillSite& s, std::int64_t i) { return i / s.shape.back(); }
 inline std::int64_t col_of(const FillSite& s, std::int64_t i) { return i % s.shape.back(); }
 
-// exp(100), and the sum of such, overflow f32; exp(-200) is a zero in it.
+// exp(100) and its sums overflow f32; exp(-200) underflows to 0.
 inline double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
-// Every value below -300: a maximum that starts at zero, or a padding column, leaves nothing of them.
+// Every value is below -300: with a maximum that starts at zero, or from a padding column, every term is 0.
 inline double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 * normal(s, i); }
 // Four values, the largest in a quarter of the columns.
 inline double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(draw(s, Purpose::kind, i, 4)); }
-// The maximum grows from the first column to the last: an online sum is rescaled at every step.
+// The maximum grows from the first column to the last, so an online sum is rescaled at every step.
 inline double rising(const FillSite& s, std::int64_t i) {
   const double place = static_cast<double>(col_of(s, i)) / static_cast<double>(s.shape.back());
   return 24 * place - 12 + 0.25 * normal(s, i);
 }
-// Of four rows one is -inf throughout, one holds a single number; the others have -inf in an eighth of their columns.
+// Of four rows one is all -inf, one has a single number; the others have -inf in an eighth of their columns.
 inline double minus_infinity(const FillSite& s, std::int64_t i) {
   const std::int64_t row = row_of(s, i);
   if (row % 4 == 2) return -kInfinity;
@@ -34,15 +34,14 @@ inline double minus_infinity(const FillSite& s, std::int64_t i) {
   return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
 }
 
-inline constexpr Fill kSpread200{.name = "spread_200", .shows = "exp without the maximum taken off", .value = spread_200};
+inline constexpr Fill kSpread200{.name = "spread_200", .shows = "exp without subtracting the maximum", .value = spread_200};
 inline constexpr Fill kFarBelow{.name = "all_far_below_zero",
-                                .shows = "a maximum that starts at zero, a padding column that is counted",
+                                .shows = "a maximum that starts at zero, a padding column that is included",
                                 .coherent = true,
                                 .value = all_far_below_zero};
-inline constexpr Fill kTies{
-    .name = "ties", .shows = "a maximum that one of its holders keeps for itself", .coherent = true, .value = ties};
+inline constexpr Fill kTies{.name = "ties", .shows = "tied maxima of which only one counts", .coherent = true, .value = ties};
 inline constexpr Fill kRising{.name = "rising", .shows = "an online sum that is not rescaled", .coherent = true, .value = rising};
 inline constexpr Fill kMinusInfinity{
-    .name = "minus_infinity", .shows = "-inf taken for a number, rows of nothing else", .value = minus_infinity};
+    .name = "minus_infinity", .shows = "-inf treated as a number, rows of only -inf", .value = minus_infinity};
 
 }  // namespace assay::row_fills

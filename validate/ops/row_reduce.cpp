@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for row_reduce: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of row_reduce: exact probes, fills, the second oracle, relations.
 #include "ops/row_reduce.hpp"
 
 #include "validate/ops/one_lower.hpp"
@@ -13,21 +13,20 @@ namespace {
 
 using namespace row_fills;
 
-// -2048 throughout but for one column of +-32 ... 928, a multiple of 32: the sum, the maximum, the sum of squares and, since exp
-// of the differences is zero in f64 too, logsumexp are exact, and show which columns were read.  Odd rows are negative
-// throughout.
+// -2048 everywhere except one column of +-32 ... 928, a multiple of 32.  sum, max, sum of squares and logsumexp (exp of the
+// differences underflows to 0 even in f64) are exact and show which columns were read.  Odd rows are negative everywhere.
 double probe_hot(const FillSite& s, std::int64_t i) {
   const std::int64_t row = row_of(s, i);
   if (col_of(s, i) != draw(s, Purpose::column, row, s.shape.back())) return -2048;
   return static_cast<double>(row % 29 + 1) * (row % 2 ? -32 : 32);
 }
-// Squares are 2^22 and multiples of 2^10: 24 bits hold the sum of so many.
+// Squares are 2^22 and multiples of 2^10: the sum of this many fits 24 bits.
 bool sums_are_exact(const Dims& d, DType) { return d[Axis::cols] <= 4096; }
 
 // 2048 in the first column, then ones: in f16 2048 + 1 is 2048.
 double stagnation(const FillSite& s, std::int64_t i) { return col_of(s, i) == 0 ? 2048 : 1; }
 
-// Pairs of opposite values, half a row apart, and one of 64 to 128: of the sum only that remains.
+// Pairs of opposite values, half a row apart, and one value of 64 to 128, which is the sum.
 double cancelling(const FillSite& s, std::int64_t i) {
   const std::int64_t row = row_of(s, i), col = col_of(s, i), cols = s.shape.back(), half = cols / 2;
   if (col == 2 * half || (cols > 1 && cols % 2 == 0 && col == half)) return 64 + 64 * uniform(s, i);
@@ -57,7 +56,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   for (std::size_t r = 0; r < y.size(); ++r) {
     const auto row = static_cast<std::int64_t>(r);
     y[r] = reduced(a.x, row, a.what, round);
-    // One precision lower, a maximum needs no accumulator: it is in a dtype of fewer bits.
+    // One precision lower: a maximum has no accumulator, so it is rounded to a dtype with fewer bits.
     if (roundings == Roundings::one_lower && a.what == Reduction::max) y[r] = round_to(one_lower(a.x.dtype), y[r]);
   }
 }
@@ -69,15 +68,15 @@ bool is(const Case& c, Reduction what) { return relations::attribute(c, "what") 
 Hooks hooks_of_row_reduce() {
   using namespace row_relations;
   return {.fills = {{.name = "probe_hot",
-                     .shows = "a column dropped or read twice, a column of another row, a maximum that starts at zero; exact",
+                     .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
                      .coherent = true,
                      .value = probe_hot,
                      .exact = sums_are_exact},
                     {.name = "stagnation",
-                     .shows = "a sum in the storage dtype, which small terms no longer move",
+                     .shows = "a sum in the storage dtype, which absorbs small terms",
                      .coherent = true,
                      .value = stagnation},
-                    {.name = "cancelling", .shows = "a partial sum in too narrow a dtype", .value = cancelling},
+                    {.name = "cancelling", .shows = "a partial sum in a narrow dtype", .value = cancelling},
                     kTies,
                     kSpread200,
                     kFarBelow,
@@ -87,17 +86,17 @@ Hooks hooks_of_row_reduce() {
           .relations = {
               kRowsPermuted,
               kFirstRows,
-              summands_permuted("a column that is not counted"),
+              summands_permuted("a skipped column"),
               {.name = "doubled",
-               .shows = "a clamp that the formula has not",
+               .shows = "clamping",
                .scaled = {{"x", 2}, {"y", 2}},
                .applies = [](const Case& c) { return normal_values(c) && (is(c, Reduction::sum) || is(c, Reduction::max)); }},
               {.name = "squares_doubled",
-               .shows = "a term that is not squared, a clamp that the formula has not",
+               .shows = "a term that is not squared, clamping",
                .scaled = {{"x", 2}, {"y", 4}},
                .applies = [](const Case& c) { return normal_values(c) && is(c, Reduction::sum_of_squares); }},
               {.name = "shifted",
-               .shows = "a maximum that is not taken off, or not added again",
+               .shows = "a maximum that is not subtracted, or not added back",
                .bits = false,
                .scaled = {{.tensor = "x", .added = 64}, {.tensor = "y", .added = 64}},
                .applies = [](const Case& c) { return is(c, Reduction::logsumexp); }}}};

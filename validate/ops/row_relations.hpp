@@ -12,11 +12,11 @@ using relations::x_doubled;
 inline const Relation kRowsPermuted =
     relations::permuted("rows_permuted", Axis::rows, "a row whose result depends on its place in a block");
 inline const Relation kFirstRows =
-    relations::first_part("first_rows", Axis::rows, "a row whose result depends on how many there are");
-// Of an op without sums.
+    relations::first_part("first_rows", Axis::rows, "a row whose result depends on the number of rows");
+// For ops without sums.
 inline const Relation kColsPermuted =
     relations::permuted("cols_permuted", Axis::cols, "an element whose result depends on its place in a pack or a row");
-// Of an op that sums over the columns.
+// For ops that sum over the columns.
 inline Relation summands_permuted(std::string_view shows) {
   return relations::summands_permuted("cols_permuted", Axis::cols, shows);
 }

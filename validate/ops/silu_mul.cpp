@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for silu_mul: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of silu_mul: exact probes, fills, the second oracle, relations.
 #include "ops/silu_mul.hpp"
 
 #include "validate/ops/activation_oracle.hpp"
@@ -11,14 +11,14 @@ namespace assay {
 
 namespace {
 
-// The gate saturates: y is 16 n m or 0, with |n| up to 30 and |m| up to 3, which 8 bits hold.
+// The gate saturates: y is 16 n m or 0, with |n| <= 30 and |m| <= 3, which 8 bits hold.
 double probe_gates(const FillSite& s, std::int64_t i) {
   if (s.tensor == "gate") return elementwise_fills::saturated(s, i);
   const std::int64_t cols = s.shape.back(), row = i / cols, col = i % cols;
   return static_cast<double>((row * 5 + col * 2) % 7 - 3) / 64;
 }
 
-// Gates below and around the least normal value, which silu halves; up, 4 to 8, brings the product back to where it shows.
+// Gates around and below the least normal value, which silu halves; up, 4 to 8, lifts the product to a visible size.
 double subnormal_gates(const FillSite& s, std::int64_t i) {
   using namespace elementwise_fills;
   if (s.tensor != "gate") return 4 + 4 * uniform(s, i);
@@ -42,7 +42,7 @@ Hooks hooks_of_silu_mul() {
   using namespace elementwise_fills;
   using namespace row_relations;
   return {.fills = {{.name = "probe_gates",
-                     .shows = "gate and up swapped, an element that is not its own; exact",
+                     .shows = "gate and up swapped, a wrong index; exact",
                      .value = probe_gates,
                      .exact = always},
                     {.name = "subnormal_gates", .shows = "subnormals flushed to zero", .value = subnormal_gates},
@@ -52,7 +52,7 @@ Hooks hooks_of_silu_mul() {
                         kFirstRows,
                         kColsPermuted,
                         {.name = "up_doubled",
-                         .shows = "an activation of the wrong factor, a clamp that the formula has not",
+                         .shows = "the activation applied to the wrong factor, clamping",
                          .scaled = {{"up", 2}, {"y", 2}},
                          .applies = normal_values}}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for softmax: exact probes, the fills of its own edges, the second oracle.
+// Judge hooks of softmax: exact probes, fills, the second oracle, relations.
 #include "ops/softmax.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
 
-// 2^j columns of row r, spread evenly, share the maximum; all others lie 1000 below, where exp is zero in f64 too.  So y is
-// 2^-j or 0 exactly, and its pattern shows which columns were read.  The maxima of rows differ, most are negative.
+// 2^j columns of row r, spread evenly, share the maximum; all others are 1000 lower, where exp underflows to 0 even in f64.  So y
+// is 2^-j or 0 exactly, and its pattern shows which columns were read.  Maxima differ between rows; most are negative.
 double probe_hot(const FillSite& s, std::int64_t i) {
   const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
   const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(cols)));
@@ -31,19 +31,19 @@ double probe_hot(const FillSite& s, std::int64_t i) {
   return place % apart == 0 && place / apart < hot ? max : max - 1024;
 }
 
-// Every row one value, a power of two of columns: y = 1/cols exactly.
+// Every row is constant, and cols is a power of two: y = 1/cols exactly.
 double probe_uniform(const FillSite& s, std::int64_t i) { return static_cast<double>(i / cols_of(s) % 11 - 9); }
 
 // Four values, the largest in a quarter of the columns.
 double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(draw(s, Purpose::kind, i, 4)); }
 
-// exp(100) and the sum of such overflow f32; exp(-200) is a zero in it.
+// exp(100) and its sums overflow f32; exp(-200) underflows to 0.
 double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
 
-// Every value below -300: a maximum that starts at zero leaves nothing but zeros.
+// Every value is below -300: with a maximum that starts at zero all results are 0.
 double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 * normal(s, i); }
 
-// Of four rows one is -inf throughout, one holds a single number; the others have -inf in an eighth of their columns.
+// Of four rows one is all -inf, one has a single number; the others have -inf in an eighth of their columns.
 double minus_infinity(const FillSite& s, std::int64_t i) {
   const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
   if (row % 4 == 2) return -kInfinity;
@@ -51,10 +51,10 @@ double minus_infinity(const FillSite& s, std::int64_t i) {
   return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
 }
 
-// The first column's term is 1, every other 2e-4: each below half an ulp of a 16-bit sum, together up to many times the first.
+// The first column's term is 1, all others 2e-4: below half an ulp of a 16-bit sum, but together up to many times the first.
 double stagnation(const FillSite& s, std::int64_t i) { return i % cols_of(s) == 0 ? 0 : -8.5; }
 
-// The maximum grows from the first column to the last: an online sum is rescaled at every step.
+// The maximum grows from the first column to the last, so an online sum is rescaled at every step.
 double rising(const FillSite& s, std::int64_t i) {
   const double place = static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
   return 24 * place - 12 + 0.25 * normal(s, i);
@@ -64,13 +64,13 @@ double falling(const FillSite& s, std::int64_t i) {
   return 0.25 * normal(s, i) + 12 - 24 * static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
 }
 
-// Rows of the same few differences at different heights: -640 ... 512, which does not show in y.
+// Rows with the same differences at different heights, -640 ... 512, which do not change y.
 double shifted_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols_of(s);
   return static_cast<double>(draw(s, Purpose::kind, i, 9)) - 4 + static_cast<double>(row % 10 * 128 - 640);
 }
 
-// The op again, element by element and sharing nothing with the golden.  `round` is applied to every result on chip.
+// The second oracle: element by element, sharing no code with the golden.  `round` is applied to every result on chip.
 void oracle_with(const softmax::Args& a, const Rounding& round, std::span<double> y) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -99,41 +99,40 @@ bool power_of_two_cols(const Dims& d, DType) { return std::has_single_bit(static
 }  // namespace
 
 Hooks hooks_of_softmax() {
-  return {
-      .fills = {{.name = "probe_hot",
-                 .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
-                 .coherent = true,
-                 .value = probe_hot,
-                 .exact = always},
-                {.name = "probe_uniform",
-                 .shows = "a padding column that is counted; exact",
-                 .coherent = true,
-                 .value = probe_uniform,
-                 .exact = power_of_two_cols,
-                 .applies = power_of_two_cols},
-                {.name = "ties", .shows = "a maximum that one of its holders keeps for itself", .coherent = true, .value = ties},
-                {.name = "spread_200", .shows = "exp without the maximum taken off", .value = spread_200},
-                {.name = "all_far_below_zero",
-                 .shows = "a maximum that starts at zero, a padding column that is counted",
-                 .value = all_far_below_zero},
-                {.name = "minus_infinity", .shows = "-inf taken for a number, rows of nothing else", .value = minus_infinity},
-                {.name = "stagnation",
-                 .shows = "a sum in the storage dtype, which small terms no longer move",
-                 .coherent = true,
-                 .value = stagnation},
-                {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
-                {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
-                {.name = "shifted_rows", .shows = "the maximum of a neighbouring row", .coherent = true, .value = shifted_rows}},
-      .oracle = oracle,
-      .relations = {row_relations::kRowsPermuted,
-                    row_relations::kFirstRows,
-                    row_relations::summands_permuted("a column that is not counted"),
-                    {.name = "shifted",
-                     .shows = "a maximum that is not taken off",
-                     .bits = false,
-                     .scaled = {{.tensor = "x", .added = 64}}}},
-      .step_of_few = true,
-      .summed = {{Axis::cols}}};
+  return {.fills = {{.name = "probe_hot",
+                     .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
+                     .coherent = true,
+                     .value = probe_hot,
+                     .exact = always},
+                    {.name = "probe_uniform",
+                     .shows = "a padding column that is included; exact",
+                     .coherent = true,
+                     .value = probe_uniform,
+                     .exact = power_of_two_cols,
+                     .applies = power_of_two_cols},
+                    {.name = "ties", .shows = "tied maxima of which only one counts", .coherent = true, .value = ties},
+                    {.name = "spread_200", .shows = "exp without subtracting the maximum", .value = spread_200},
+                    {.name = "all_far_below_zero",
+                     .shows = "a maximum that starts at zero, a padding column that is included",
+                     .value = all_far_below_zero},
+                    {.name = "minus_infinity", .shows = "-inf treated as a number, rows of only -inf", .value = minus_infinity},
+                    {.name = "stagnation",
+                     .shows = "a sum in the storage dtype, which absorbs small terms",
+                     .coherent = true,
+                     .value = stagnation},
+                    {.name = "rising", .shows = "an online sum that is not rescaled", .value = rising},
+                    {.name = "falling", .shows = "an online sum that is rescaled the wrong way", .value = falling},
+                    {.name = "shifted_rows", .shows = "the maximum of another row", .coherent = true, .value = shifted_rows}},
+          .oracle = oracle,
+          .relations = {row_relations::kRowsPermuted,
+                        row_relations::kFirstRows,
+                        row_relations::summands_permuted("a skipped column"),
+                        {.name = "shifted",
+                         .shows = "a maximum that is not subtracted",
+                         .bits = false,
+                         .scaled = {{.tensor = "x", .added = 64}}}},
+          .step_of_few = true,
+          .summed = {{Axis::cols}}};
 }
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the judge needs for transformer_layer: the fills of a layer whose every step does something, relations.  (Its bounds
-// are those of its steps: validate/problem/composite.hpp.)
+// Judge hooks of transformer_layer: fills in which every step matters, relations.  (The bounds are those of its steps:
+// validate/problem/composite.hpp.)
 #include "ops/transformer_layer.hpp"
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace draws;
 
-// 2^-h with h = floor(log2(terms) / 2), of the terms that a weight's products have.
+// 2^-h with h = floor(log2(terms) / 2), for the number of terms in a weight's products.
 double unit_scale(const FillSite& s) {
   std::int64_t terms = s.shape.back();
   if (s.tensor == "wo") terms *= s.shape[1];
@@ -25,26 +25,26 @@ double unit_scale(const FillSite& s) {
 bool is_matrix(const FillSite& s) { return s.tensor.starts_with("w"); }
 bool is_scale(const FillSite& s) { return s.tensor.starts_with("gamma"); }
 
-// Every step's result of order one: a trained layer at its start.  Biases and betas are halves of that.
+// Every step's result is of order one, as in a newly initialised layer.  Biases and betas are half as large.
 double unit(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return normal(s, i);
   if (is_matrix(s)) return normal(s, i) * unit_scale(s);
   return is_scale(s) ? 1 + normal(s, i) / 4 : normal(s, i) / 2;
 }
-// Scores of several units: few keys weigh most, other ones for each query.
+// Scores of several units: a few keys, different for each query, have most of the weight.
 double sharp_scores(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.tensor == "wq" ? 6 : 1); }
-// A stream with a channel a hundred times the others, as trained models have them.
+// One channel is 100 times larger than the others, as in trained models.
 double outlier_channel(const FillSite& s, std::int64_t i) {
   return unit(s, i) * (s.role == Role::input && i % s.shape.back() == s.shape.back() / 3 ? 100 : 1);
 }
-// The branches are small beside the stream: what is wrong in them is lost in y, and shows in the steps.
+// The branches are small relative to the residual stream: their errors vanish in y but show in the steps.
 double large_stream(const FillSite& s, std::int64_t i) { return unit(s, i) * (s.role == Role::input ? 1024 : 1); }
 
 // The mean square is about epsilon.
 double small_stream(const FillSite& s, std::int64_t i) { return unit(s, i) / (s.role == Role::input ? 256 : 1); }
 
-// Gammas are 0, so that a norm is its beta whatever the tokens are, and all that follows is small integers: matrices have a one a
-// row, GELU is the identity or 0 where biases take it.  Attention is exact where a token is alone, else it adds up zeros.
+// Gammas are 0, so a norm returns its beta for any token and the rest is small integers: matrices have one 1 per row, biases take
+// GELU to where it is the identity or 0.  Attention is exact if a token is alone, else it sums zeros.
 double probe_steps(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return static_cast<double>(i * 7 % 13 - 6);
   if (is_scale(s)) return 0;
@@ -57,8 +57,8 @@ double probe_steps(const FillSite& s, std::int64_t i) {
   return i % terms == (i / terms * 5 + s.tensor_index) % terms ? 1 : 0;
 }
 
-// Note: a tile with a NaN or an infinity in a value that some query must not see is added up in another order, so that later
-// tokens may have a say in the last bits, and in no more.
+// Note: a tile with NaN or inf in a value that some query must not see is summed in another order, so later tokens may change
+// the last bits.
 bool finite(const Case& c) {
   return c.fill == "unit" || c.fill == "sharp_scores" || c.fill == "outlier_channel" || c.fill == "large_stream" ||
          c.fill == "small_stream";
@@ -68,18 +68,17 @@ bool finite(const Case& c) {
 
 Hooks hooks_of_transformer_layer() {
   return {
-      .fills = {{.name = "probe_steps",
-                 .shows = "an index, a bias or a residual that is not its own; exact",
-                 .value = probe_steps,
-                 .exact = always},
-                {.name = "unit", .shows = "a step left out, doubled or fed by another tensor", .value = unit, .scattered = true},
-                {.name = "sharp_scores", .shows = "a wrong key, head or turn: few keys weigh most", .value = sharp_scores},
-                {.name = "outlier_channel", .shows = "a norm or a sum in too few bits", .value = outlier_channel},
-                {.name = "large_stream", .shows = "a residual that is scaled or taken after the norm", .value = large_stream},
-                {.name = "small_stream", .shows = "an epsilon that is another", .value = small_stream}},
+      .fills = {{.name = "probe_steps", .shows = "a wrong index, bias or residual; exact", .value = probe_steps, .exact = always},
+                {.name = "unit", .shows = "a step skipped, repeated or given the wrong tensor", .value = unit, .scattered = true},
+                {.name = "sharp_scores",
+                 .shows = "a wrong key, head or rotation: few keys have most of the weight",
+                 .value = sharp_scores},
+                {.name = "outlier_channel", .shows = "a norm or sum with too few bits", .value = outlier_channel},
+                {.name = "large_stream", .shows = "a residual that is scaled, or taken after the norm", .value = large_stream},
+                {.name = "small_stream", .shows = "a wrong epsilon", .value = small_stream}},
       .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that reads another's tokens"),
                     relations::first_part("first_tokens", Axis::seq_q,
-                                          "a token that sees those after it: the block is causal from end to end", finite)}};
+                                          "a token that sees later ones: the block is causal as a whole", finite)}};
 }
 
 }  // namespace assay

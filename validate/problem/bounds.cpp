@@ -40,7 +40,7 @@ class KeptBounds {
     std::vector<double> bounds{};
   };
   std::mutex mutex_;
-  std::list<Kept> kept_;  // stay where they are, whatever is added
+  std::list<Kept> kept_;  // a list, since spans refer to its elements
 };
 
 Problem::Problem() { forget_bounds(); }

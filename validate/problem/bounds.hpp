@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of an output's elements, which tier after tier asks for: made once for all who ask, kept with the problem.
+// Cached bounds of an output's elements: several checks need them, so they are computed once and kept with the problem.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Of a solved problem.  Threads may ask at the same time.
+// Bounds of a solved problem.  Thread-safe.
 class Bounds {
  public:
   Bounds(const Problem& problem, const Numerics& numerics, int output);
@@ -21,7 +21,7 @@ class Bounds {
   const Problem& problem_;
   const Numerics& numerics_;
   int output_;
-  std::span<const double> kept_;  // of every element; empty where they are too many to keep, or some rows are not solved
+  std::span<const double> kept_;  // of every element; empty if they are too many, or if rows are sampled
 };
 
 }  // namespace assay

@@ -56,7 +56,7 @@ class Composite final : public Problem {
   std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
 
  private:
-  // Which output of which stage's problem one of ours is; none: it is absent.
+  // The stage's problem and output that one of our outputs corresponds to; null: absent.
   struct Solved {
     std::shared_ptr<Problem> problem{};
     int output = 0;
@@ -66,15 +66,15 @@ class Composite final : public Problem {
   std::size_t index_of(std::string_view name) const {
     for (std::size_t i = 0; i < specs_.size(); ++i)
       if (specs_[i].name == name) return i;
-    throw std::logic_error(fmt::format("a stage names a tensor '{}' that is not there", name));
+    throw std::logic_error(fmt::format("a stage names an unknown tensor '{}'", name));
   }
   std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes) + 1).data(); }
 
-  // Where the elements of our tensor lie without gaps.
+  // The elements of our tensor, contiguous.
   void* elements(std::size_t i) {
     const Tensor& t = tensor(i);
     if (stored_[i]) return stored_[i];
-    if (!t.data) throw std::logic_error(fmt::format("a stage reads '{}' before another has made it", specs_[i].name));
+    if (!t.data) throw std::logic_error(fmt::format("a stage reads '{}' before a stage has computed it", specs_[i].name));
     if (t.contiguous()) return t.data;
     const std::int64_t element = size_of(t.dtype);
     stored_[i] = room(t.bytes());
@@ -85,7 +85,7 @@ class Composite final : public Problem {
 
   void solve(const Stage& stage, bool given) {
     const Op* const op = find_op(stage.op);
-    if (!op) throw std::logic_error(fmt::format("a stage is of op '{}', which is not there", stage.op));
+    if (!op) throw std::logic_error(fmt::format("a stage names an unknown op '{}'", stage.op));
     const std::shared_ptr<Problem> problem = op->make();
     struct Made {
       int output;
@@ -99,7 +99,7 @@ class Composite final : public Problem {
       const auto part = std::find_if(stage.parts.begin(), stage.parts.end(), [&](const auto& p) { return p.name == spec.name; });
       const bool named = part != stage.parts.end();
       if (!named && number < 0 && spec.options.when.empty())
-        throw std::logic_error(fmt::format("nothing is said of {} of stage {}", spec.name, op->name));
+        throw std::logic_error(fmt::format("tensor {} of stage {} is not bound", spec.name, op->name));
       if (!named && number < 0) continue;
       Tensor t{.dtype = spec.options.dtype.value_or(tensor(outputs_.front()).dtype), .rank = static_cast<int>(spec.axes.size())};
       for (int a = 0; a < t.rank; ++a) t.shape[a] = stage.dims[spec.axes[static_cast<std::size_t>(a)]];
@@ -108,8 +108,8 @@ class Composite final : public Problem {
         const std::size_t is = index_of(part->is);
         if (tensor(is).rank == 0) continue;
         if (tensor(is).size() != t.size())
-          throw std::logic_error(
-              fmt::format("{} of {} has {} elements, '{}' {}", spec.name, op->name, t.size(), part->is, tensor(is).size()));
+          throw std::logic_error(fmt::format("{} of {} has {} elements, but '{}' has {}", spec.name, op->name, t.size(), part->is,
+                                             tensor(is).size()));
         if (number < 0) t.data = elements(is);
         else made.push_back({number, is});
       }
@@ -121,7 +121,7 @@ class Composite final : public Problem {
     problem->solve(rows_of(*problem, *op));
     for (const auto& [number, is] : made) {
       const auto ours = std::find(outputs_.begin(), outputs_.end(), is);
-      if (ours == outputs_.end()) throw std::logic_error(fmt::format("a stage makes '{}', which is an input", specs_[is].name));
+      if (ours == outputs_.end()) throw std::logic_error(fmt::format("a stage writes '{}', which is an input", specs_[is].name));
       solved_[static_cast<std::size_t>(ours - outputs_.begin())] = {problem, number};
       if (given) continue;
       const Tensor& t = tensor(is);
@@ -131,7 +131,7 @@ class Composite final : public Problem {
     }
   }
 
-  // Our sampled rows as rows of a stage, of which several make one of ours: heads of a token.
+  // Our sampled rows as rows of a stage; one of ours may be several there (the heads of a token).
   std::vector<std::int64_t> rows_of(Problem& problem, const Op& op) const {
     if (rows_.all()) return {};
     std::size_t first = 0;
@@ -147,12 +147,12 @@ class Composite final : public Problem {
   std::unique_ptr<Problem> whole_;
   std::vector<TensorSpec> specs_;
   StagesOf stages_;
-  std::vector<std::size_t> outputs_;  // of the tensors
+  std::vector<std::size_t> outputs_;  // indices of the output tensors
   Rows rows_;
   bool whole_solved_ = false;
-  std::vector<Solved> solved_;                  // of every output
-  std::vector<std::vector<std::byte>> memory_;  // of what is stored here
-  std::vector<std::byte*> stored_;              // of every tensor; null: where it was attached
+  std::vector<Solved> solved_;                  // per output
+  std::vector<std::vector<std::byte>> memory_;  // owns stored_
+  std::vector<std::byte*> stored_;              // per tensor; null: use the attached data
 };
 
 }  // namespace

@@ -17,17 +17,17 @@ namespace assay {
 
 namespace {
 
-// The elements from one row to the next.
+// The row stride in elements.
 std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element_bytes) {
   if (!l.padded) return cols;
   if (!l.row_multiple) return cols + 3;
   return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
 }
 
-// Writes value(i) as element i of a tensor; the elements of a row lie side by side.
+// Writes value(i) as element i of a tensor with contiguous rows.
 template <class Value>
 void write_elements(const Tensor& t, std::byte* image, Value value) {
-  constexpr std::int64_t kRun = 1 << 16;  // a long row is more than one thread's work
+  constexpr std::int64_t kRun = 1 << 16;  // long rows are split between threads
   const std::int64_t inner = t.shape[t.rank - 1], rows = t.size() / inner, runs = (inner + kRun - 1) / kRun;
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < rows * runs; ++k) {
@@ -36,23 +36,24 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// The word of a choice that the case makes, by its number: the first where it does not say.
+// Index of the case's enum value; 0 if unset.
 double word_of(std::string_view choice, const Case& c) {
   const auto at = c.attributes.find(std::string(choice));
   return at == c.attributes.end() ? 0 : at->second;
 }
-// Whether the case's choices ask for this tensor.
+// Whether this tensor is present under the case's choices (TensorOptions::when).
 bool present(const TensorSpec& spec, const Case& c) {
   if (spec.options.when.empty()) return true;
   const double word = word_of(spec.options.when, c);
   return spec.options.words == 0 ? word != 0 : spec.options.words >> static_cast<unsigned>(word) & 1;
 }
 
-// What makes the values of a tensor of integers.
+// The generator of an integer tensor's values.
 auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
   if (fill.integer) return fill.integer;
   if (op.hooks.integer) return op.hooks.integer;
-  if (!spec.options.index_of) throw std::logic_error(fmt::format("{}: nothing says what integers '{}' has", op.name, spec.name));
+  if (!spec.options.index_of)
+    throw std::logic_error(fmt::format("{}: no generator for the integers of '{}'", op.name, spec.name));
   return any_place;
 }
 
@@ -89,7 +90,7 @@ std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t in
   if (options.over.empty() || word_of(options.over_when, c) == 0) return std::nullopt;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     if (op.tensors[i].name == options.over) return i;
-  throw std::logic_error(fmt::format("{}: no tensor '{}' for an output to lie over", op.name, options.over));
+  throw std::logic_error(fmt::format("{}: an in-place output names an unknown tensor '{}'", op.name, options.over));
 }
 
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array of f64 whose pages exist once they are touched: what a sampled golden leaves out costs nothing.
+// An array of f64 in lazily allocated pages, so that rows which a sampled golden skips cost no memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,13 +13,13 @@ namespace assay {
 
 class LazyArray {
  public:
-  // Zeros.  `whole`: all of it will be touched, so that large pages cost nothing and save time.  Throws std::bad_alloc.
+  // Zero-initialised.  `whole`: all of it will be used, so huge pages save time.  Throws std::bad_alloc.
   LazyArray(std::size_t count, bool whole) : count_(count) {
     if (count == 0) return;
     void* p = ::mmap(nullptr, count * sizeof(double), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<double*>(p);
-    if (whole) ::madvise(p, count * sizeof(double), MADV_HUGEPAGE);  // an advice: what comes of it does not matter
+    if (whole) ::madvise(p, count * sizeof(double), MADV_HUGEPAGE);  // only a hint: failure does not matter
   }
   LazyArray(LazyArray&& o) noexcept : data_(std::exchange(o.data_, nullptr)), count_(std::exchange(o.count_, 0)) {}
   LazyArray& operator=(LazyArray&&) = delete;

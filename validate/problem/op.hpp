@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops and kernels with their types erased: what the judge sees of a contract and of a candidate.
+// Type-erased ops and kernels, as the judge sees contracts and candidates.
 // The tables are generated at configure time from the file names (cmake/Registry.cmake).
 #pragma once
 
@@ -24,11 +24,11 @@ struct Op;
 struct TensorSpec {
   std::string_view name;
   Role role;
-  std::vector<Axis> axes;  // its shape, innermost last
+  std::vector<Axis> axes;  // the shape, innermost last
   TensorOptions options{};
 };
 
-// Whether the fill makes its values: those of an input, and those that an updated output has to begin with.
+// Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
 
 // One problem: an op's arguments, and its golden once solved.
@@ -41,17 +41,17 @@ class Problem {
   virtual const void* args() const = 0;
   virtual Legality legal() const = 0;
   virtual Cost cost() const = 0;
-  // Computes the golden, values and magnitudes, of all rows or of a sorted sample.
+  // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
   virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
-  virtual const Rows& rows() const = 0;  // those that are solved
+  virtual const Rows& rows() const = 0;  // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
-  // Of an op with stages, once solved without a candidate's outputs: the first output by the formula from end to end, in f64.
+  // For a composite op, solved without a candidate's outputs: the first output by the whole formula in f64.
   virtual std::span<const double> end_to_end() const { return {}; }
-  // How many elements of an output make a row, where rows lie one after the other; 0: they lie otherwise.
+  // The number of elements per row of an output if rows are consecutive; else 0.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
-  void set_errors(Errors e) { errors_ = e, forget_bounds(); }  // of the fill
+  void set_errors(Errors e) { errors_ = e, forget_bounds(); }  // as the fill declares
   Errors errors() const { return errors_; }
   KeptBounds& kept_bounds() const { return *bounds_; }
 
@@ -63,48 +63,48 @@ class Problem {
   std::shared_ptr<KeptBounds> bounds_;
 };
 
-// Which roundings a scalar oracle makes on its way (numerics.md, "Second oracle").
+// Which intermediate roundings a scalar oracle applies (docs/numerics.md).
 enum class Roundings {
-  exact,      // f64 throughout
-  declared,   // as a kernel of these numerics computes
-  one_lower,  // everything on chip one precision lower: the wrong answer that the bound must reject
+  exact,      // none: f64 throughout
+  declared,   // those of a kernel with the given numerics
+  one_lower,  // every on-chip result one precision lower: a wrong answer that the bound must reject
 };
 
-// An axis that sums run over: a kernel that drops their last term is wrong.
+// An axis that is summed over; used to check that the bound rejects sums without their last term.
 struct Summed {
   Axis axis;
-  bool (*applies)(const Case&) = nullptr;              // none: always
-  void (*as_before)(const Case&, Problem&) = nullptr;  // keeps attributes whose default hangs on the extent
+  bool (*applies)(const Case&) = nullptr;              // null: always
+  void (*as_before)(const Case&, Problem&) = nullptr;  // keeps attributes whose default depends on the extent
 };
 
-// What only the judge needs for an op; validate/ops/OP.cpp, optional.
+// Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
   std::vector<Fill> fills;
-  // Element i of a tensor of integers, for the fills that do not say; none: places on the axis that the contract names.
+  // Element i of an integer tensor, for fills without Fill::integer; null: a random index on the axis of index_of.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
-  // Which rows (all but the last axis) of a tensor no right kernel reads, so that they hold NaN; empty: it may read all.
+  // The rows (all axes but the last) of a tensor that a correct kernel never reads; they are filled with NaN.  Empty: none.
   std::vector<bool> (*unread)(const FillSite&, const Fill&) = nullptr;
-  // Inputs whose values follow from those before them and are no fill's; and their values, row-major, before they are rounded.
+  // Inputs that are computed from earlier inputs instead of filled; and their values, row-major, before rounding.
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
-  // A scalar implementation that shares no code with the golden.  Writes the only output, before the final rounding.
+  // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output, not yet rounded.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
-  // Where the golden is sampled: a check of every row of the first output that costs less than the golden.  `got` has the
-  // candidate's values; inputs are those of `args`.  Returns the largest error as a share of what is allowed.
+  // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
+  // largest ratio of error to allowed error.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
-  // No function and no constant takes part: without tensor cores every rounding is one to nearest of what the data make, so
-  // that none of it has a sign (aggregate.hpp).
+  // The formula has no functions and no constants: without tensor cores all roundings are to nearest, so errors have no
+  // preferred sign (aggregate.hpp).
   bool only_sums = false;
-  // The parameter that a kernel adds to element i of the first output after its sum, 0 where there is none: beside a sum as
-  // precise as the output it is rounded alike in every row (aggregate.hpp).
+  // The parameter (such as a bias) that a kernel adds last to element i of the first output, or 0.  It may cause the same
+  // rounding error in every row (aggregate.hpp).
   double (*added_last)(const void* args, std::int64_t i) = nullptr;
-  // What a kernel may store on the way depends on a few inputs, exp(x - max) or x + r, or a parameter is added to it, or it is a
-  // norm's, where one channel may be all of its row: the roundings of that step repeat (aggregate.hpp).
+  // A stored intermediate depends on few inputs (exp(x - max), x + r), has a parameter added, or is a norm's, where one channel
+  // may dominate its row: its roundings repeat (aggregate.hpp).
   bool step_of_few = false;
   std::vector<Summed> summed{};
-  // The intermediates that a kernel may round to the storage dtype weigh about alike in the result: where one is declared to be
-  // rounded (narrow_probabilities), no bound tells the others.
+  // The intermediates that a kernel may round to the storage dtype have about equal weight in the result: if one is declared as
+  // rounded (narrow_probabilities), no bound detects a rounding of the others.
   bool intermediates_alike = false;
 };
 
@@ -115,7 +115,7 @@ struct Op {
   std::vector<TensorSpec> tensors;
   std::vector<Attribute> attributes;
   Hooks hooks;
-  bool composite = false;  // has stages: a candidate is judged by its own outputs (composite.hpp)
+  bool composite = false;  // has stages, judged one by one (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
   OpShape shape() const { return {name, axes, attributes, hooks.fills}; }
@@ -125,7 +125,7 @@ struct Kernel {
   std::string_view op, name;
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
-  bool variant = false;    // sound, and there to be judged only: it sums in another order
+  bool variant = false;    // correct, with another order of sums; used only to test the judge
   DTypes dtypes;
   int least_arch = 0;
   bool deterministic = true;
@@ -133,29 +133,29 @@ struct Kernel {
   bool position_matters = false;
   std::array<Tile, 3> tiles{};
   Numerics numerics;
-  Legality (*available)() = nullptr;  // whether this machine has the library that it calls
+  Legality (*available)() = nullptr;  // whether the library that it calls is installed; null: it calls none
   Legality (*supports)(const void* args) = nullptr;
   std::size_t (*workspace_bytes)(const void* args) = nullptr;
-  Launcher on_simt = nullptr;  // none: not built for that backend
+  Launcher on_simt = nullptr;  // null: not built for that backend
   Launcher on_gpu = nullptr;
 };
 
-// Whether the kernel is one that calls a vendor's library.
+// Whether the kernel calls a vendor's library.
 inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
-// Whether it is no library's own answer to the op, but a framework's pipeline of a call a step.
+// Whether it is a framework's pipeline with one library call or kernel per step.
 inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 
 std::span<const Op> ops();
 std::span<const Kernel> kernels();
 
-// The place of a tensor among the op's; their number where there is none of that name.
+// The index of a tensor among the op's; their number if there is none of that name.
 inline std::size_t tensor_index(const Op& op, std::string_view name) {
   std::size_t i = 0;
   while (i < op.tensors.size() && op.tensors[i].name != name) ++i;
   return i;
 }
 
-// By name; nullptr where there is none.
+// By name; null if there is none.
 const Op* find_op(std::string_view name);
 const Kernel* find_kernel(std::string_view op, std::string_view name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erases the types of a contract and of its kernels.  Included by the generated tables only.
+// Erases the types of contracts and kernels.  Included only by the generated tables.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@ namespace assay {
 
 namespace detail {
 
-// Contracts name their tensors, attributes and arrays once, in bind(); each use of the names is a visitor.
+// Contracts name their tensors, attributes and arrays once, in bind(); the visitors here read them.
 struct IgnoreAll {
   void input(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
   void weight(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
@@ -56,10 +56,10 @@ struct SetAttribute : IgnoreAll {
   }
 };
 
-// The extent of every axis, read off the tensors that were bound.
+// Reads the extent of every axis from the bound tensors.
 struct ReadDims : IgnoreAll {
   Dims dims;
-  std::int64_t rows = -1, last = 1;  // of the first output
+  std::int64_t rows = -1, last = 1;  // number of rows, and last extent, of the first output
   void read(const Tensor& t, AxisList axes, const TensorOptions& options) {
     int i = 0;
     for (Axis a : axes)
@@ -77,7 +77,7 @@ struct ReadDims : IgnoreAll {
 
 struct AllocateArrays {
   const Dims& dims;
-  bool whole;  // every row will be answered
+  bool whole;  // every row will be computed
   std::vector<LazyArray>& storage;
   void array(std::string_view, Array& a, AxisList axes) {
     std::size_t n = 1;
@@ -89,7 +89,7 @@ struct AllocateArrays {
 
 }  // namespace detail
 
-// Made of other ops, by whose bounds it is judged.
+// A composite op, judged by the bounds of its stages.
 template <class Op>
 concept Staged = requires(const typename Op::Args a) {
   { Op::stages(a) } -> std::same_as<std::vector<Stage>>;
@@ -138,10 +138,10 @@ class TypedProblem final : public Problem {
   std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
   double bound(const Numerics& n, int output, std::int64_t i) const override {
     if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors_, output, i);
-    else throw std::logic_error("an op with stages has no bound of its own");
+    else throw std::logic_error("a composite op has no bound of its own");
   }
 
-  // The reference's golden, by overload: one with another signature does not link.
+  // The reference's golden, found by overload; a wrong signature fails to link.
   static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
 
  private:
@@ -179,7 +179,7 @@ void erased_run(const void* args, const Launch& l) {
   Run(*static_cast<const typename C::Args*>(args), l);
 }
 
-// The traits' function pointers take typed arguments; these wrappers, one per kernel, take them erased.
+// Wrappers, one per kernel, that take type-erased arguments for the traits' function pointers.
 template <Contract C, const KernelTraits<C>& Traits>
 Kernel make_kernel(std::string_view op, std::string_view name, std::string_view about, bool broken) {
   return {.op = op,

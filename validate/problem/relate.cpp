@@ -12,17 +12,17 @@ namespace {
 
 using Move = Relation::Move;
 
-constexpr std::uint64_t kOneIn = 4;                          // cases that try a relation in a run
-constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // elements of such a case
+constexpr std::uint64_t kOneIn = 4;                          // one case in four tries a relation
+constexpr std::int64_t kMostShared = std::int64_t{1} << 24;  // most elements of such a case
 
-// A first part has two rows at least: of one row alone a kernel may rightly ask less, its stride means nothing.
+// A first part needs at least two rows: with one row strides are irrelevant, so a kernel may take another path.
 bool enough(const Relation& r, const Case& c) {
   const std::int64_t n = c.dims[r.axis];
   return r.move == Move::permuted ? n >= 2 : r.move != Move::first_part || n >= 3;
 }
 
-// Index i of an axis of the related problem is this one of the original's.  A permutation turns the order round and starts
-// it elsewhere, so that neighbours part, tiles change and the last goes into the middle; it is its own inverse.
+// The original's index for index i of an axis of the related problem.  A permutation reverses and rotates the order, so that
+// tiles change and the last index moves to the middle; it is its own inverse.
 std::int64_t source(const Relation& r, const Dims& from, Axis axis, std::int64_t i) {
   if (r.move != Move::permuted) return i;
   if (axis == Axis::heads && r.axis == Axis::kv_heads) {
@@ -40,7 +40,7 @@ std::int64_t elements_of(const Dims& dims, std::span<const Axis> axes) {
   return n;
 }
 
-// The values of a tensor of integers may be places on the axis that is permuted.
+// Element i of an integer tensor in the related problem; values may index the permuted axis.
 double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from, std::int64_t i, double v) {
   if (r.integer) return r.integer(spec.name, from, i, v);
   const bool place =
@@ -59,7 +59,7 @@ Case related_case(const Relation& r, const Case& c) {
 
 std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i) {
   if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
-  // Note: one element at a time, most of them of tensors that nothing moves in.
+  // Note: a shortcut, since this runs per element and most tensors do not move.
   const auto inner = axes.subspan(axes.empty() ? 0 : 1);
   const auto as_before = [&](Axis a) { return from[a] == to[a]; };
   if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), as_before)) return i;

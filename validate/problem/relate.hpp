@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problems that relations make of another problem.
+// Builds the related problem of a relation from a case and its outputs.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,21 @@
 
 namespace assay {
 
-// Of a case, those that apply by its extents: all; or of one case in four, one, chosen by its seed.
+// Names of the relations that apply to a case: all of them, or for Relations::share one, in one case of four, chosen by its seed.
 std::vector<std::string> relations_of(const Op&, const Case&, Relations which);
 const Relation* find_relation(const Op&, std::string_view name);
 
-// The related problem's case.
+// The case of the related problem.
 Case related_case(const Relation&, const Case&);
-// Row-major index in the original tensor of what the related tensor has at index i.
+// The index in the original tensor of the element that the related tensor has at index i (both row-major).
 std::int64_t source_of(const Relation&, const Dims& from, const Dims& to, std::span<const Axis> axes, std::int64_t i);
 
-// The other problem: its case, where its tensors lie, and its inputs' images.
+// The related problem: its case and the images of its inputs.
 struct Related {
   Case c;
-  std::vector<std::byte> inputs;  // as `pack(op, c)` has them
+  std::vector<std::byte> inputs;  // laid out by pack(op, c)
 };
-// None where some input would not be what the relation says, since its dtype has no such value.  `outputs`: of the kernel, for
-// relations that lead back.
+// Empty if the dtype cannot represent some input of the related problem.  `outputs`: of the kernel, for inverse checks.
 std::optional<Related> relate(const Op&, const Case&, const Relation&, const Packing&, const std::byte* inputs,
                               const std::byte* outputs);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relations: how the outputs of two problems must relate when the inputs of one are made from the other's (metamorphic
-// testing: Chen, Cheung, Yiu 1998).  They need no golden, and find what a bound leaves room for: results that depend on where
-// in a tensor a row lies, or on how many others there are.
+// Relations: how the outputs of two problems must relate if the inputs of one are derived from the other's (metamorphic
+// testing: Chen, Cheung, Yiu 1998).  They need no golden, and find faults within the bound: results that depend on a row's
+// index, or on the number of rows.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,21 @@ namespace assay {
 struct Relation {
   std::string_view name;
   std::string_view shows;  // the bug it shows, one clause
-  // regrouped: `change` gives axes other extents; the elements of a tensor keep their row-major order, each of them there as
-  // many times as there are more.
+  // regrouped: `change` sets other extents; elements keep their row-major order, repeated if a tensor has more elements.
   enum class Move { none, permuted, first_part, regrouped } move = Move::none;
-  // That is moved in every tensor that has it; query heads go with their kv_heads, and where it is permuted integers that are
-  // places on it.
+  // The axis that is moved in every tensor that has it.  Query heads move with their kv_heads; integers that index a permuted
+  // axis change with it.
   Axis axis = Axis::rows;
-  // An element sees the same operands in the same order, so that its bits must be the same; else it is within both bounds.
+  // Each element has the same operands in the same order, so its bits must be equal; if false, it must be within both bounds.
   bool bits = true;
-  // Outputs that are within both bounds though the others have their bits.  Of a first part they are sums of other terms, of
-  // which nothing is said.
+  // Exceptions to `bits`: outputs that need only be within both bounds.  For first_part they have other terms and are not
+  // checked.
   std::vector<std::string_view> loose{};
-  // Values of these tensors are v factor + added.  A factor is a power of two or 0; of an output it says what comes out.
+  // Values v of these tensors become v factor + added; for an output it is the expected result.  factor: a power of two or 0.
   struct Scaled {
     std::string_view tensor;
     double factor = 1, added = 0;
-    double of(double v) const { return added == 0 ? v * factor : v * factor + added; }  // Note: -0 + 0 is no -0
+    double of(double v) const { return added == 0 ? v * factor : v * factor + added; }  // Note: keeps -0
   };
   std::vector<Scaled> scaled{};
   // Inverse check: feed the output back as input and expect the original input.  Element i comes from and goes to the place of
@@ -40,12 +39,12 @@ struct Relation {
   };
   std::vector<Inverse> inverse{};
   std::int64_t (*partner)(const Case&, std::int64_t i) = nullptr;
-  // What becomes of element i (of the related problem) of a tensor of integers.
+  // The value of element i of an integer tensor in the related problem, from the original's value v.
   double (*integer)(std::string_view tensor, const Dims& from, std::int64_t i, double v) = nullptr;
-  void (*change)(Case&) = nullptr;         // of the attributes; of the axes where they are regrouped
-  bool (*applies)(const Case&) = nullptr;  // none: wherever the axis has enough to move
+  void (*change)(Case&) = nullptr;         // changes attributes; if regrouped, extents
+  bool (*applies)(const Case&) = nullptr;  // null: if the axis is long enough
 
-  // The inverse check that takes this input, or this output; null: none.
+  // The inverse check that writes this input, or reads this output; null: none.
   const Inverse* inverse_into(std::string_view input) const { return inverse_with(&Inverse::input, input); }
   const Inverse* inverse_of(std::string_view output) const { return inverse_with(&Inverse::output, output); }
   Scaled scaling(std::string_view tensor) const {
@@ -62,7 +61,7 @@ struct Relation {
   }
 };
 
-// Which relations a run tries on a case.
+// Which relations a run tries on a case; share: one, in one case of four.
 enum class Relations { none, share, all };
 
 }  // namespace assay

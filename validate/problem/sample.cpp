@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kLeastRows = 64, kMostRows = 512;
 
-// An index of an axis: an end, beside a multiple of a power of two, or anywhere.
+// A random index of an axis: an end, the first or last of a tile of 64 ... 512, or anywhere.
 std::int64_t pick(std::uint64_t key, std::uint64_t counter, std::int64_t extent) {
   const std::uint64_t bits = random::bits(key, counter);
   const std::int64_t anywhere = static_cast<std::int64_t>(bits >> 16) % extent;

@@ -9,12 +9,12 @@
 
 namespace assay {
 
-// The elements of an output that the golden answers, in order.
+// The elements of an output for which the golden is computed, in order.
 class SolvedElements {
  public:
   SolvedElements(const Problem& problem, int output, std::int64_t n) : n_(n), all_(problem.rows().all()) {
     if (all_) return;
-    // Note: asking every element of a long case for its row takes longer than answering the few that are wanted.
+    // Note: a shortcut, since looking up the row of every element takes longer than checking the sampled ones.
     if (const std::int64_t length = problem.row_length(output); length > 0) {
       for (const std::int64_t row : problem.rows().sample)
         for (std::int64_t i = row * length; i < std::min((row + 1) * length, n); ++i) some_.push_back(i);

@@ -27,8 +27,8 @@ constexpr bool is_bad(Verdict v) {
   return v == Verdict::failed || v == Verdict::crashed || v == Verdict::timeout || v == Verdict::suspect;
 }
 
-// Which check found something (numerics.md's tiers): exact probes; the bound; aggregates and power; relations; what a kernel
-// does beside its outputs, or between two runs; a machine that watches every access.
+// The check that found something (docs/numerics.md).  T0: exact probes; T1: the bound; T2: aggregates and power; T3: relations;
+// T4: side effects, and differences between runs; watch: the memory checker of the simulated machine.
 enum class Tier { T0, T1, T2, T3, T4, watch };
 inline constexpr std::array<std::string_view, 6> kTiers{"T0", "T1", "T2", "T3", "T4", "watch"};
 constexpr std::string_view name(Tier t) { return kTiers[static_cast<std::size_t>(t)]; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fills that mean something for every op.  Inputs get the fill's class, weights N(0, 1) unless the fill says
-// otherwise.  Classes that would drown the result if every input had them (a large mean, values near the largest) are
-// those of the first input; the others then stay N(0, 1), so that the bound keeps its power.
+// The fills shared by all ops.  A fill's values go to inputs; weights are N(0, 1) unless the fill says otherwise.  Values that
+// would dominate the result if every input had them (a large mean, values near the largest) go to the first input only; the
+// others stay N(0, 1), so that the bound stays sharp.
 #include "validate/values/common_fills.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace draws;
 
-// The last axis is the row; all others count rows.
+// A row is the last axis; all other axes together count rows.
 std::int64_t cols(const FillSite& s) { return s.shape.empty() ? 1 : s.shape.back(); }
 std::int64_t rows(const FillSite& s) {
   std::int64_t n = 1;
@@ -26,7 +26,7 @@ bool first_input(const FillSite& s) { return s.role == Role::input && s.tensor_i
 
 double uniform01(const FillSite& s, std::int64_t i) { return s.role == Role::input ? uniform(s, i) : normal(s, i); }
 
-// [0.1, 0.2) is full of values that no binary format holds exactly.
+// Values in [0.1, 0.2) need rounding in every binary format.
 double all_equal(const FillSite& s, std::int64_t i) {
   return s.role == Role::input ? 0.1 + 0.1 * random::uniform(key(s, Purpose::tensor), 0) : normal(s, i);
 }
@@ -46,8 +46,8 @@ double one_outlier(const FillSite& s, std::int64_t i) {
   return sign(s, row) * (1000 + 1000 * uniform(s, i));  // 2000 at most, within f16
 }
 
-// Half below the least normal of the dtype, half up to 16 times it.  A quarter of the weights are zero: there the
-// output, too, is small enough to show what was flushed.
+// Half of the values are below the least normal of the dtype, half up to 16 times it.  A quarter of the weights are zero, where
+// the output is small enough to show flushed inputs.
 double subnormals(const FillSite& s, std::int64_t i) {
   const std::uint64_t kind = key(s, Purpose::kind);
   if (s.role != Role::input) return random::one_in(kind, at(i), 4) ? 0 : normal(s, i);
@@ -56,7 +56,7 @@ double subnormals(const FillSite& s, std::int64_t i) {
   return sign(s, i) * scale * least_normal * uniform(s, i);
 }
 
-// Exponents spread evenly.  2^40 squared, summed over 1e5 elements, is 2^97: inside f32.
+// Exponents are uniform.  2^40 squared, summed over 1e5 elements, is 2^97, within f32.
 double wide_range(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input) return normal(s, i);
   const int highest = s.dtype == f16 ? 15 : 40, lowest = s.dtype == f16 ? -14 : -40;
@@ -64,8 +64,8 @@ double wide_range(const FillSite& s, std::int64_t i) {
   return sign(s, i) * random::power_of_two(e) * (1 + 0.999 * uniform(s, i));
 }
 
-// f16: 59000 ... 61000 and now and then the largest finite value; the others: 2^39 ... 2^40.  Later inputs have one
-// such element in eight.
+// f16: 59000 ... 61000, one in 16 the largest finite value; other dtypes: 2^39 ... 2^40.  Later inputs have one such element in
+// eight.
 double near_max(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input) return normal(s, i);
   const std::uint64_t kind = key(s, Purpose::kind);
@@ -75,7 +75,7 @@ double near_max(const FillSite& s, std::int64_t i) {
   return sign(s, i) * (largest ? 65504 : 59000 + 2000 * uniform(s, i));
 }
 
-// Seeded rows, about half of them and never all, hold nothing but +0.
+// About half of the rows, never all, are +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s);
   const bool zero =
@@ -88,8 +88,7 @@ double signed_zeros(const FillSite& s, std::int64_t i) {
   return zero ? 0.0 * sign(s, i) : normal(s, i);
 }
 
-// One row in each block of sixteen (of fewer, where there are fewer) has one special element: never no row, and never
-// all of several rows.
+// One row in each block of 16 rows (or in all, if fewer) has one special element: at least one row, and never all of several.
 bool special_here(const FillSite& s, std::int64_t i) {
   const std::int64_t period = std::min<std::int64_t>(rows(s), 16), row = i / cols(s), block = row / period;
   return row % period == draw(s, Purpose::row, block, period) && i % cols(s) == draw(s, Purpose::column, row, cols(s));
@@ -110,8 +109,8 @@ double special_later(const FillSite& s, std::int64_t i) {
   return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
 }
 
-// Another value for each column (1021 of them, a prime, so that no tile repeats), another scale for neighbouring rows,
-// another start for each tensor; 11 bits of mantissa hold the differences.
+// Each column has its own value (1021 of them, a prime, so that no tile repeats), neighbouring rows differ in scale, tensors in
+// their start; 11 significand bits hold the differences.
 double ramp(const FillSite& s, std::int64_t i) {
   constexpr std::int64_t kSteps = 1021;
   const std::int64_t row = i / cols(s), col = i % cols(s);
@@ -121,29 +120,29 @@ double ramp(const FillSite& s, std::int64_t i) {
 
 constexpr std::array kCommon{
     Fill{.name = "normal",
-         .shows = "a wrong formula, index or tail; the form that bounds are sharpest in",
+         .shows = "a wrong formula, index or tail; bounds are sharpest here",
          .value = normal,
          .scattered = true},
     Fill{"uniform01", "sums whose rounding errors do not cancel", true, uniform01},
     Fill{"all_equal", "a variance made of rounding errors, and ties", true, all_equal},
-    Fill{"constant_rows", "the mean or variance of a neighbouring row", true, constant_rows},
+    Fill{"constant_rows", "the mean or variance of another row", true, constant_rows},
     Fill{"large_mean_10", "a one-pass variance in the storage dtype", true, large_mean<10>},
-    Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean that was rounded to the storage dtype", true, large_mean<100>},
+    Fill{"large_mean_100", "a one-pass variance in 16 bits, a mean rounded to the storage dtype", true, large_mean<100>},
     Fill{"large_mean_1000", "a one-pass variance in f32", true, large_mean<1000>},
     Fill{.name = "one_outlier",
-         .shows = "a small term lost beside a large one, a maximum taken from the wrong lane",
+         .shows = "a small term lost next to a large one, a maximum taken from the wrong lane",
          .value = one_outlier,
          .scattered = true},
     Fill{"subnormals", "subnormals flushed to zero, a reciprocal that overflows", false, subnormals},
-    Fill{"wide_range", "an intermediate in too narrow a dtype", false, wide_range},
+    Fill{"wide_range", "an intermediate in a narrow dtype", false, wide_range},
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
     Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
-    Fill{"signed_zeros", "a test for zero, or a mask, that sees the sign", false, signed_zeros},
-    Fill{"nan_in_row", "a NaN that a comparison swallows or that leaks into other rows", false, special_first<Special::nan>},
-    Fill{"inf_in_row", "an infinity clamped to the largest value or leaking into other rows", false, special_first<Special::inf>},
-    Fill{"neg_inf_in_row", "minus infinity taken for a mask, or leaking into other rows", false,
+    Fill{"signed_zeros", "a test for zero, or a mask, that depends on the sign of zero", false, signed_zeros},
+    Fill{"nan_in_row", "a NaN that a comparison drops or that leaks into other rows", false, special_first<Special::nan>},
+    Fill{"inf_in_row", "an infinity clamped to the largest value or leaked into other rows", false, special_first<Special::inf>},
+    Fill{"neg_inf_in_row", "minus infinity treated as a mask, or leaked into other rows", false,
          special_first<Special::minus_inf>},
-    Fill{"special_later_input", "NaN or infinity in a later input that is dropped, or spoils more than its own outputs", false,
+    Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };

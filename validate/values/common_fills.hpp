@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fills that every op has.
+// The fills shared by all ops.
 #pragma once
 
 #include "validate/values/fill.hpp"
@@ -8,7 +8,7 @@ namespace assay {
 
 std::span<const Fill> common_fills();
 
-// One of 0 ... places - 1; of eight, one is an end.
+// A random index 0 ... places - 1; one in eight is the first or the last.
 std::int64_t any_place(const FillSite&, std::int64_t i);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fill draws: random.hpp's numbers, from the streams of the tensor that is filled or from one that all tensors share.
+// Random numbers for fills (random.hpp), from streams of the tensor that is filled or from streams shared by all tensors.
 #pragma once
 
 #include "validate/values/fill.hpp"
@@ -12,7 +12,7 @@ using random::Purpose;
 constexpr std::uint64_t at(std::int64_t i) { return static_cast<std::uint64_t>(i); }
 
 inline std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, at(s.tensor_index), p); }
-// Note: the streams of the first tensor are the same.
+// Note: equal to the streams of the first tensor.
 inline std::uint64_t shared_key(const FillSite& s, Purpose p) { return random::key(s.seed, 0, p); }
 
 inline double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), at(i)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills: what the numbers in a case's tensors are, and which bug each fill shows.
-// Everything is integer arithmetic and exactly rounded f64 operations on a counter: the same bits on every machine.
+// Fills: generators of the values in a case's tensors, each named with the bug that it shows.  They use integer arithmetic and
+// exactly rounded f64 operations on a counter, so values have the same bits on every machine.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@ namespace assay {
 
 enum class Role { input, weight, output };
 
-// Where one value goes.
+// The tensor and case for which a value is made.
 struct FillSite {
   const Dims& dims;
   DType dtype;
   std::string_view tensor;
-  int tensor_index;  // its place among the op's tensors
+  int tensor_index;  // index among the op's tensors
   Role role;
   std::span<const std::int64_t> shape;
   std::uint64_t seed;
-  std::int64_t places = 0;                                    // of integers that are places on an axis: its extent
-  const std::map<std::string, double>* attributes = nullptr;  // as Case::attributes
+  std::int64_t places = 0;                                    // extent of the axis that integers index, else 0
+  const std::map<std::string, double>* attributes = nullptr;  // Case::attributes
 };
 
 struct Fill {
   std::string_view name;
   std::string_view shows;  // the bug it shows, one clause
-  bool coherent = false;   // rounding errors may all go one way (ties, constants, all positive)
+  bool coherent = false;   // rounding errors may all have one sign (ties, constants, all positive)
   // The value of element i (row-major), before it is rounded to the dtype.
   double (*value)(const FillSite&, std::int64_t i) = nullptr;
-  // Element i of a tensor of integers; none: the op's (Hooks::integer), which without one are places drawn evenly.
+  // Element i of an integer tensor; null: Hooks::integer of the op, else a random index.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
-  // Whether every right answer is exactly representable here, so that any difference is a bug; none: never.
+  // Whether every correct result is exactly representable, so that any difference is a bug; null: never.
   bool (*exact)(const Dims&, DType) = nullptr;
-  // Whether the fill means anything here; none: always.
+  // Whether the fill makes sense for these extents and dtype; null: always.
   bool (*applies)(const Dims&, DType) = nullptr;
-  // Rows are independent draws, symmetric about zero: their errors may be judged together (aggregate.hpp).
+  // Rows are independent and symmetric about zero, so aggregate checks over rows apply (aggregate.hpp).
   bool scattered = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts: how the tensors of a case lie in memory, and which bug each shows.
+// Layouts: alignment and strides of a case's tensors, each with the bug that it shows.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@ namespace assay {
 struct Layout {
   std::string_view name;
   std::string_view shows;
-  int offset_bytes = 0;  // of the first element from a 16-byte boundary
-  bool padded = false;   // rows apart, NaN between them
-  int row_multiple = 0;  // the row stride is a multiple of so many bytes (0: of one element)
+  int offset_bytes = 0;  // distance of the first element from a 16-byte boundary
+  bool padded = false;   // padding between rows, filled with NaN
+  int row_multiple = 0;  // the row stride is a multiple of this many bytes (0: of one element)
 };
 
 inline constexpr std::array<Layout, 5> kLayouts{{
-    {"contiguous", "nothing but the arithmetic"},
+    {"contiguous", "arithmetic errors only"},
     {"offset2", "a vector load from a pointer 2 bytes off a 16-byte boundary", 2},
     {"offset4", "a vector load from a pointer 4 bytes off a 16-byte boundary", 4},
-    {"padded", "a stride taken for the width, and reads past the end of a row", 0, true},
-    {"padded16", "as padded, in the form that vector kernels accept", 0, true, 16},
+    {"padded", "a stride mistaken for the width, reads past the end of a row", 0, true},
+    {"padded16", "the same as padded, with 16-byte aligned rows, which vector kernels accept", 0, true, 16},
 }};
 
 constexpr const Layout* find_layout(std::string_view name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator: a counter goes in, bits come out.  No state, so any element of any tensor can be made alone, in any
-// order and by any thread; integer arithmetic and exact scaling only, so the same bits on every machine.
-// The mixing function is the SplitMix64 finaliser (Steele, Lea, Flood, OOPSLA 2014, variant 13 of Stafford).
+// A counter-based random generator.  It has no state, so any element of any tensor can be made alone, in any order and by any
+// thread; it uses integer arithmetic and exact scaling, so the bits are the same on every machine.  The mixing function is the
+// SplitMix64 finaliser (Steele, Lea, Flood, OOPSLA 2014, variant 13 of Stafford).
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ constexpr std::uint64_t mix(std::uint64_t z) {
   return z ^ z >> 31;
 }
 
-// What a stream of numbers is for: two purposes of one tensor never share bits.
+// The use of a stream of numbers: different purposes of one tensor have different streams.
 enum class Purpose : std::uint64_t { value, sign, exponent, kind, row, column, tensor, size, seed };
 
 constexpr std::uint64_t key(std::uint64_t seed, std::uint64_t tensor, Purpose purpose) {
@@ -27,7 +27,7 @@ constexpr std::uint64_t key(std::uint64_t seed, std::uint64_t tensor, Purpose pu
   return mix((b ^ static_cast<std::uint64_t>(purpose)) + kGamma);
 }
 
-// FNV-1a, then mixed: names and texts as numbers.
+// Hash of a text: FNV-1a, then mixed.
 constexpr std::uint64_t hash(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -46,7 +46,7 @@ constexpr std::int64_t index(std::uint64_t key, std::uint64_t counter, std::int6
   return static_cast<std::int64_t>(bits(key, counter) % static_cast<std::uint64_t>(n));
 }
 
-// True once in `n`.
+// True with probability 1 / n.
 constexpr bool one_in(std::uint64_t key, std::uint64_t counter, std::int64_t n) { return index(key, counter, n) == 0; }
 
 constexpr double sign(std::uint64_t key, std::uint64_t counter) { return bits(key, counter) >> 63 ? -1.0 : 1.0; }

@@ -24,7 +24,7 @@ std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
   const std::int64_t n = t.size();
   const auto bytes = static_cast<std::size_t>(size_of(t.dtype));
   const bool contiguous = t.contiguous();
-  // What the bits of a NaN exceed, but for the sign; 0: it takes decoding.
+  // Bits of infinity, which those of a NaN exceed (sign aside); 0: test by decoding.
   const std::uint64_t infinite = t.dtype == f16 ? 0x7c00 : t.dtype == bf16 ? 0x7f80 : t.dtype == f32 ? 0x7f800000 : 0;
   const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
   std::uint64_t h = random::mix(seed + static_cast<std::uint64_t>(n));

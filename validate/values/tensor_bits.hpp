@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of tensors bit by bit, whatever op they are of.
+// Bitwise comparison and hashing of tensors.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace assay {
 // Whether two images hold the same elements, bit for bit; NaNs of any payload are equal.
 bool same_elements(const Tensor& a, const Tensor& b);
 
-// A number made of every element's bits, NaNs of any payload alike: equal for equal outputs, on any machine.
+// Hash of all elements' bits, all NaNs alike: equal for equal outputs on any machine.
 std::uint64_t digest(const Tensor& t, std::uint64_t seed);
 
-// Whether every byte between the rows of an image still is `garbage`.
+// Whether every byte between the rows of an image still has the value `garbage`.
 bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a row, from the last row to the first, columns backwards: a right kernel that no other file knows of.
+// One thread per row, from the last row to the first, columns backwards: a correct kernel that no other file names.
 #include "cuda/core/kernel.cuh"
 #include "ops/layernorm_residual.hpp"
 

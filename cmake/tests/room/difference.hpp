@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Difference:  y[r,c] = a[r,c] - b[r,c]
 //
-// A NaN or inf spoils its own element and no other.  No rows or no columns give an empty y.
+// NaN and inf affect their own element only.  No rows or no columns give an empty y.
 #pragma once
 
 #include <cmath>
@@ -35,13 +35,13 @@ struct difference {
 
   static Legality legal(const Args&) { return Legality::yes(); }
 
-  // One subtraction in the accumulator, u |y|, then one rounding to the output, u_o |y| + floor; 1 + 2^-10 for their product.
+  // One subtraction in the accumulator, u |y|, then one rounding to the output, u_o |y| + floor; 1 + 2^-10 covers their product.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors, int /*output*/, std::int64_t i) {
     const double y = std::fabs(g.y[static_cast<std::size_t>(i)]);
     return ((unit_roundoff(numerics.accumulate) + unit_roundoff(a.y.dtype)) * y + rounding_floor(a.y.dtype)) * (1 + 0x1p-10);
   }
 
-  // a and b read, y written; nothing is fused.
+  // Reads a and b, writes y; nothing is fused.
   static Cost cost(const Args& a) {
     const double matrix = static_cast<double>(a.y.bytes());
     return {

@@ -196,7 +196,7 @@ TEST_CASE("bench --suite: a file that is none is refused by its name") {
   };
   CHECK(said("{" + row + "}") == "");
   CHECK(said("{" + row + R"(, "reported": {"ms": 1, "on": "T4"}})") == "");
-  CHECK(said("{" + row + R"(, "reported": [1]})").find("s.json: 'reported' is no object") != std::string::npos);
+  CHECK(said("{" + row + R"(, "reported": [1]})").find("s.json: 'reported' must be an object") != std::string::npos);
   CHECK(said("{" + row + R"(, "reported": {"a": null}})").find("numbers and texts") != std::string::npos);
   CHECK(said(R"({"op": "softmax"})").find("s.json") != std::string::npos);
   CHECK(said(R"({"label": "a", "op": "sotfmax", "shape": "rows=1"})").find("Did you mean 'softmax'?") != std::string::npos);
