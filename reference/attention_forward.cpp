@@ -108,131 +108,165 @@ std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence
   return blocks;
 }
 
-void answer(const Op::Args& a, Op::Golden& g, const Sequence& sequence, const KeysAndValues& m, const Block& block) {
-  const std::int64_t heads = a.q.shape[2], dim = a.q.shape[3];
-  const auto rows = static_cast<std::int64_t>(block.queries.size());
-  const std::int64_t keys = a.visible(sequence, block.queries.back());  // no query of the block sees later keys
-  const double scale = a.scale_used();
-  const auto row_of = [&](std::int64_t r) { return (sequence.first_query + block.queries[r]) * heads + block.head; };
-  const auto begin_of = [&](std::int64_t r) { return a.first_visible(sequence, block.queries[r]); };
-  const auto end_of = [&](std::int64_t r) { return a.visible(sequence, block.queries[r]); };
+// The answer for one block of queries, in three passes over its chunks of keys.
+class BlockAnswer {
+ public:
+  BlockAnswer(const Op::Args& a, const Sequence& sequence, const KeysAndValues& m, const Block& block)
+      : a_(a),
+        sequence_(sequence),
+        m_(m),
+        block_(block),
+        rows_(static_cast<std::int64_t>(block.queries.size())),
+        dim_(a.q.shape[3]),
+        keys_(a.visible(sequence, block.queries.back())),
+        p_(rows_, keys_) {}
 
-  Matrix q(rows, dim), p(rows, keys);
-  for (std::int64_t r = 0; r < rows; ++r) q.row(r) = load(a.q, row_of(r) * dim, dim).transpose();
-  const bool turns = a.rope.rotary(dim) > 0;
-  Matrix size(turns ? rows : 0, dim), far = size;
-  for (std::int64_t r = 0; r < size.rows(); ++r) turn(a, a.place(sequence, block.queries[r]), q.row(r), size.row(r), far.row(r));
-  const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
-  Matrix k, products;
+  void answer(Op::Golden& g) {
+    score();
+    weigh();
+    for (std::int64_t r = 0; r < rows_; ++r) store(g, r);
+  }
 
-  // Scores, their maximum, and the largest magnitudes among finite scores.
-  Eigen::ArrayXd products_abs = Eigen::ArrayXd::Zero(rows), products_sq = products_abs, score_abs = products_abs,
-                 turned = products_abs, turned_far = products_abs, turned_sum = products_abs;
-  Eigen::ArrayXd score_max = Eigen::ArrayXd::Constant(rows, -kInf);
+ private:
+  std::int64_t row_of(std::int64_t r) const { return (sequence_.first_query + block_.queries[r]) * a_.q.shape[2] + block_.head; }
+  std::int64_t begin_of(std::int64_t r) const { return a_.first_visible(sequence_, block_.queries[r]); }
+  std::int64_t end_of(std::int64_t r) const { return a_.visible(sequence_, block_.queries[r]); }
+  bool spoiled(std::int64_t r) const { return std::isnan(score_max_[r]) || score_max_[r] == kInf; }
+  bool empty(std::int64_t r) const { return score_max_[r] == -kInf; }
+
   // The keys of chunk [first, first + count) that a query sees: their first index in the chunk, and their count.
   struct Seen {
     std::int64_t begin, count;
   };
-  const auto seen_of = [&](std::int64_t r, std::int64_t first, std::int64_t count) {
+  Seen seen_of(std::int64_t r, std::int64_t first, std::int64_t count) const {
     const std::int64_t begin = std::clamp<std::int64_t>(begin_of(r) - first, 0, count);
     return Seen{begin, std::clamp<std::int64_t>(end_of(r) - first, begin, count) - begin};
-  };
-  for (std::int64_t first = 0; first < keys; first += kKeys) {
-    const std::int64_t count = std::min(kKeys, keys - first);
-    auto s = p.middleCols(first, count);
-    s.noalias() = q * m.k.middleRows(first, count).transpose();
-    const bool finite = std::isfinite(s.sum());
-    const auto largest = [&](const auto& of, Eigen::ArrayXd& max) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const auto [begin, seen] = seen_of(r, first, count);
-        if (seen == 0) continue;
-        const auto row = of.row(r).segment(begin, seen).array();
-        const auto scores = s.row(r).segment(begin, seen).array();
-        max[r] = std::max(max[r], finite ? row.maxCoeff() : scores.isFinite().select(row, 0.0).maxCoeff());
-      }
-    };
-    k = m.k.middleRows(first, count).cwiseAbs();
-    products.noalias() = q_abs * k.transpose();
-    largest(products, products_abs);
-    k = k.cwiseAbs2();
-    products.noalias() = q_sq * k.transpose();
-    largest(products, products_sq);
-    if (turns) {
-      const auto key_size = m.size.middleRows(first, count), key_far = m.far.middleRows(first, count);
-      products.noalias() = size * key_size.transpose();
-      largest(products, turned);
-      products.noalias() = size * key_far.transpose() + far * key_size.transpose();
-      largest(products, turned_far);
-      products.colwise() = size.rowwise().sum();
-      products.rowwise() += key_size.rowwise().sum().transpose();
-      largest(products, turned_sum);
-    }
-    s *= scale;
-    if (a.softcap != 0) s = a.softcap * (s / a.softcap).array().tanh().matrix();
-    largest(s.cwiseAbs(), score_abs);
-    for (std::int64_t r = 0; r < rows; ++r)
-      if (const auto [begin, seen] = seen_of(r, first, count); seen) {
-        const double max = s.row(r).segment(begin, seen).maxCoeff<Eigen::PropagateNaN>();
-        if (!std::isnan(score_max[r]) && !(max <= score_max[r])) score_max[r] = max;
-      }
   }
 
-  // Per chunk: p = exp(s - max) if visible, else 0; then P V and its magnitudes, divided by the sum at the end.
-  const auto spoiled = [&](std::int64_t r) { return std::isnan(score_max[r]) || score_max[r] == kInf; };
-  const auto empty = [&](std::int64_t r) { return score_max[r] == -kInf; };
-  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(rows), sum_sq = sum, below(kKeys);
-  Matrix o = Matrix::Zero(rows, dim), pv_abs = o, pv_sq = o, p_v_sq = o, v, p_sq;
-  for (std::int64_t first = 0; first < keys; first += kKeys) {
-    const std::int64_t count = std::min(kKeys, keys - first);
-    auto part = p.middleCols(first, count);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const Seen range = empty(r) || spoiled(r) ? Seen{0, 0} : seen_of(r, first, count);
-      const std::int64_t seen = range.count;
-      part.row(r).head(range.begin).setZero();
-      part.row(r).tail(count - range.begin - seen).setZero();
-      auto s = part.row(r).segment(range.begin, seen).array();
-      below.head(seen) = s.transpose() - score_max[r];
-      s = below.head(seen).exp().transpose();                      // Note: a separate statement, so that Eigen vectorises it
-      s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // Note: Eigen's exp returns 5e-309 where it underflows
-      sum[r] += s.sum(), sum_sq[r] += s.square().sum();
-    }
-    const auto values = m.v.middleRows(first, count);
-    o.noalias() += part * values;
-    v = values.cwiseAbs();
-    pv_abs.noalias() += part * v;
-    v = v.cwiseAbs2();
-    p_v_sq.noalias() += part * v;
-    p_sq = part.cwiseAbs2();
-    pv_sq.noalias() += p_sq * v;
-  }
-
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t at = a.lse_at(sequence.first_query + block.queries[r], block.head);
-    g.lse[at] = spoiled(r) ? kNaN : score_max[r] + std::log(sum[r]);
-    g.score_max[at] = score_max[r];
-    g.score_abs[at] = score_abs[r], g.products_abs[at] = products_abs[r], g.products_sq[at] = products_sq[r];
-    g.turned[at] = turned[r], g.turned_far[at] = turned_far[r], g.turned_sum[at] = turned_sum[r];
-    const double whole = empty(r) || spoiled(r) ? 1 : sum[r];
-    g.p_sq[at] = sum_sq[r] / (whole * whole);
-    o.row(r) /= whole, pv_abs.row(r) /= whole, p_v_sq.row(r) /= whole, pv_sq.row(r) /= whole * whole;
-    if (!empty(r))
-      for (const auto& [key, channel] : m.odd)
-        if (key >= begin_of(r) && key < end_of(r)) {
-          const std::int64_t kv_heads = a.k.shape[2], kv = block.head / (heads / kv_heads);
-          const std::int64_t at_v = ((sequence.first_key + key) * kv_heads + kv) * dim + channel;
-          o(r, channel) += p(r, key) / whole * decode(a.v.dtype, a.v.data, a.v.offset(at_v));
+  // Scores into p_, their maximum, and the largest magnitudes among finite scores.
+  void score() {
+    Matrix q(rows_, dim_);
+    for (std::int64_t r = 0; r < rows_; ++r) q.row(r) = load(a_.q, row_of(r) * dim_, dim_).transpose();
+    const bool turns = a_.rope.rotary(dim_) > 0;
+    Matrix size(turns ? rows_ : 0, dim_), far = size;
+    for (std::int64_t r = 0; r < size.rows(); ++r)
+      turn(a_, a_.place(sequence_, block_.queries[r]), q.row(r), size.row(r), far.row(r));
+    const Matrix q_abs = q.cwiseAbs(), q_sq = q.cwiseAbs2();
+    const double scale = a_.scale_used();
+    Matrix k, products;
+    for (std::int64_t first = 0; first < keys_; first += kKeys) {
+      const std::int64_t count = std::min(kKeys, keys_ - first);
+      auto s = p_.middleCols(first, count);
+      s.noalias() = q * m_.k.middleRows(first, count).transpose();
+      const bool finite = std::isfinite(s.sum());
+      const auto largest = [&](const auto& of, Eigen::ArrayXd& max) {
+        for (std::int64_t r = 0; r < rows_; ++r) {
+          const auto [begin, seen] = seen_of(r, first, count);
+          if (seen == 0) continue;
+          const auto row = of.row(r).segment(begin, seen).array();
+          const auto scores = s.row(r).segment(begin, seen).array();
+          max[r] = std::max(max[r], finite ? row.maxCoeff() : scores.isFinite().select(row, 0.0).maxCoeff());
         }
-    const auto put = [&](const Array& to, auto&& values) {
-      Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim, dim) = values;
-    };
-    put(g.pv_abs, pv_abs.row(r).transpose().array());
-    put(g.pv_sq, pv_sq.row(r).transpose().array());
-    const auto spread = [&](double squares, double mean) { return attention_spread(squares, mean, end_of(r) - begin_of(r)); };
-    put(g.spread, p_v_sq.row(r).binaryExpr(o.row(r), spread).transpose().array());
-    if (spoiled(r)) put(g.o, Eigen::ArrayXd::Constant(dim, kNaN));
-    else put(g.o, o.row(r).transpose().array());
+      };
+      k = m_.k.middleRows(first, count).cwiseAbs();
+      products.noalias() = q_abs * k.transpose();
+      largest(products, products_abs_);
+      k = k.cwiseAbs2();
+      products.noalias() = q_sq * k.transpose();
+      largest(products, products_sq_);
+      if (turns) {
+        const auto key_size = m_.size.middleRows(first, count), key_far = m_.far.middleRows(first, count);
+        products.noalias() = size * key_size.transpose();
+        largest(products, turned_);
+        products.noalias() = size * key_far.transpose() + far * key_size.transpose();
+        largest(products, turned_far_);
+        products.colwise() = size.rowwise().sum();
+        products.rowwise() += key_size.rowwise().sum().transpose();
+        largest(products, turned_sum_);
+      }
+      s *= scale;
+      if (a_.softcap != 0) s = a_.softcap * (s / a_.softcap).array().tanh().matrix();
+      largest(s.cwiseAbs(), score_abs_);
+      for (std::int64_t r = 0; r < rows_; ++r)
+        if (const auto [begin, seen] = seen_of(r, first, count); seen) {
+          const double max = s.row(r).segment(begin, seen).maxCoeff<Eigen::PropagateNaN>();
+          if (!std::isnan(score_max_[r]) && !(max <= score_max_[r])) score_max_[r] = max;
+        }
+    }
   }
-}
+
+  // Per chunk: p = exp(s - max) if visible, else 0; then P V and its magnitudes, to be divided by the sum.
+  void weigh() {
+    Eigen::ArrayXd below(kKeys);
+    Matrix v, p_sq;
+    for (std::int64_t first = 0; first < keys_; first += kKeys) {
+      const std::int64_t count = std::min(kKeys, keys_ - first);
+      auto part = p_.middleCols(first, count);
+      for (std::int64_t r = 0; r < rows_; ++r) {
+        const Seen range = empty(r) || spoiled(r) ? Seen{0, 0} : seen_of(r, first, count);
+        const std::int64_t seen = range.count;
+        part.row(r).head(range.begin).setZero();
+        part.row(r).tail(count - range.begin - seen).setZero();
+        auto s = part.row(r).segment(range.begin, seen).array();
+        below.head(seen) = s.transpose() - score_max_[r];
+        s = below.head(seen).exp().transpose();                      // Note: a separate statement, so that Eigen vectorises it
+        s = (below.head(seen) < -700.0).transpose().select(0.0, s);  // Note: Eigen's exp returns 5e-309 where it underflows
+        sum_[r] += s.sum(), sum_sq_[r] += s.square().sum();
+      }
+      const auto values = m_.v.middleRows(first, count);
+      o_.noalias() += part * values;
+      v = values.cwiseAbs();
+      pv_abs_.noalias() += part * v;
+      v = v.cwiseAbs2();
+      p_v_sq_.noalias() += part * v;
+      p_sq = part.cwiseAbs2();
+      pv_sq_.noalias() += p_sq * v;
+    }
+  }
+
+  void store(Op::Golden& g, std::int64_t r) {
+    const std::int64_t at = a_.lse_at(sequence_.first_query + block_.queries[r], block_.head);
+    g.lse[at] = spoiled(r) ? kNaN : score_max_[r] + std::log(sum_[r]);
+    g.score_max[at] = score_max_[r];
+    g.score_abs[at] = score_abs_[r], g.products_abs[at] = products_abs_[r], g.products_sq[at] = products_sq_[r];
+    g.turned[at] = turned_[r], g.turned_far[at] = turned_far_[r], g.turned_sum[at] = turned_sum_[r];
+    const double whole = empty(r) || spoiled(r) ? 1 : sum_[r];
+    g.p_sq[at] = sum_sq_[r] / (whole * whole);
+    o_.row(r) /= whole, pv_abs_.row(r) /= whole, p_v_sq_.row(r) /= whole, pv_sq_.row(r) /= whole * whole;
+    if (!empty(r)) add_odd(r, whole);
+    const auto put = [&](const Array& to, auto&& values) {
+      Eigen::Map<Eigen::ArrayXd>(to.data() + row_of(r) * dim_, dim_) = values;
+    };
+    put(g.pv_abs, pv_abs_.row(r).transpose().array());
+    put(g.pv_sq, pv_sq_.row(r).transpose().array());
+    const auto spread = [&](double squares, double mean) { return attention_spread(squares, mean, end_of(r) - begin_of(r)); };
+    put(g.spread, p_v_sq_.row(r).binaryExpr(o_.row(r), spread).transpose().array());
+    if (spoiled(r)) put(g.o, Eigen::ArrayXd::Constant(dim_, kNaN));
+    else put(g.o, o_.row(r).transpose().array());
+  }
+  // The infinities and NaNs of V that the query sees, which stood as zeros in the product.
+  void add_odd(std::int64_t r, double whole) {
+    const std::int64_t kv_heads = a_.k.shape[2], kv = block_.head / (a_.q.shape[2] / kv_heads);
+    for (const auto& [key, channel] : m_.odd) {
+      if (key < begin_of(r) || key >= end_of(r)) continue;
+      const std::int64_t at_v = ((sequence_.first_key + key) * kv_heads + kv) * dim_ + channel;
+      o_(r, channel) += p_(r, key) / whole * decode(a_.v.dtype, a_.v.data, a_.v.offset(at_v));
+    }
+  }
+
+  const Op::Args& a_;
+  const Sequence& sequence_;
+  const KeysAndValues& m_;
+  const Block& block_;
+  std::int64_t rows_, dim_, keys_;  // no query of the block sees later keys
+  Matrix p_;                        // scores, then exp(s - max): [rows, keys]
+  // By row: over its finite scores, the largest of each.
+  Eigen::ArrayXd products_abs_ = Eigen::ArrayXd::Zero(rows_), products_sq_ = products_abs_, score_abs_ = products_abs_,
+                 turned_ = products_abs_, turned_far_ = products_abs_, turned_sum_ = products_abs_;
+  Eigen::ArrayXd score_max_ = Eigen::ArrayXd::Constant(rows_, -kInf);
+  Eigen::ArrayXd sum_ = Eigen::ArrayXd::Zero(rows_), sum_sq_ = sum_;
+  Matrix o_ = Matrix::Zero(rows_, dim_), pv_abs_ = o_, pv_sq_ = o_, p_v_sq_ = o_;  // [rows, head_dim]
+};
 
 }  // namespace
 
@@ -245,7 +279,7 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
       const KeysAndValues m = load_keys(a, g, sequence, kv);
       // Last blocks first: they have the most keys under a causal mask.
 #pragma omp parallel for schedule(dynamic)
-      for (std::size_t i = 0; i < blocks.size(); ++i) answer(a, g, sequence, m, blocks[blocks.size() - 1 - i]);
+      for (std::size_t i = 0; i < blocks.size(); ++i) BlockAnswer(a, sequence, m, blocks[blocks.size() - 1 - i]).answer(g);
     }
 }
 
