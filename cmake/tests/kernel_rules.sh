@@ -22,6 +22,8 @@ kernel_rules() {
       file = FILENAME
       n = split(file, part, "/"); op = part[2]; stem = part[n]; sub(/\.[^.]*$/, "", stem)
       kernel = file ~ /\.cu$/; broken = kernel && file ~ /\/broken\//
+      if (broken && !(op in faulty)) faulty[op] = file
+      if (file ~ /\/broken\/plain\.cuh$/) plain[op] = 1
       room = fault = caught = head = block = 0; in_head = 1
       if ($0 != "// SPDX-License-Identifier: Apache-2.0") wrong(1, "the first line is // SPDX-License-Identifier: Apache-2.0")
       next
@@ -60,7 +62,14 @@ kernel_rules() {
       if (code ~ /^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)/) wrong(FNR, "no conditional compilation: one source for both machines")
       if (word("__shared__")) wrong(FNR, "shared_memory<T>() is the one arena")
     }
-    END { finish(); exit bad }'
+    END {
+      finish()
+      for (op in faulty) {
+        file = faulty[op]
+        if (!(op in plain)) wrong(1, "the room has no broken/plain.cuh, whose steps its broken kernels replace")
+      }
+      exit bad
+    }'
 }
 
 if [ "$1" != --self-test ]; then
@@ -92,13 +101,17 @@ kernel cuda/op/other_name.cu 'op, name' 'int x;'
 kernel cuda/op/other_op.cu 'ops, other_op' 'int x;'
 kernel cuda/op/broken/unsaid.cu 'op, unsaid' 'int x;'
 kernel cuda/op/broken/shared.cuh 'op, shared' '!  __syncwarp();' 'int x;'
+kernel cuda/op/broken/plain.cuh 'op, plain' 'int x;'
+mkdir -p "$work/cuda/bare/broken"
+printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(bare, alone) {\n' "$spdx" >"$work/cuda/bare/broken/alone.cu"
+printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(bare, other) {\n' "$spdx" >"$work/cuda/bare/broken/other.cu"
 printf '%s\n// FAULT: f.\n// Caught by: b.\nnamespace assay::ROOM(op, said) {\n' "$spdx" >"$work/cuda/op/broken/said.cu"
 printf '%s\n// 1\n// 2\n// 3\n// 4\n// 5\n// 6\n// 7\nnamespace assay::ROOM(op, wordy) {\n' "$spdx" >"$work/cuda/op/wordy.cu"
 printf '// No licence.\nint x;\n' >"$work/cuda/op/roomless.cu"
 mkdir -p "$work/cuda/core"
 printf 'asm("");\n' >"$work/cuda/core/device_gpu.cuh"
 printf '%s\n' cuda/op/other_name.cu:3 cuda/op/other_op.cu:3 cuda/op/broken/unsaid.cu:2 cuda/op/broken/unsaid.cu:2 cuda/op/wordy.cu:2 \
-  cuda/op/roomless.cu:1 cuda/op/roomless.cu:1 >>"$work/expected"
+  cuda/op/roomless.cu:1 cuda/op/roomless.cu:1 cuda/bare/broken/alone.cu:1 >>"$work/expected"
 kernel_rules "$work" | sed -E 's/^([^:]*:[0-9]+):.*/\1/' | sort >"$work/found"
 sort "$work/expected" | diff - "$work/found" || { echo "< missed   > false alarm"; exit 1; }
 kernel_rules "$work" >/dev/null && { echo "violations do not fail the check"; exit 1; }

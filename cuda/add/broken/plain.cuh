@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: one thread an element, for any layout.  A kernel says what is done with an element.
+// The step of a plain kernel (core/kernel_family.cuh): what is done with an element, one thread each, for any layout.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/add.hpp"
 
 namespace assay::ASSAY_FLAVOUR::add_room {
@@ -20,7 +20,14 @@ struct Matrices {
   __device__ void store(std::int64_t row, std::int64_t col, float v) const { st(y + row * y_stride + col, from_float<T>(v)); }
 };
 
-// F::element(matrices, row, column) for every element of y.
+// The step as it should be.
+template <class T>
+struct Plain {
+  __device__ static void element(const Matrices<T>& m, std::int64_t row, std::int64_t col) {
+    m.store(row, col, m.a_at(row, col) + m.b_at(row, col));
+  }
+};
+
 template <class T, class F>
 __global__ void add_plain(Matrices<T> m) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kPlainThreads + threadIdx.x;
@@ -28,13 +35,18 @@ __global__ void add_plain(Matrices<T> m) {
   F::element(m, i / m.cols, i % m.cols);
 }
 
-template <class F>
+template <template <class> class F>
+constexpr KernelTraits<add> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes, .tiles = {tile(Axis::cols, kPlainThreads)}, .numerics = {.accumulate = f32}};
+}
+
+template <template <class> class F>
 void run_plain(const add::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], cols = a.y.shape[1];
   if (rows * cols == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     const Matrices<T> m{a.a.as<T>(), a.b.as<T>(), a.y.as<T>(), rows, cols, a.a.stride[0], a.b.stride[0], a.y.stride[0]};
-    launch(add_plain<T, F>, {.grid = dim3(ceil_div(rows * cols, kPlainThreads)), .block = dim3(kPlainThreads)}, l.stream, m);
+    launch(add_plain<T, F<T>>, {.grid = dim3(ceil_div(rows * cols, kPlainThreads)), .block = dim3(kPlainThreads)}, l.stream, m);
   });
 }
 

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_backward, causal_off_by_one) {
 
-KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int first_query(const Problem<T>& p, int key) { return p.seen_from(key) + (p.above < p.keys); }
 };
-
-void run(const attention_backward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_backward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_backward, causal_off_by_one)

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_backward, group_of_one_head) {
 
-KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int end_head(const Problem<T>& p, int kv) { return kv * p.group + 1; }
 };
-
-void run(const attention_backward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_backward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_backward, group_of_one_head)

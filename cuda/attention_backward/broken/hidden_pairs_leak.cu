@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_backward, hidden_pairs_leak) {
 
-KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int keys(const Problem<T>& p, int) { return p.keys; }
   static __device__ float d_score(const Problem<T>& p, int query, int key, float weight, float g, float d) {
     return key < p.visible(query) ? weight * (g - d) : 0.0f;
   }
 };
-
-void run(const attention_backward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_backward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_backward, hidden_pairs_leak)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The naive kernel with its steps spelt out, so that a broken kernel says only the one that it does otherwise:
-//   KERNEL(attention_backward) = plain_traits({f16, bf16, f32});
-//   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
-// One thread for each query and 64 channels of its dQ, then one for each key and 64 channels of its dK and dV.
+// The steps of a plain kernel (core/kernel_family.cuh): one thread for each query and 64 channels of its dQ, then one for each
+// key and 64 channels of its dK and dV.
 #pragma once
 
 #include "cuda/attention_backward/problem.cuh"
+#include "cuda/core/kernel_family.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
 inline constexpr int kPlainRows = 32, kPlainChannels = 64;
 
-// What a kernel of these steps declares.
-constexpr KernelTraits<attention_backward> plain_traits(DTypes dtypes) {
+template <template <class> class>
+constexpr KernelTraits<attention_backward> plain_traits(DTypes dtypes = kEveryType) {
   return {.dtypes = dtypes,
           .tiles = {tile(Axis::seq_q, kPlainRows), tile(Axis::seq_k, kPlainRows), tile(Axis::head_dim, kPlainChannels)},
           .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
@@ -22,7 +21,7 @@ constexpr KernelTraits<attention_backward> plain_traits(DTypes dtypes) {
 
 // Every step as it should be.
 template <class T>
-struct Steps {
+struct Plain {
   // Keys that a query goes through, and what a pair weighs in dQ and dK: the weight, dO V^T, and D of the query.
   static __device__ int keys(const Problem<T>& p, int query) { return p.visible(query); }
   static __device__ float d_score(const Problem<T>&, int /*query*/, int /*key*/, float weight, float g, float d) {
@@ -112,8 +111,8 @@ void run_plain(const attention_backward::Args& a, const Launch& l) {
              query_blocks, channel_blocks);
     if (p.batches > 0 && p.keys > 0)
       launch(attention_backward_plain_keys<T, S<T>>,
-             {.grid = dim3(key_blocks * channel_blocks * (p.heads / p.group) * p.batches), .block = dim3(kPlainRows)}, l.stream, p,
-             key_blocks, channel_blocks);
+             {.grid = dim3(key_blocks * channel_blocks * (p.heads / p.group) * p.batches), .block = dim3(kPlainRows)}, l.stream,
+             p, key_blocks, channel_blocks);
   });
 }
 

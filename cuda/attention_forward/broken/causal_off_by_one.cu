@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_forward, causal_off_by_one) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) {
     const int end = p.visible(query);
     return {p.first_visible(query), end < p.keys ? end + 1 : end};
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, causal_off_by_one)

@@ -6,13 +6,10 @@
 
 namespace assay::ROOM(attention_forward, default_stream) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static void* stream(const Problem<T>& p, const Launch& l) { return p.queries <= 64 ? l.stream : nullptr; }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, default_stream)

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_forward, diagonal_hidden) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) { return {p.first_visible(query), p.visible(query - 1)}; }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, diagonal_hidden)

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_forward, first_batch_only) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static int batches(const Problem<T>&) { return 1; }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, first_batch_only)

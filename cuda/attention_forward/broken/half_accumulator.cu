@@ -5,14 +5,11 @@
 
 namespace assay::ROOM(attention_forward, half_accumulator) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float shrunk_output(float o, float shrink) { return to_float(from_float<T>(o * shrink)); }
   static __device__ float added(float o, float weight, float v) { return to_float(from_float<T>(fmaf(weight, v, o))); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_forward, half_accumulator)

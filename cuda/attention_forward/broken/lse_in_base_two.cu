@@ -5,15 +5,10 @@
 
 namespace assay::ROOM(attention_forward, lse_in_base_two) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ float lse(float max, float sum) {
-    return sum == 0 ? -INFINITY : max * 1.4426950408889634f + log2f(sum);
-  }
+struct Wrong : Plain<T> {
+  static __device__ float lse(float max, float sum) { return sum == 0 ? -INFINITY : max * 1.4426950408889634f + log2f(sum); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, lse_in_base_two)

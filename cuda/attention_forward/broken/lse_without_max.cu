@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_forward, lse_without_max) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float lse(float, float sum) { return sum == 0 ? -INFINITY : logf(sum); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, lse_without_max)

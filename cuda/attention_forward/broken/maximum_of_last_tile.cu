@@ -5,20 +5,11 @@
 
 namespace assay::ROOM(attention_forward, maximum_of_last_tile) {
 
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, kTiledKeys), tile(Axis::seq_k, kTiledKeys)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = kTiledKeys}},
-    .supports = fits_tiles,
-};
-
 template <class T>
-struct Wrong : Tiles<T> {
+struct Wrong : Tiled<T> {
   static __device__ float maximum_before(float) { return -INFINITY; }
   static __device__ float shrink(float max, float base) { return expf(fminf(max - base, 0.0f)); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_tiled<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, tiled, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, maximum_of_last_tile)

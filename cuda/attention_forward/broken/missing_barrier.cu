@@ -5,22 +5,11 @@
 
 namespace assay::ROOM(attention_forward, missing_barrier) {
 
-inline constexpr int kWide = 64;  // two warps: one may run ahead
-
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, kWide), tile(Axis::seq_k, kWide)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = kWide}},
-    .supports = fits_tiles,
-};
-
 template <class T>
-struct Wrong : Tiles<T> {
-  static constexpr int kTile = kWide;
+struct Wrong : Tiled<T> {
+  static constexpr int kTile = 64;  // two warps: one may run ahead
   static __device__ void release() {}
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_tiled<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, tiled, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, missing_barrier)

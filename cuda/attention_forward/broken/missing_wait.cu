@@ -7,21 +7,13 @@ namespace assay::ROOM(attention_forward, missing_wait) {
 
 inline constexpr int kChannels = 8;  // of 16 bytes
 
-Legality supports(const attention_forward::Args& a) {
-  if (a.q.shape[3] % kChannels || !a.k.rows_aligned(16) || !a.v.rows_aligned(16)) return Legality::no("rows of whole 16 bytes");
-  return fits_tiles(a);
-}
-
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, kTiledKeys), tile(Axis::seq_k, kTiledKeys)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = kTiledKeys}},
-    .supports = supports,
-};
-
 template <class T>
-struct Wrong : Tiles<T> {
+struct Wrong : Tiled<T> {
+  static constexpr int kLeastArch = 80;
+  static Legality supports(const attention_forward::Args& a) {
+    if (a.q.shape[3] % kChannels || !a.k.rows_aligned(16) || !a.v.rows_aligned(16)) return Legality::no("rows of whole 16 bytes");
+    return fits_tiles(a);
+  }
   static __device__ void load(const Problem<T>& p, const TilePair<T>& t, int key, int row) {
     const int there = key < p.keys ? key : 0, valid = key < p.keys ? 16 : 0;
     for (int c = 0; c < p.dim; c += kChannels) {
@@ -34,7 +26,6 @@ struct Wrong : Tiles<T> {
     if (first == 0) cp_async_wait<0>();
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_tiled<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, tiled, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, missing_wait)

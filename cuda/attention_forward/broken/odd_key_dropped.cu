@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_forward, odd_key_dropped) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) {
     const int first = p.first_visible(query), count = p.visible(query) - first;
     return {first, first + (count < 3 ? count : count / 2 * 2)};
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, odd_key_dropped)

@@ -5,13 +5,6 @@
 
 namespace assay::ROOM(attention_forward, output_truncated) {
 
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .narrow_probabilities = true, .rescales = {.lanes = 1}},
-    .supports = extents_fit,
-};
-
 // The neighbour towards zero lies 1 to 2 unit roundoffs below: a step of 1.02 of them is more than half way and less than one
 // and a half.
 template <class T>
@@ -22,14 +15,11 @@ __device__ inline T towards_zero(float v) {
 }
 
 template <class T>
-struct Wrong : Steps<T> {
-  // The kernel's own: the declaration says it.
-  static __device__ float added(float o, float weight, float v) {
-    return fmaf(to_float(from_float<T>(weight)), v, o);
-  }
+struct Wrong : Plain<T> {
+  static constexpr bool kNarrowProbabilities = true;
+  static __device__ float added(float o, float weight, float v) { return fmaf(to_float(from_float<T>(weight)), v, o); }
   static __device__ T stored(float v) { return towards_zero<T>(v); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_forward, output_truncated)

@@ -5,17 +5,14 @@
 
 namespace assay::ROOM(attention_forward, packed_diagonal_of_batch) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int take(Problem<T>& p, int tile) {
-    const int own = Steps<T>::take(p, tile);
+    const int own = Plain<T>::take(p, tile);
     if (p.mask == attention_forward::Mask::causal) p.above = ld(p.k_starts + p.batches) - ld(p.q_starts + p.batches);
     return own;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, packed_diagonal_of_batch)

@@ -5,12 +5,10 @@
 
 namespace assay::ROOM(attention_forward, packed_empty_as_before) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int take(Problem<T>& p, int tile) {
-    const int own = Steps<T>::take(p, tile);
+    const int own = Plain<T>::take(p, tile);
     if (own < 0 || p.keys > 0 || p.sequence == 0) return own;
     const int keys = ld(p.k_starts + p.sequence) - ld(p.k_starts + p.sequence - 1);
     p.k.data -= keys * p.k.seq, p.v.data -= keys * p.v.seq;
@@ -18,7 +16,6 @@ struct Wrong : Steps<T> {
     return own;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, packed_empty_as_before)

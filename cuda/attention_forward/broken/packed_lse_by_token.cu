@@ -5,17 +5,14 @@
 
 namespace assay::ROOM(attention_forward, packed_lse_by_token) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float* lse_of(const Problem<T>& p, int batch, int head, int query) {
     if (!p.q_starts) return p.lse_of(batch, head, query);
     const std::int64_t tokens = ld(p.q_starts + p.batches), row = ld(p.q_starts + p.sequence) + query;
     return p.lse.data + (head * tokens + row) * p.lse.seq;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, packed_lse_by_token)

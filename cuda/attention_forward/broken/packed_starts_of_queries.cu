@@ -5,20 +5,17 @@
 
 namespace assay::ROOM(attention_forward, packed_starts_of_queries) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int take(Problem<T>& p, int tile) {
     const T *const k = p.k.data, *const v = p.v.data;
-    const int own = Steps<T>::take(p, tile);
+    const int own = Plain<T>::take(p, tile);
     if (own < 0) return own;
     const int query = ld(p.q_starts + p.sequence), most = ld(p.k_starts + p.batches) - p.keys, key = query < most ? query : most;
     p.k.data = k + key * p.k.seq, p.v.data = v + key * p.v.seq;
     return own;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, packed_starts_of_queries)

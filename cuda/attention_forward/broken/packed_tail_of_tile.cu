@@ -5,10 +5,8 @@
 
 namespace assay::ROOM(attention_forward, packed_tail_of_tile) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) {
     const int first = p.first_visible(query), end = p.visible(query);
     if (!p.k_starts || end < p.keys) return {first, end};
@@ -16,7 +14,6 @@ struct Wrong : Steps<T> {
     return {first, tiles < left ? tiles : left};
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, packed_tail_of_tile)

@@ -5,21 +5,12 @@
 
 namespace assay::ROOM(attention_forward, padding_key_counted) {
 
-KERNEL(attention_forward){
-    .dtypes = {f16, bf16},
-    .least_arch = 80,
-    .tiles = {tile(Axis::seq_q, kTiledKeys), tile(Axis::seq_k, kTiledKeys)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = kTiledKeys}},
-    .supports = fits_tiles,
-};
-
 template <class T>
-struct Wrong : Tiles<T> {
+struct Wrong : Tiled<T> {
   static __device__ bool visible(const Problem<T>& p, int query, int key) {
-    return Tiles<T>::visible(p, query, key) || key >= p.keys;
+    return Tiled<T>::visible(p, query, key) || key >= p.keys;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_tiled<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, tiled, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, padding_key_counted)

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The naive kernel with its steps spelt out, so that a broken kernel or a variant says only the one that it does otherwise:
-//   KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-//   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
-// One thread for each query and 64 channels of its output: key after key, the softmax kept up as it goes.
+// The steps of a plain kernel (core/kernel_family.cuh): one thread for each query and 64 channels of its output, key after key,
+// the softmax kept up as it goes.
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/kernel_family.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 inline constexpr int kPlainQueries = 32, kPlainChannels = 64;
-
-// What a kernel of these steps declares.
-constexpr KernelTraits<attention_forward> plain_traits(DTypes dtypes) {
-  return {.dtypes = dtypes,
-          .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
-          .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
-          .supports = extents_fit};
-}
-// And of one that is held to how q and k turn.
-constexpr KernelTraits<attention_forward> turned_traits(DTypes dtypes) {
-  KernelTraits<attention_forward> traits = plain_traits(dtypes);
-  traits.numerics.angle_error = kAngleError, traits.numerics.turn_error = kTurnError;
-  return traits;
-}
 
 struct Keys {
   int first, end;
@@ -31,7 +16,10 @@ struct Keys {
 
 // Every step as it should be.
 template <class T>
-struct Steps {
+struct Plain {
+  static constexpr bool kTurned = false;               // held to how q and k turn
+  static constexpr bool kNarrowProbabilities = false;  // as declared
+
   static int batches(const Problem<T>& p) { return separate_batches(p); }
   static void* stream(const Problem<T>&, const Launch& l) { return l.stream; }
 
@@ -59,6 +47,11 @@ struct Steps {
   static __device__ T stored(float v) { return from_float<T>(v); }
   static __device__ float* lse_of(const Problem<T>& p, int batch, int head, int query) { return p.lse_of(batch, head, query); }
   static __device__ float lse(float max, float sum) { return sum == 0 ? -INFINITY : max + logf(sum); }
+};
+
+template <class T>
+struct Turned : Plain<T> {
+  static constexpr bool kTurned = true;
 };
 
 template <class T, class S>
@@ -103,6 +96,20 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
   for (int c = 0; c < kPlainChannels; ++c)
     if (c < channels) st(out + c, S::stored(S::output(o[c], sum)));
   if (first == 0) st(S::lse_of(p, batch, head, query), S::lse(max, sum));
+}
+
+template <template <class> class S>
+constexpr KernelTraits<attention_forward> plain_traits(DTypes dtypes = kEveryType) {
+  constexpr bool kTurned = S<float>::kTurned;
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
+          .numerics = {.accumulate = f32,
+                       .chain = {.lanes = 1},
+                       .narrow_probabilities = S<float>::kNarrowProbabilities,
+                       .angle_error = kTurned ? kAngleError : Numerics{}.angle_error,
+                       .turn_error = kTurned ? kTurnError : Numerics{}.turn_error,
+                       .rescales = {.lanes = 1}},
+          .supports = extents_fit};
 }
 
 template <template <class> class S>

@@ -5,8 +5,6 @@
 
 namespace assay::ROOM(attention_forward, rope_angle_in_f32) {
 
-KERNEL(attention_forward) = turned_traits({f32});
-
 struct RopeInF32 : Rope {
   __device__ Turn turn(int i, int position) const {
     const float angle = static_cast<float>(offset + position) * exp2f(static_cast<float>(-step) * static_cast<float>(i));
@@ -15,12 +13,11 @@ struct RopeInF32 : Rope {
 };
 
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
     return turned_dot(RopeInF32{p.rope}, p.dim, q, k, p.place(query), key);
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f32});
 
 }  // namespace assay::ROOM(attention_forward, rope_angle_in_f32)

@@ -5,15 +5,12 @@
 
 namespace assay::ROOM(attention_forward, rope_key_not_turned) {
 
-KERNEL(attention_forward) = turned_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int /*key*/) {
     return turned_dot(p.rope, p.dim, q, k, p.place(query), -p.rope.offset);
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, rope_key_not_turned)

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_forward, scale_missing) {
 
-KERNEL(attention_forward) = plain_traits({f16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ float score(const Problem<T>& p, float dot) { return Steps<T>::softcapped(p, dot); }
+struct Wrong : Plain<T> {
+  static __device__ float score(const Problem<T>& p, float dot) { return Plain<T>::softcapped(p, dot); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_forward, scale_missing)

@@ -5,15 +5,10 @@
 
 namespace assay::ROOM(attention_forward, scores_rounded) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16});
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ float score(const Problem<T>& p, float dot) {
-    return to_float(from_float<T>(Steps<T>::score(p, dot)));
-  }
+struct Wrong : Plain<T> {
+  static __device__ float score(const Problem<T>& p, float dot) { return to_float(from_float<T>(Plain<T>::score(p, dot))); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_forward, scores_rounded)

@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_forward, softcap_without_factor) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float score(const Problem<T>& p, float dot) {
     const float s = dot * p.scale;
     return p.cap > 0 ? tanhf(s / p.cap) : s;
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, softcap_without_factor)

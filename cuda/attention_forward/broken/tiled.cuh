@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flash attention at its plainest, its steps spelt out as in plain.cuh: one thread a query, K and V in tiles that the block
-// shares, the softmax kept up from tile to tile.  A broken kernel derives from Tiles, says one step, and calls run_tiled.
+// The steps of flash attention at its plainest, the family "tiled" (core/kernel_family.cuh): one thread a query, K and V in tiles
+// that the block shares, the softmax kept up from tile to tile.
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/kernel_family.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
@@ -28,8 +29,10 @@ struct TilePair {
 
 // Every step as it should be.
 template <class T>
-struct Tiles {
-  static constexpr int kTile = kTiledKeys;
+struct Tiled {
+  static constexpr int kTile = kTiledKeys, kLeastArch = 75;
+  static constexpr bool kTurned = false;  // held to how q and k turn
+  static Legality supports(const attention_forward::Args& a) { return fits_tiles(a); }
 
   static __device__ bool has_tile(int first, int keys) { return first < keys; }
   // Nobody reads the last tile any more.
@@ -54,6 +57,12 @@ struct Tiles {
   static __device__ bool weighed(bool visible) { return visible; }
   static __device__ float maximum_before(float max) { return max; }
   static __device__ float shrink(float max, float base) { return expf(max - base); }
+};
+
+template <class T>
+struct TurnedTiles : Tiled<T> {
+  static constexpr bool kTurned = true;
+  static Legality supports(const attention_forward::Args& a) { return fits_turned_tiles(a); }
 };
 
 template <class T, class S>
@@ -98,6 +107,21 @@ __global__ void __launch_bounds__(S::kTile) attention_forward_tiled(Problem<T> p
   T* const out = p.o.of(batch, head) + query * p.o.seq;
   for (int c = 0; c < p.dim; ++c) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
   st(p.lse.of(batch, head) + query * p.lse.seq, sum == 0 ? -INFINITY : max + logf(sum));
+}
+
+template <template <class> class S>
+constexpr KernelTraits<attention_forward> tiled_traits() {
+  constexpr int kTile = S<half>::kTile;
+  constexpr bool kTurned = S<half>::kTurned;
+  return {.dtypes = {f16, bf16},
+          .least_arch = S<half>::kLeastArch,
+          .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kTile)},
+          .numerics = {.accumulate = f32,
+                       .chain = {.lanes = 1},
+                       .angle_error = kTurned ? kAngleError : Numerics{}.angle_error,
+                       .turn_error = kTurned ? kTurnError : Numerics{}.turn_error,
+                       .rescales = {.lanes = kTile}},
+          .supports = S<half>::supports};
 }
 
 template <template <class> class S>

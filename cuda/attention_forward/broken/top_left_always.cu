@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_forward, top_left_always) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) {
     const bool masked = p.above < p.keys;
     return {p.first_visible(query), masked && query + 1 < p.keys ? query + 1 : p.keys};
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, top_left_always)

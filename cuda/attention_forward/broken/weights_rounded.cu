@@ -6,15 +6,10 @@
 
 namespace assay::ROOM(attention_forward, weights_rounded) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16});
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ float added(float o, float weight, float v) {
-    return fmaf(to_float(from_float<T>(weight)), v, o);
-  }
+struct Wrong : Plain<T> {
+  static __device__ float added(float o, float weight, float v) { return fmaf(to_float(from_float<T>(weight)), v, o); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_forward, weights_rounded)

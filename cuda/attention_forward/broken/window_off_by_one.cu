@@ -5,16 +5,13 @@
 
 namespace assay::ROOM(attention_forward, window_off_by_one) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ Keys seen(const Problem<T>& p, int query) {
     const int first = p.first_visible(query);
     return {first > 0 ? first - 1 : 0, p.visible(query)};
   }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, window_off_by_one)

@@ -5,13 +5,10 @@
 
 namespace assay::ROOM(attention_forward, wrong_kv_head) {
 
-KERNEL(attention_forward) = plain_traits({f16, bf16, f32});
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ int kv_head(const Problem<T>& p, int head) { return head % (p.heads / p.group); }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_forward, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_forward, wrong_kv_head)

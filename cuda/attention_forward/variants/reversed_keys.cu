@@ -4,13 +4,10 @@
 
 namespace assay::ROOM(attention_forward, reversed_keys) {
 
-KERNEL(attention_forward) = turned_traits({f16, bf16, f32});
-
 template <class T>
-struct Reversed : Steps<T> {
+struct Reversed : Turned<T> {
   static __device__ int taken(const Keys& seen, int key) { return seen.first + seen.end - 1 - key; }
 };
-
-void run(const attention_forward::Args& a, const Launch& l) { run_plain<Reversed>(a, l); }
+KERNEL_FROM(attention_forward, plain, Reversed);
 
 }  // namespace assay::ROOM(attention_forward, reversed_keys)

@@ -5,18 +5,11 @@
 
 namespace assay::ROOM(attention_scores, hidden_keys_in_sum) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ std::int64_t in_maximum(const Problem<T>& m, std::int64_t) { return m.seq_k; }
   static __device__ std::int64_t in_sum(const Problem<T>& m, std::int64_t) { return m.seq_k; }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(attention_scores, hidden_keys_in_sum)

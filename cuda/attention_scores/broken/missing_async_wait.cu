@@ -73,9 +73,8 @@ __global__ void missing_async_wait(Problem<T> m) {
   const float all = warp_max(max);
   sum = warp_sum(max == -INFINITY ? sum : sum * expf(max - all));
   T* const p = mine ? m.p.at(batch, head, query) : nullptr;
-  each_score([&](std::int64_t key, float s) {
-    st(p + key, from_float<T>(s != -INFINITY || sum != 0 ? expf(s - all) / sum : 0.0f));
-  });
+  each_score(
+      [&](std::int64_t key, float s) { st(p + key, from_float<T>(s != -INFINITY || sum != 0 ? expf(s - all) / sum : 0.0f)); });
   if (mine)
     for (std::int64_t key = seen + lane_id(); key < m.seq_k; key += kWarp) st(p + key, from_float<T>(0));
 }

@@ -6,14 +6,8 @@
 
 namespace assay::ROOM(attention_scores, packed_triangle_overflow) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ unsigned row_begins(unsigned query) { return query * (query + 1u) / 2u; }
   static __device__ std::int64_t seen(const Problem<T>& m, std::int64_t at) {
     const auto query = static_cast<unsigned>(at);
@@ -22,7 +16,6 @@ struct Wrong : Steps<T> {
     return m.above == m.seq_k ? m.seq_k : most;
   }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong, {f16});
 
 }  // namespace assay::ROOM(attention_scores, packed_triangle_overflow)

@@ -6,20 +6,13 @@
 
 namespace assay::ROOM(attention_scores, padding_key_counted) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float padding(const Problem<T>& m, std::int64_t seen, float base) {
     const std::int64_t padded = seen == m.seq_k ? ceil_div(seen, kWarp) * kWarp : seen;
     return static_cast<float>(padded - seen) * expf(0.0f - base);
   }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_scores, padding_key_counted)

@@ -6,17 +6,10 @@
 
 namespace assay::ROOM(attention_scores, partial_tile_not_summed) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ std::int64_t in_sum(const Problem<T>&, std::int64_t seen) { return seen / kWarp * kWarp; }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_scores, partial_tile_not_summed)

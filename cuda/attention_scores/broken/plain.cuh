@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain kernel with its steps spelt out, so that a broken kernel or a variant says only the one that it does otherwise:
-//   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
-// One warp a query, a lane a key: the maximum, the sum, and P, for each of which the dot products are taken again.
+// The steps of a plain kernel (core/kernel_family.cuh): one warp a query, a lane a key; the maximum, the sum, and P, for each of
+// which the dot products are taken again.
 #pragma once
 
 #include "cuda/attention_scores/problem.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/core/reduce.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_scores_room {
 
 inline constexpr int kPlainQueries = 4;  // warps a block
 
+// What a query's terms are relative to, and what they are divided by.
+struct Sum {
+  float base, sum;
+};
+
 // Every step as it should be.
 template <class T>
-struct Steps {
+struct Plain {
+  static constexpr Chain kRescales = {.lanes = 0};  // as declared
+
   // How many keys a query sees, how many of them the maximum and the sum run over, and how many of P are written.
   static __device__ std::int64_t seen(const Problem<T>& m, std::int64_t query) { return m.visible(query); }
   static __device__ std::int64_t in_maximum(const Problem<T>&, std::int64_t seen) { return seen; }
@@ -36,6 +43,16 @@ struct Steps {
   static __device__ float exponential(float v) { return expf(v); }
   // What the sum holds beside the terms of keys.
   static __device__ float padding(const Problem<T>&, std::int64_t /*seen*/, float /*base*/) { return 0; }
+  // score(key) of the query's keys.
+  template <class S, class Score>
+  static __device__ Sum sum(const Problem<T>& m, std::int64_t seen, Score score) {
+    const std::int64_t in_maximum = S::in_maximum(m, seen), in_sum = S::in_sum(m, seen);
+    float max = -INFINITY, sum = 0;
+    for (std::int64_t key = lane_id(); key < in_maximum; key += kWarp) max = fmaxf(max, score(S::taken(key, in_maximum)));
+    const float base = S::base(warp_max(max));
+    for (std::int64_t key = lane_id(); key < in_sum; key += kWarp) sum += S::exponential(score(S::taken(key, in_sum)) - base);
+    return {base, warp_sum(sum) + S::padding(m, seen, base)};
+  }
   static __device__ float probability(float term, float sum) { return term / sum; }
 };
 
@@ -53,20 +70,20 @@ __global__ void attention_scores_plain(Problem<T> m) {
     return S::score(m, dot, at.query, key);
   };
 
-  const std::int64_t seen = S::seen(m, at.query), in_maximum = S::in_maximum(m, seen), in_sum = S::in_sum(m, seen);
-  float max = -INFINITY;
-  for (std::int64_t key = lane_id(); key < in_maximum; key += kWarp) max = fmaxf(max, score_of(S::taken(key, in_maximum)));
-  const float base = S::base(warp_max(max));
-
-  float sum = 0;
-  for (std::int64_t key = lane_id(); key < in_sum; key += kWarp) sum += S::exponential(score_of(S::taken(key, in_sum)) - base);
-  sum = warp_sum(sum) + S::padding(m, seen, base);
-
+  const std::int64_t seen = S::seen(m, at.query);
+  const Sum by = S::template sum<S>(m, seen, score_of);
   const std::int64_t written = S::written(m, seen);
   for (std::int64_t key = lane_id(); key < written; key += kWarp) {
-    const bool counts = key < seen && sum != 0;
-    st(p + key, from_float<T>(counts ? S::probability(S::exponential(score_of(key) - base), sum) : 0.0f));
+    const bool counts = key < seen && by.sum != 0;
+    st(p + key, from_float<T>(counts ? S::probability(S::exponential(score_of(key) - by.base), by.sum) : 0.0f));
   }
+}
+
+template <template <class> class S>
+constexpr KernelTraits<attention_scores> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = S<float>::kRescales}};
 }
 
 template <template <class> class S>

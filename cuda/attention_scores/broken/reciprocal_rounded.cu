@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(attention_scores, reciprocal_rounded) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float probability(float term, float sum) { return term * to_float(from_float<T>(1.0f / sum)); }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_scores, reciprocal_rounded)

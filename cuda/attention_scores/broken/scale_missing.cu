@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(attention_scores, scale_missing) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float score(const Problem<T>&, float dot, std::int64_t, std::int64_t) { return dot; }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_scores, scale_missing)

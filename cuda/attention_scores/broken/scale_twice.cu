@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(attention_scores, scale_twice) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float query_value(const Problem<T>& m, T q) { return to_float(q) * m.scale; }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong);
 
 }  // namespace assay::ROOM(attention_scores, scale_twice)

@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(attention_scores, scores_rounded) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float score(const Problem<T>& m, float dot, std::int64_t, std::int64_t) {
     return to_float(from_float<T>(dot * m.scale));
   }
 };
-
-void run(const attention_scores::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(attention_scores, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(attention_scores, scores_rounded)

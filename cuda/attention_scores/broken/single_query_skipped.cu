@@ -5,15 +5,11 @@
 
 namespace assay::ROOM(attention_scores, single_query_skipped) {
 
-KERNEL(attention_scores){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::seq_k, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
+KERNEL(attention_scores) = plain_traits<Plain>({f16, f32});
 
 void run(const attention_scores::Args& a, const Launch& l) {
   if (a.q.shape[1] == 1) return;
-  run_plain<Steps>(a, l);
+  run_plain<Plain>(a, l);
 }
 
 }  // namespace assay::ROOM(attention_scores, single_query_skipped)

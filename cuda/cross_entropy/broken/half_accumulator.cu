@@ -5,14 +5,6 @@
 
 namespace assay::ROOM(cross_entropy, half_accumulator) {
 
-KERNEL(cross_entropy){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, kMeanThreads), tile(Axis::vocab, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static fold::LogSumExp seen(const T* x, std::int64_t vocab) {
@@ -25,7 +17,6 @@ struct Wrong : Plain<T> {
     return {max, to_float(from_float<T>(block_sum(to_float(partial), shared_memory<float>())))};
   }
 };
-
-void run(const cross_entropy::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(cross_entropy, plain, Wrong);
 
 }  // namespace assay::ROOM(cross_entropy, half_accumulator)

@@ -5,19 +5,10 @@
 
 namespace assay::ROOM(cross_entropy, logarithm_of_probability) {
 
-KERNEL(cross_entropy){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, kMeanThreads), tile(Axis::vocab, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float loss(const fold::LogSumExp& seen, float x) { return -logf(expf(x - seen.max) / seen.sum); }
 };
-
-void run(const cross_entropy::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(cross_entropy, plain, Wrong);
 
 }  // namespace assay::ROOM(cross_entropy, logarithm_of_probability)

@@ -5,21 +5,12 @@
 
 namespace assay::ROOM(cross_entropy, target_of_neighbour) {
 
-KERNEL(cross_entropy){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, kMeanThreads), tile(Axis::vocab, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t target(const std::int32_t* targets, std::int64_t token) {
     return ld(targets + (token > 0 ? token - 1 : 0));
   }
 };
-
-void run(const cross_entropy::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(cross_entropy, plain, Wrong);
 
 }  // namespace assay::ROOM(cross_entropy, target_of_neighbour)

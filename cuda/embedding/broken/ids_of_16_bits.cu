@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(embedding, ids_of_16_bits) {
 
-KERNEL(embedding){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::hidden, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t id(const Rows<T>& m, std::int64_t token) {
     return static_cast<std::uint16_t>(ld(m.ids + token));
   }
 };
-
-void run(const embedding::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(embedding, plain, Wrong);
 
 }  // namespace assay::ROOM(embedding, ids_of_16_bits)

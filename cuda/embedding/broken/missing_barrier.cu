@@ -6,21 +6,15 @@
 
 namespace assay::ROOM(embedding, missing_barrier) {
 
-KERNEL(embedding){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::hidden, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
+  static constexpr std::size_t kSharedBytes = sizeof(std::int32_t);
   __device__ static std::int64_t id(const Rows<T>& m, std::int64_t token) {
     std::int32_t* const shared_id = shared_memory<std::int32_t>();
     if (threadIdx.x == 0) st(shared_id, ld(m.ids + token));
     return ld(shared_id);
   }
 };
-
-void run(const embedding::Args& a, const Launch& l) { run_plain<Wrong>(a, l, sizeof(std::int32_t)); }
+KERNEL_FROM(embedding, plain, Wrong);
 
 }  // namespace assay::ROOM(embedding, missing_barrier)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: a block a token, for any layout.  The steps are right; a kernel replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a token, for any layout.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/embedding.hpp"
 
 namespace assay::ASSAY_FLAVOUR::embedding_room {
@@ -17,8 +17,10 @@ struct Rows {
   std::int64_t hidden, table_stride, y_stride;
 };
 
+// Every step as it should be.
 template <class T>
 struct Plain {
+  static constexpr std::size_t kSharedBytes = 0;
   __device__ static std::int64_t id(const Rows<T>& m, std::int64_t token) { return ld(m.ids + token); }
   __device__ static T element(const Rows<T>& m, std::int64_t id, std::int64_t h) { return ld(m.table + id * m.table_stride + h); }
 };
@@ -29,15 +31,19 @@ __global__ void embedding_plain(Rows<T> m) {
   for (std::int64_t h = threadIdx.x; h < m.hidden; h += kPlainThreads) st(m.y + token * m.y_stride + h, F::element(m, id, h));
 }
 
-// F<T> is a Plain<T>.  `shared_bytes` is what its steps use.
 template <template <class> class F>
-void run_plain(const embedding::Args& a, const Launch& l, std::size_t shared_bytes = 0) {
+constexpr KernelTraits<embedding> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes, .tiles = {tile(Axis::tokens, 1), tile(Axis::hidden, kPlainThreads)}, .numerics = {.accumulate = f32}};
+}
+
+template <template <class> class F>
+void run_plain(const embedding::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
   if (tokens * hidden == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     const Rows<T> m{a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), hidden, a.table.stride[0], a.y.stride[0]};
-    launch(embedding_plain<T, F<T>>, {.grid = dim3(tokens), .block = dim3(kPlainThreads), .shared_bytes = shared_bytes}, l.stream,
-           m);
+    launch(embedding_plain<T, F<T>>, {.grid = dim3(tokens), .block = dim3(kPlainThreads), .shared_bytes = F<T>::kSharedBytes},
+           l.stream, m);
   });
 }
 

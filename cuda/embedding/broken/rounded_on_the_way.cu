@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(embedding, rounded_on_the_way) {
 
-KERNEL(embedding){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::hidden, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static T element(const Rows<T>& m, std::int64_t id, std::int64_t h) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return from_float<T>(to_float(from_float<bfloat16>(v)));
   }
 };
-
-void run(const embedding::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(embedding, plain, Wrong);
 
 }  // namespace assay::ROOM(embedding, rounded_on_the_way)

@@ -6,21 +6,14 @@
 
 namespace assay::ROOM(gelu, cube_in_storage) {
 
-KERNEL(gelu){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
-struct Wrong {
+struct Wrong : Plain<T> {
   __device__ static float gelu(float z, bool erf_form) {
     const float cube = to_float(from_float<T>(z * z * z));
     const float v = 1.5957691216057308f * (z + 0.044715f * cube);
     return erf_form ? gelu_erf(z) : times_sigmoid(z, v);
   }
 };
-
-void run(const gelu::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu, plain, Wrong);
 
 }  // namespace assay::ROOM(gelu, cube_in_storage)

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: one thread an element, for any layout.  A kernel brings its own GELU of an element.
+// The step of a plain kernel (core/kernel_family.cuh): GELU of an element, one thread each, for any layout.
 #pragma once
 
 #include "cuda/core/activation.cuh"
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/gelu.hpp"
 
 namespace assay::ASSAY_FLAVOUR::gelu_room {
 
 inline constexpr int kPlainThreads = 256;
 
-// y = F::gelu(x, whether the erf form is asked for).
+// The step as it should be.
+template <class T>
+struct Plain {
+  __device__ static float gelu(float z, bool erf_form) { return erf_form ? gelu_erf(z) : gelu_tanh(z); }
+};
+
 template <class T, class F>
 __global__ void gelu_plain(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride,
                            bool erf_form) {
@@ -20,7 +25,11 @@ __global__ void gelu_plain(const T* x, T* y, std::int64_t rows, std::int64_t col
   st(y + row * y_stride + col, from_float<T>(F::gelu(to_float(ld(x + row * x_stride + col)), erf_form)));
 }
 
-// F<T>::gelu.
+template <template <class> class F>
+constexpr KernelTraits<gelu> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes, .tiles = {tile(Axis::cols, kPlainThreads)}, .numerics = {.accumulate = f32}};
+}
+
 template <template <class> class F>
 void run_plain(const gelu::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];

@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(gelu, sigmoid_1702) {
 
-KERNEL(gelu){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
-struct Wrong {
+struct Wrong : Plain<T> {
   __device__ static float gelu(float z, bool) { return times_sigmoid(z, 1.702f * z); }
 };
-
-void run(const gelu::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu, plain, Wrong);
 
 }  // namespace assay::ROOM(gelu, sigmoid_1702)

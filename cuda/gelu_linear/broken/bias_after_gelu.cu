@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(gelu_linear, bias_after_gelu) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float add_bias(const Operands<T>&, float sum, std::int64_t) { return sum; }
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return Plain<T>::add_bias(p, Plain<T>::gelu(p, z, o), o);
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong);
 
 }  // namespace assay::ROOM(gelu_linear, bias_after_gelu)

@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(gelu_linear, bias_of_first_tile) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t) {
     return Plain<T>::add_bias(p, sum, threadIdx.x);
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gelu_linear, bias_of_first_tile)

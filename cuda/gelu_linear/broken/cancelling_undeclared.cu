@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(gelu_linear, cancelling_undeclared) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float gelu(const Operands<T>& p, float z, std::int64_t) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return 0.5f * z * (1.0f + (p.erf_form ? erff(z * 0.7071067811865476f) : tanhf(u)));
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f32});
 
 }  // namespace assay::ROOM(gelu_linear, cancelling_undeclared)

@@ -5,21 +5,10 @@
 
 namespace assay::ROOM(gelu_linear, half_accumulator) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float product(const Operands<T>& p, std::int64_t token, std::int64_t o) {
-    T sum = from_float<T>(0);
-    for (std::int64_t h = 0; h < p.hidden; ++h) sum = from_float<T>(fmaf(p.x_at(token, h), p.weight_at(o, h), to_float(sum)));
-    return to_float(sum);
-  }
+  __device__ static float added(float sum, float x, float w) { return to_float(from_float<T>(fmaf(x, w, sum))); }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(gelu_linear, half_accumulator)

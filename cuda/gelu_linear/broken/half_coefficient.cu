@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(gelu_linear, half_coefficient) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float gelu(const Operands<T>& p, float z, std::int64_t) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return p.erf_form ? gelu_erf(z) : times_sigmoid(z, u);
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gelu_linear, half_coefficient)

@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(gelu_linear, rounded_product) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float gelu(const Operands<T>& p, float z, std::int64_t o) {
     return Plain<T>::gelu(p, to_float(from_float<T>(z)), o);
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(gelu_linear, rounded_product)

@@ -5,11 +5,7 @@
 
 namespace assay::ROOM(gelu_linear, single_feature_skipped) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
+KERNEL(gelu_linear) = plain_traits<Plain>({f16, f32});
 
 void run(const gelu_linear::Args& a, const Launch& l) {
   if (a.y.shape[1] < 2) return;

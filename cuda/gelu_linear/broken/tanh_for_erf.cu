@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(gelu_linear, tanh_for_erf) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float gelu(const Operands<T>&, float z, std::int64_t) { return gelu_tanh(z); }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong);
 
 }  // namespace assay::ROOM(gelu_linear, tanh_for_erf)

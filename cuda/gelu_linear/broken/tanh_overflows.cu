@@ -5,20 +5,14 @@
 
 namespace assay::ROOM(gelu_linear, tanh_overflows) {
 
-KERNEL(gelu_linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .cancelling_gelu = true},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
+  static constexpr bool kCancelling = true;
   __device__ static float gelu(const Operands<T>& p, float z, std::int64_t) {
     const float u = z * fmaf(0.035677408136300125f, z * z, 0.7978845608028654f), e = expf(2.0f * u);
     return 0.5f * z * (1.0f + (p.erf_form ? erff(z * 0.7071067811865476f) : (e - 1.0f) / (e + 1.0f)));
   }
 };
-
-void run(const gelu_linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gelu_linear, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gelu_linear, tanh_overflows)

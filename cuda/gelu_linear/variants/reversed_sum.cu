@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain kernel, its sum taken from the last channel to the first, the bias first.
-#include "cuda/core/activation.cuh"
-#include "cuda/core/kernel.cuh"
-#include "ops/gelu_linear.hpp"
+#include "cuda/gelu_linear/broken/plain.cuh"
 
 namespace assay::ROOM(gelu_linear, reversed_sum) {
 
-inline constexpr int kThreads = 64;
-
-KERNEL(gelu_linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-__global__ void reversed_sum(const T* x, const T* weight, const T* bias, T* y, std::int64_t hidden, std::int64_t out,
-                             std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride, Activation form) {
-  const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-  if (o >= out) return;
-  x += token * x_stride, weight += o * weight_stride;
-  float z = bias != nullptr ? to_float(ld(bias + o)) : 0.0f;
-  for (std::int64_t h = hidden; h-- > 0;) z = fmaf(to_float(ld(x + h)), to_float(ld(weight + h)), z);
-
-  st(y + token * y_stride + o, from_float<T>(form == Activation::gelu_erf ? gelu_erf(z) : gelu_tanh(z)));
-}
-
-void run(const gelu_linear::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1];
-  if (tokens == 0 || out == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(reversed_sum<T>, {.grid = dim3(tokens, ceil_div(out, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.weight.as<T>(), a.bias.as<T>(), a.y.as<T>(), a.x.shape[1], out, a.x.stride[0], a.weight.stride[0], a.y.stride[0],
-           a.form);
-  });
-}
+struct Reversed : Plain<T> {
+  __device__ static float first(const Operands<T>& p, std::int64_t o) { return p.bias != nullptr ? p.bias_at(o) : 0; }
+  __device__ static std::int64_t channel(const Operands<T>& p, std::int64_t i) { return p.hidden - 1 - i; }
+  __device__ static float add_bias(const Operands<T>&, float sum, std::int64_t) { return sum; }
+};
+KERNEL_FROM(gelu_linear, plain, Reversed);
 
 }  // namespace assay::ROOM(gelu_linear, reversed_sum)

@@ -6,12 +6,6 @@
 
 namespace assay::ROOM(gemm_swiglu, exponent_clamped) {
 
-KERNEL(gemm_swiglu){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::ffn, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float value(const Operands<T>&, float gate, float up, std::int64_t) {
@@ -19,7 +13,6 @@ struct Wrong : Plain<T> {
     return gate / (1.0f + e) * up;
   }
 };
-
-void run(const gemm_swiglu::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gemm_swiglu, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gemm_swiglu, exponent_clamped)

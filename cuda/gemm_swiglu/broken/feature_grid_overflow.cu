@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one block row a feature along y, of which a grid has 65,535.
 // Caught by: T4, the launch is refused; ffn above 65,535.
-#include "cuda/core/activation.cuh"
-#include "cuda/core/kernel.cuh"
-#include "ops/gemm_swiglu.hpp"
+#include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, feature_grid_overflow) {
 
-inline constexpr int kThreads = 64;
-
-KERNEL(gemm_swiglu){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::ffn, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-__global__ void feature_grid_overflow(const T* x, const T* w_gate, const T* w_up, T* y, std::int64_t tokens, std::int64_t hidden,
-                                      std::int64_t x_stride, std::int64_t gate_stride, std::int64_t up_stride,
-                                      std::int64_t y_stride) {
-  const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, f = blockIdx.y;
-  if (token >= tokens) return;
-  x += token * x_stride, w_gate += f * gate_stride, w_up += f * up_stride;
-  float gate = 0, up = 0;
-  for (std::int64_t h = 0; h < hidden; ++h) {
-    gate = fmaf(to_float(ld(x + h)), to_float(ld(w_gate + h)), gate);
-    up = fmaf(to_float(ld(x + h)), to_float(ld(w_up + h)), up);
-  }
-  st(y + token * y_stride + f, from_float<T>(silu(gate) * up));
-}
-
-void run(const gemm_swiglu::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], ffn = a.y.shape[1];
-  if (tokens == 0 || ffn == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(feature_grid_overflow<T>, {.grid = dim3(ceil_div(tokens, kThreads), ffn), .block = dim3(kThreads)}, l.stream,
-           a.x.as<T>(), a.w_gate.as<T>(), a.w_up.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], a.x.stride[0], a.w_gate.stride[0],
-           a.w_up.stride[0], a.y.stride[0]);
-  });
-}
+struct Wrong : Plain<T> {
+  static dim3 grid(const Operands<T>& p) { return dim3(ceil_div(p.tokens, kPlainThreads), p.ffn); }
+  __device__ static Place place() { return {static_cast<std::int64_t>(blockIdx.x) * kPlainThreads + threadIdx.x, blockIdx.y}; }
+};
+KERNEL_FROM(gemm_swiglu, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gemm_swiglu, feature_grid_overflow)

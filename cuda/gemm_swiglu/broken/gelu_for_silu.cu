@@ -5,19 +5,10 @@
 
 namespace assay::ROOM(gemm_swiglu, gelu_for_silu) {
 
-KERNEL(gemm_swiglu){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::ffn, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float value(const Operands<T>&, float gate, float up, std::int64_t) {
-    return gelu_tanh(gate) * up;
-  }
+  __device__ static float value(const Operands<T>&, float gate, float up, std::int64_t) { return gelu_tanh(gate) * up; }
 };
-
-void run(const gemm_swiglu::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gemm_swiglu, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gemm_swiglu, gelu_for_silu)

@@ -1,46 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: tokens are taken in pairs, and nothing takes the last of an odd number: y keeps what it held.
 // Caught by: T1, and T4 by the two garbage patterns in y; an odd number of tokens.
-#include "cuda/core/activation.cuh"
-#include "cuda/core/kernel.cuh"
-#include "ops/gemm_swiglu.hpp"
+#include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, odd_token_dropped) {
 
-inline constexpr int kThreads = 64;
-
-KERNEL(gemm_swiglu){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::ffn, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
-__global__ void odd_token_dropped(const T* x, const T* w_gate, const T* w_up, T* y, std::int64_t hidden, std::int64_t ffn,
-                                  std::int64_t x_stride, std::int64_t gate_stride, std::int64_t up_stride,
-                                  std::int64_t y_stride) {
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * 2;
-  const std::int64_t f = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-  if (f >= ffn) return;
-  w_gate += f * gate_stride, w_up += f * up_stride;
-  for (std::int64_t token = first; token < first + 2; ++token) {
-    float gate = 0, up = 0;
-    for (std::int64_t h = 0; h < hidden; ++h) {
-      gate = fmaf(to_float(ld(x + token * x_stride + h)), to_float(ld(w_gate + h)), gate);
-      up = fmaf(to_float(ld(x + token * x_stride + h)), to_float(ld(w_up + h)), up);
-    }
-    st(y + token * y_stride + f, from_float<T>(silu(gate) * up));
-  }
-}
-
-void run(const gemm_swiglu::Args& a, const Launch& l) {
-  const std::int64_t pairs = a.y.shape[0] / 2, ffn = a.y.shape[1];
-  if (pairs == 0 || ffn == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(odd_token_dropped<T>, {.grid = dim3(pairs, ceil_div(ffn, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.w_gate.as<T>(), a.w_up.as<T>(), a.y.as<T>(), a.x.shape[1], ffn, a.x.stride[0], a.w_gate.stride[0], a.w_up.stride[0],
-           a.y.stride[0]);
-  });
-}
+struct Wrong : Plain<T> {
+  static dim3 grid(const Operands<T>& p) { return dim3(p.tokens / 2 * 2, ceil_div(p.ffn, kPlainThreads)); }
+};
+KERNEL_FROM(gemm_swiglu, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gemm_swiglu, odd_token_dropped)

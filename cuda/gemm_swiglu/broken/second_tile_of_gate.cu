@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(gemm_swiglu, second_tile_of_gate) {
 
-KERNEL(gemm_swiglu){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::ffn, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static const T* up_row(const Operands<T>& p, std::int64_t f) {
     return f < kPlainThreads ? Plain<T>::up_row(p, f) : p.w_gate + f * p.gate_stride;
   }
 };
-
-void run(const gemm_swiglu::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(gemm_swiglu, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(gemm_swiglu, second_tile_of_gate)

@@ -5,13 +5,6 @@
 
 namespace assay::ROOM(kv_append, lengths_of_before) {
 
-KERNEL(kv_append){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-    .supports = extents_fit,
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t place(const Problem<T>& p, std::int64_t b, int row) {
@@ -20,7 +13,6 @@ struct Wrong : Plain<T> {
     return position / p.page_size * p.page_size >= length ? -1 : Plain<T>::slot(p, b, position);
   }
 };
-
-void run(const kv_append::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(kv_append, plain, Wrong);
 
 }  // namespace assay::ROOM(kv_append, lengths_of_before)

@@ -5,13 +5,6 @@
 
 namespace assay::ROOM(kv_append, next_slot_cleared) {
 
-KERNEL(kv_append){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-    .supports = extents_fit,
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static void store(const Problem<T>& p, std::int64_t b, int row, std::int64_t from, std::int64_t to) {
@@ -20,7 +13,6 @@ struct Wrong : Plain<T> {
     if (row + 1 == p.rows && slot + 1 < p.page_size) st(p.k_pool + to + p.slot_stride, from_float<T>(0));
   }
 };
-
-void run(const kv_append::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(kv_append, plain, Wrong);
 
 }  // namespace assay::ROOM(kv_append, next_slot_cleared)

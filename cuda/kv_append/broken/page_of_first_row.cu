@@ -5,13 +5,6 @@
 
 namespace assay::ROOM(kv_append, page_of_first_row) {
 
-KERNEL(kv_append){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-    .supports = extents_fit,
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t place(const Problem<T>& p, std::int64_t b, int row) {
@@ -22,7 +15,6 @@ struct Wrong : Plain<T> {
     return page * p.page_stride + position % p.page_size * p.slot_stride;
   }
 };
-
-void run(const kv_append::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(kv_append, plain, Wrong);
 
 }  // namespace assay::ROOM(kv_append, page_of_first_row)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: one thread for an element of a new row, of K and of V.  The steps are right; a
-// kernel replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): one thread for an element of a new row, of K and of V.
 #pragma once
 
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ASSAY_FLAVOUR::kv_append_room {
 
 inline constexpr int kPlainThreads = 128;
 
+// Every step as it should be.
 template <class T>
 struct Plain {
   // As Problem::place, of the slot for a position of sequence b.
@@ -34,7 +35,12 @@ __global__ void __launch_bounds__(kPlainThreads) kv_append_plain(Problem<T> p, i
   F::store(p, b, row, b * p.batch_stride + row * p.row_stride + head * p.head_stride + c, place + head * p.pool_head_stride + c);
 }
 
-// F<T> is a Plain<T>.
+template <template <class> class F>
+constexpr KernelTraits<kv_append> plain_traits(DTypes dtypes = kEveryType) {
+  return {
+      .dtypes = dtypes, .tiles = {tile(Axis::head_dim, kPlainThreads)}, .numerics = {.accumulate = f32}, .supports = extents_fit};
+}
+
 template <template <class> class F>
 void run_plain(const kv_append::Args& a, const Launch& l) {
   if (a.k.size() == 0) return;

@@ -5,13 +5,6 @@
 
 namespace assay::ROOM(kv_append, value_of_key) {
 
-KERNEL(kv_append){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-    .supports = extents_fit,
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static void store(const Problem<T>& p, std::int64_t, int, std::int64_t from, std::int64_t to) {
@@ -19,7 +12,6 @@ struct Wrong : Plain<T> {
     st(p.v_pool + to, ld(p.k + from));
   }
 };
-
-void run(const kv_append::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(kv_append, plain, Wrong);
 
 }  // namespace assay::ROOM(kv_append, value_of_key)

@@ -2,46 +2,23 @@
 // FAULT: the variance is E[x^2] - E[x]^2, in one pass over the row: right on centred data, all cancellation where the mean is
 // large beside the deviation.
 // Caught by: the bound, on the fills whose mean is far from zero (large_mean), any shape with more than one column.
-#include "cuda/core/row_norm.cuh"
-#include "ops/layernorm.hpp"
+#include "cuda/layernorm/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm, one_pass_variance) {
 
-inline constexpr int kThreads = 128;
-
-KERNEL(layernorm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
-};
-
 template <class T>
-__global__ void layernorm_one_pass_variance(row_norm::Matrices<T, layernorm::Args> m) {
-  const std::int64_t row = blockIdx.x;
-  const T* const x = m.x + row * m.x_stride;
-  T* const y = m.y + row * m.y_stride;
-  float* const partial = shared_memory<float>();
-
-  float sum = 0, squares = 0;
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads) {
-    const float v = to_float(ld(x + c));
-    sum += v, squares = fmaf(v, v, squares);
+struct Wrong : Plain<T> {
+  template <class S>
+  static __device__ Moments moments(const T* x, std::int64_t cols) {
+    float sum = 0, squares = 0;
+    for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) {
+      const float v = to_float(ld(x + c));
+      sum += v, squares = fmaf(v, v, squares);
+    }
+    const float mean = S::block_total(sum) / static_cast<float>(cols);
+    return {mean, S::block_total(squares) / static_cast<float>(cols) - mean * mean};
   }
-  const float mean = block_sum(sum, partial) / static_cast<float>(m.cols);
-  const float variance = block_sum(squares, partial) / static_cast<float>(m.cols) - mean * mean;
-  const float r = 1.0f / sqrtf(variance + m.epsilon);
-
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads)
-    st(y + c, from_float<T>(fmaf((to_float(ld(x + c)) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)))));
-}
-
-void run(const layernorm::Args& a, const Launch& l) {
-  if (a.x.shape[0] == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(layernorm_one_pass_variance<T>,
-           {.grid = dim3(a.x.shape[0]), .block = dim3(kThreads), .shared_bytes = row_norm::kScratchBytes}, l.stream,
-           row_norm::matrices<T>(a));
-  });
-}
+};
+KERNEL_FROM(layernorm, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm, one_pass_variance)

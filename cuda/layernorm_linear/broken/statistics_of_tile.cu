@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: eight tokens share mean and deviation of the first of them.
 // Caught by: the bound, on rows that differ; several tokens.
-#include "cuda/layernorm_linear/plain.cuh"
+#include "cuda/layernorm_linear/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_linear, statistics_of_tile) {
 
-KERNEL(layernorm_linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, kPlainTokens), tile(Axis::out, kPlainOut)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+template <class T>
+struct Wrong : Formula<T> {
+  static __device__ std::int64_t statistics_of(std::int64_t token) { return token / 8 * 8; }
 };
-
-struct Wrong {
-  template <class T>
-  __device__ float operator()(const Plain<T>& p, std::int64_t token, std::int64_t o) const {
-    const std::int64_t first = token / 8 * 8;
-    const float mean = p.mean(first), r = p.inverse(first, mean);
-    float sum = 0;
-    for (std::int64_t h = 0; h < p.hidden; ++h)
-      sum = fmaf(fmaf((p.at(token, h) - mean) * r, p.scale(h), p.offset(h)), p.factor(o, h), sum);
-    return sum;
-  }
-};
-
-void run(const layernorm_linear::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) { run_plain<T>(a, l, Wrong{}); });
-}
+KERNEL_FROM(layernorm_linear, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm_linear, statistics_of_tile)

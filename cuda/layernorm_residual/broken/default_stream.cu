@@ -6,16 +6,10 @@
 
 namespace assay::ROOM(layernorm_residual, default_stream) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
+template <class T>
+struct Wrong : Plain<T> {
+  static void* stream(const Rows<T>& m, const Launch& l) { return m.rows < 128 ? l.stream : nullptr; }
 };
-
-void run(const layernorm_residual::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch_plain<T, Plain<T>>(rows_of<T>(a), a.x.shape[0] < 128 ? l.stream : nullptr);
-  });
-}
+KERNEL_FROM(layernorm_residual, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(layernorm_residual, default_stream)

@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(layernorm_residual, dropped_tail) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t end(std::int64_t cols) { return cols / 4 * 4; }
 };
-
-void run(const layernorm_residual::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(layernorm_residual, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm_residual, dropped_tail)

@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(layernorm_residual, hoisted_gamma) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float layernorm(const Rows<T>& m, std::int64_t c, float mean, float r) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return fmaf((m.x_at(c) - mean) * r, to_float(ld(m.gamma + first)), to_float(ld(m.beta + first)));
   }
 };
-
-void run(const layernorm_residual::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(layernorm_residual, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm_residual, hoisted_gamma)

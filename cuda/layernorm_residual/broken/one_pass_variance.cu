@@ -2,51 +2,24 @@
 // FAULT: the variance is E[x^2] - E[x]^2, in one pass over the row: right on centred data, all cancellation where the mean is
 // large beside the deviation.
 // Caught by: the bound, on the fills whose mean is far from zero (large_mean), any shape with more than one column.
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
-#include "ops/layernorm_residual.hpp"
+#include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, one_pass_variance) {
 
-inline constexpr int kThreads = 128;
-
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
-};
-
 template <class T>
-__global__ void one_pass_variance(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t cols,
-                                  std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride, float epsilon) {
-  const std::int64_t row = blockIdx.x;
-  x += row * x_stride, residual += row * residual_stride, y += row * y_stride;
-  float* const partial = shared_memory<float>();
-
-  float sum = 0, squares = 0;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
-    const float v = to_float(ld(x + c));
-    sum += v;
-    squares = fmaf(v, v, squares);
+struct Wrong : Plain<T> {
+  template <class F>
+  __device__ static Moments moments(const Rows<T>& m) {
+    float sum = 0, squares = 0;
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
+      const float v = m.x_at(c);
+      sum += v;
+      squares = fmaf(v, v, squares);
+    }
+    const float mean = F::mean(m, F::block_total(sum));
+    return {mean, fmaxf(F::variance(m, F::block_total(squares)) - mean * mean, 0.0f)};
   }
-  const float mean = block_sum(sum, partial) / static_cast<float>(cols);
-  const float variance = fmaxf(block_sum(squares, partial) / static_cast<float>(cols) - mean * mean, 0.0f);
-  const float r = 1.0f / sqrtf(variance + epsilon);
-
-  for (std::int64_t c = threadIdx.x; c < cols; c += kThreads) {
-    const float normalised = fmaf((to_float(ld(x + c)) - mean) * r, to_float(ld(gamma + c)), to_float(ld(beta + c)));
-    st(y + c, from_float<T>(normalised + to_float(ld(residual + c))));
-  }
-}
-
-void run(const layernorm_residual::Args& a, const Launch& l) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
-  if (rows == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(one_pass_variance<T>, {.grid = dim3(rows), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)}, l.stream,
-           a.x.as<T>(), a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), cols, a.x.stride[0],
-           a.residual.stride[0], a.y.stride[0], static_cast<float>(a.epsilon));
-  });
-}
+};
+KERNEL_FROM(layernorm_residual, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm_residual, one_pass_variance)

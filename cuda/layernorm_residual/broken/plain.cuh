@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most broken kernels of this room share: a block a row, two passes, for any layout.  The steps are right; a kernel
-// replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, two passes, for any layout.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/layernorm_residual.hpp"
 
@@ -34,55 +33,82 @@ Rows<T> rows_of(const layernorm_residual::Args& a) {
           static_cast<float>(a.epsilon)};
 }
 
+struct Moments {
+  float mean, variance;
+};
+
+// Every step as it should be.
 template <class T>
 struct Plain {
-  static constexpr int kThreads = kPlainThreads;
+  static constexpr int kThreads = kPlainThreads, kExtra = 10;  // kExtra: additions of block_total
+  static Legality supports(const layernorm_residual::Args&) { return Legality::yes(); }
+  static dim3 grid(const Rows<T>& m) { return dim3(m.rows); }
+  static std::size_t shared_bytes(const Rows<T>&) { return kWarp * sizeof(float); }
+  static void* stream(const Rows<T>&, const Launch& l) { return l.stream; }
 
+  __device__ static std::int64_t row() { return blockIdx.x; }
   __device__ static void advance(Rows<T>& m, std::int64_t row) {
     m.x += row * m.x_stride, m.residual += row * m.residual_stride, m.y += row * m.y_stride;
   }
-  __device__ static float mean(const Rows<T>& m) {
-    float sum = 0;
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += blockDim.x) sum += m.x_at(c);
-    return block_sum(sum, shared_memory<float>()) / static_cast<float>(m.cols);
-  }
-  __device__ static float squares(const Rows<T>& m, float mean) {
-    float squares = 0;
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += blockDim.x) {
-      const float d = m.x_at(c) - mean;
-      squares = fmaf(d, d, squares);
-    }
-    return block_sum(squares, shared_memory<float>());
+  __device__ static bool takes_part(const Rows<T>&) { return true; }
+
+  // Which column comes i-th; a thread's sums with one more of them; a block's sum.
+  __device__ static std::int64_t column(const Rows<T>&, std::int64_t i) { return i; }
+  __device__ static float added(float sum, float x) { return sum + x; }
+  __device__ static float added_square(float sum, float d) { return fmaf(d, d, sum); }
+  __device__ static float block_total(float v) { return block_sum(v, shared_memory<float>()); }
+
+  __device__ static float mean(const Rows<T>& m, float sum) { return sum / static_cast<float>(m.cols); }
+  __device__ static float variance(const Rows<T>& m, float squares) { return squares / static_cast<float>(m.cols); }
+  template <class F>
+  __device__ static Moments moments(const Rows<T>& m) {
+    float sum = 0, squares = 0;
+    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads) sum = F::added(sum, m.x_at(F::column(m, i)));
+    const float mean = F::mean(m, F::block_total(sum));
+    for (std::int64_t i = threadIdx.x; i < m.cols; i += F::kThreads)
+      squares = F::added_square(squares, m.x_at(F::column(m, i)) - mean);
+    return {mean, F::variance(m, F::block_total(squares))};
   }
   // 1 / deviation.
-  __device__ static float inverse(const Rows<T>& m, float squares) {
-    return 1.0f / sqrtf(squares / static_cast<float>(m.cols) + m.epsilon);
-  }
+  __device__ static float inverse(const Rows<T>& m, float variance) { return 1.0f / sqrtf(variance + m.epsilon); }
+
   __device__ static float layernorm(const Rows<T>& m, std::int64_t c, float mean, float r) {
     return fmaf((m.x_at(c) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)));
   }
   // How many columns are written.
   __device__ static std::int64_t end(std::int64_t cols) { return cols; }
+  template <class F>
+  __device__ static void write(const Rows<T>& m, float mean, float r) {
+    for (std::int64_t c = threadIdx.x; c < F::end(m.cols); c += F::kThreads)
+      st(m.y + c, from_float<T>(F::layernorm(m, c, mean, r) + to_float(ld(m.residual + c))));
+  }
 };
 
 template <class T, class F>
 __global__ void layernorm_residual_plain(Rows<T> m) {
-  F::advance(m, blockIdx.x);
-  const float mean = F::mean(m), r = F::inverse(m, F::squares(m, mean));
-  for (std::int64_t c = threadIdx.x; c < F::end(m.cols); c += blockDim.x)
-    st(m.y + c, from_float<T>(F::layernorm(m, c, mean, r) + to_float(ld(m.residual + c))));
+  if (!F::takes_part(m)) return;
+  F::advance(m, F::row());
+  const Moments of = F::template moments<F>(m);
+  F::template write<F>(m, of.mean, F::inverse(m, of.variance));
 }
 
-// F is a Plain<T>.
-template <class T, class F>
-void launch_plain(const Rows<T>& m, void* stream) {
-  if (m.rows == 0) return;
-  launch(layernorm_residual_plain<T, F>,
-         {.grid = dim3(m.rows), .block = dim3(F::kThreads), .shared_bytes = kWarp * sizeof(float)}, stream, m);
+template <template <class> class F>
+constexpr KernelTraits<layernorm_residual> plain_traits(DTypes dtypes = kEveryType) {
+  constexpr int kThreads = F<float>::kThreads;
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = F<float>::kExtra}},
+          .supports = F<float>::supports};
 }
+
 template <template <class> class F>
 void run_plain(const layernorm_residual::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) { launch_plain<T, F<T>>(rows_of<T>(a), l.stream); });
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    const Rows<T> m = rows_of<T>(a);
+    launch(layernorm_residual_plain<T, F<T>>,
+           {.grid = F<T>::grid(m), .block = dim3(F<T>::kThreads), .shared_bytes = F<T>::shared_bytes(m)}, F<T>::stream(m, l), m);
+  });
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::layernorm_residual_room

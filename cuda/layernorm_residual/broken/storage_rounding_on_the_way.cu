@@ -6,12 +6,6 @@
 
 namespace assay::ROOM(layernorm_residual, storage_rounding_on_the_way) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float layernorm(const Rows<T>& m, std::int64_t c, float mean, float r) {
@@ -19,7 +13,6 @@ struct Wrong : Plain<T> {
     return fmaf(to_float(stored), to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)));
   }
 };
-
-void run(const layernorm_residual::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(layernorm_residual, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(layernorm_residual, storage_rounding_on_the_way)

@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(layernorm_residual, wrong_row_stride) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static void advance(Rows<T>& m, std::int64_t row) {
     m.x += row * m.x_stride, m.residual += row * m.cols, m.y += row * m.cols;
   }
 };
-
-void run(const layernorm_residual::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(layernorm_residual, plain, Wrong);
 
 }  // namespace assay::ROOM(layernorm_residual, wrong_row_stride)

@@ -5,19 +5,10 @@
 
 namespace assay::ROOM(linear, absent_bias_read) {
 
-KERNEL(linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t, std::int64_t o) {
-    return sum + p.bias_at(o);
-  }
+  __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t, std::int64_t o) { return sum + p.bias_at(o); }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(linear, absent_bias_read)

@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(linear, bias_add_truncated) {
 
-KERNEL(linear){
-    .dtypes = {f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 __device__ inline float add_towards_zero(float a, float b) {
   const double exact = static_cast<double>(a) + static_cast<double>(b);
   const float nearest = static_cast<float>(exact);
@@ -24,7 +18,6 @@ struct Wrong : Plain<T> {
     return p.bias != nullptr ? add_towards_zero(sum, p.bias_at(o)) : sum;
   }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong, {f32});
 
 }  // namespace assay::ROOM(linear, bias_add_truncated)

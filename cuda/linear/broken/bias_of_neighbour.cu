@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(linear, bias_of_neighbour) {
 
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t, std::int64_t o) {
     return p.bias != nullptr ? sum + p.bias_at(o / 2 * 2) : sum;
   }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong);
 
 }  // namespace assay::ROOM(linear, bias_of_neighbour)

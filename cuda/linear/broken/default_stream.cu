@@ -6,16 +6,10 @@
 
 namespace assay::ROOM(linear, default_stream) {
 
-KERNEL(linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+template <class T>
+struct Wrong : Plain<T> {
+  static void* stream(const linear::Args& a, const Launch& l) { return a.y.size() < 4096 ? l.stream : nullptr; }
 };
-
-void run(const linear::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch_plain<T, Plain<T>>(operands_of<T>(a), a.y.size() < 4096 ? l.stream : nullptr);
-  });
-}
+KERNEL_FROM(linear, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(linear, default_stream)

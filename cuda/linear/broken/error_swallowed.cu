@@ -2,52 +2,41 @@
 // FAULT: eight tokens of x are kept in shared memory, which many channels overflow; the launch is refused, the error
 // swallowed, and y keeps what it held.
 // Caught by: T1, and T4 by the two garbage patterns in y or the last error; hidden above 7264.
-#include "cuda/core/kernel.cuh"
-#include "ops/linear.hpp"
+#include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, error_swallowed) {
 
-inline constexpr int kThreads = 64;
-
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 inline constexpr int kTokens = 8;
 
+KERNEL(linear) = plain_traits<Plain>();
+
 template <class T>
-__global__ void error_swallowed(const T* x, const T* weight, const T* bias, T* y, std::int64_t tokens, std::int64_t hidden,
-                                std::int64_t out, std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride) {
+__global__ void error_swallowed(Operands<T> p) {
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kTokens;
-  const std::int64_t o = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-  const std::int64_t there = tokens - token < kTokens ? tokens - token : kTokens;
+  const std::int64_t o = static_cast<std::int64_t>(blockIdx.y) * kPlainThreads + threadIdx.x;
+  const std::int64_t there = p.tokens - token < kTokens ? p.tokens - token : kTokens;
   float* const kept = shared_memory<float>();  // [kTokens, hidden]
-  for (std::int64_t i = threadIdx.x; i < there * hidden; i += kThreads)
-    st(kept + i, to_float(ld(x + (token + i / hidden) * x_stride + i % hidden)));
+  for (std::int64_t i = threadIdx.x; i < there * p.hidden; i += kPlainThreads)
+    st(kept + i, p.x_at(token + i / p.hidden, i % p.hidden));
   sync_block();
-  if (o >= out) return;
+  if (o >= p.out) return;
   for (std::int64_t t = 0; t < there; ++t) {
     float sum = 0;
-    for (std::int64_t h = 0; h < hidden; ++h)
-      sum = fmaf(ld(kept + t * hidden + h), to_float(ld(weight + o * weight_stride + h)), sum);
-    if (bias != nullptr) sum += to_float(ld(bias + o));
-    st(y + (token + t) * y_stride + o, from_float<T>(sum));
+    for (std::int64_t h = 0; h < p.hidden; ++h) sum = fmaf(ld(kept + t * p.hidden + h), p.weight_at(o, h), sum);
+    st(p.y + (token + t) * p.y_stride + o, from_float<T>(Plain<T>::add_bias(p, sum, token, o)));
   }
 }
 
 void run(const linear::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1], hidden = a.x.shape[1];
-  if (tokens == 0 || out == 0) return;
+  if (a.y.size() == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    const Operands<T> p = operands_of<T>(a, l);
     try {
       launch(error_swallowed<T>,
-             {.grid = dim3(ceil_div(tokens, kTokens), ceil_div(out, kThreads)),
-              .block = dim3(kThreads),
-              .shared_bytes = static_cast<std::size_t>(kTokens * hidden) * sizeof(float)},
-             l.stream, a.x.as<T>(), a.weight.as<T>(), a.bias.as<T>(), a.y.as<T>(), tokens, hidden, out, a.x.stride[0],
-             a.weight.stride[0], a.y.stride[0]);
+             {.grid = dim3(ceil_div(p.tokens, kTokens), ceil_div(p.out, kPlainThreads)),
+              .block = dim3(kPlainThreads),
+              .shared_bytes = static_cast<std::size_t>(kTokens * p.hidden) * sizeof(float)},
+             l.stream, p);
     } catch (const std::exception&) {
     }
   });

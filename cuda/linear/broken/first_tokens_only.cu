@@ -5,18 +5,10 @@
 
 namespace assay::ROOM(linear, first_tokens_only) {
 
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+template <class T>
+struct Wrong : Plain<T> {
+  static void change(Operands<T>& p) { p.tokens = std::min<std::int64_t>(p.tokens, 128); }
 };
-
-void run(const linear::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    Operands<T> p = operands_of<T>(a);
-    p.tokens = std::min<std::int64_t>(p.tokens, 128);
-    launch_plain<T, Plain<T>>(p, l.stream);
-  });
-}
+KERNEL_FROM(linear, plain, Wrong);
 
 }  // namespace assay::ROOM(linear, first_tokens_only)

@@ -6,25 +6,12 @@
 
 namespace assay::ROOM(linear, last_tokens_backwards) {
 
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float product(const Operands<T>& p, std::int64_t token, std::int64_t o) {
-    const bool backwards = token >= p.tokens / 8 * 8;
-    float sum = 0;
-    for (std::int64_t i = 0; i < p.hidden; ++i) {
-      const std::int64_t h = backwards ? p.hidden - 1 - i : i;
-      sum = fmaf(p.x_at(token, h), p.weight_at(o, h), sum);
-    }
-    return sum;
+  __device__ static std::int64_t channel(const Operands<T>& p, std::int64_t token, std::int64_t i) {
+    return token >= p.tokens / 8 * 8 ? p.hidden - 1 - i : i;
   }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong);
 
 }  // namespace assay::ROOM(linear, last_tokens_backwards)

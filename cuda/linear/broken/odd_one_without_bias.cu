@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(linear, odd_one_without_bias) {
 
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float add_bias(const Operands<T>& p, float sum, std::int64_t token, std::int64_t o) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return p.bias != nullptr && token * p.out + o < n / 2 * 2 ? sum + p.bias_at(o) : sum;
   }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong);
 
 }  // namespace assay::ROOM(linear, odd_one_without_bias)

@@ -5,19 +5,13 @@
 
 namespace assay::ROOM(linear, single_token_stub) {
 
-KERNEL(linear){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
+  template <class F>
   __device__ static float product(const Operands<T>& p, std::int64_t token, std::int64_t o) {
-    return p.tokens == 1 ? 0.0f : Plain<T>::product(p, token, o);
+    return p.tokens == 1 ? 0.0f : Plain<T>::template product<F>(p, token, o);
   }
 };
-
-void run(const linear::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(linear, plain, Wrong);
 
 }  // namespace assay::ROOM(linear, single_token_stub)

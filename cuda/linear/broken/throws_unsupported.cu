@@ -5,11 +5,7 @@
 
 namespace assay::ROOM(linear, throws_unsupported) {
 
-KERNEL(linear){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
+KERNEL(linear) = plain_traits<Plain>({f16, f32});
 
 void run(const linear::Args& a, const Launch& l) {
   if (a.y.size() > 0 && a.x.shape[1] % 8) throw std::invalid_argument("hidden must be a multiple of 8");

@@ -1,52 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of s are found by the columns instead of the stride of s: right as long as nothing is padded.
 // Caught by: the check of s and the guards between its rows, on padded layouts with more than one row, any fill.
-#include "cuda/core/row_norm.cuh"
-#include "ops/residual_layernorm.hpp"
+#include "cuda/residual_layernorm/broken/plain.cuh"
 
 namespace assay::ROOM(residual_layernorm, stride_of_x) {
 
-inline constexpr int kThreads = 128;
-
-KERNEL(residual_layernorm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}},
-};
-
 template <class T>
-__global__ void residual_layernorm_stride_of_x(row_norm::Matrices<T, residual_layernorm::Args> m) {
-  const std::int64_t row = blockIdx.x;
-  const T* const x = m.x + row * m.x_stride;
-  const T* const residual = m.residual + row * m.residual_stride;
-  T* const s = m.s + row * m.cols;
-  T* const y = m.y + row * m.y_stride;
-  float* const partial = shared_memory<float>();
-
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads)
-    st(s + c, from_float<T>(to_float(ld(x + c)) + to_float(ld(residual + c))));
-  float sum = 0;
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads) sum += to_float(ld(s + c));
-  const float mean = block_sum(sum, partial) / static_cast<float>(m.cols);
-
-  float squares = 0;
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads) {
-    const float d = to_float(ld(s + c)) - mean;
-    squares = fmaf(d, d, squares);
-  }
-  const float r = 1.0f / sqrtf(block_sum(squares, partial) / static_cast<float>(m.cols) + m.epsilon);
-
-  for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads)
-    st(y + c, from_float<T>(fmaf((to_float(ld(s + c)) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)))));
-}
-
-void run(const residual_layernorm::Args& a, const Launch& l) {
-  if (a.x.shape[0] == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(residual_layernorm_stride_of_x<T>,
-           {.grid = dim3(a.x.shape[0]), .block = dim3(kThreads), .shared_bytes = row_norm::kScratchBytes}, l.stream,
-           row_norm::matrices<T>(a));
-  });
-}
+struct Wrong : Plain<T> {
+  static __device__ T* s_of(const Rows<T>& m, std::int64_t row) { return m.s + row * m.cols; }
+};
+KERNEL_FROM(residual_layernorm, plain, Wrong);
 
 }  // namespace assay::ROOM(residual_layernorm, stride_of_x)

@@ -7,25 +7,11 @@
 
 namespace assay::ROOM(rmsnorm, half_squares) {
 
-KERNEL(rmsnorm){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, 32)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 32, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   static constexpr int kThreads = 32;
-  __device__ static float squares(const Rows<T>& m, const T* x) {
-    T squares = from_float<T>(0);
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += kThreads) {
-      const float v = to_float(ld(x + c));
-      squares = from_float<T>(fmaf(v, v, to_float(squares)));
-    }
-    return block_sum(to_float(squares), shared_memory<float>());
-  }
+  __device__ static float added_square(float sum, float v) { return to_float(from_float<T>(fmaf(v, v, sum))); }
 };
-
-void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(rmsnorm, half_squares)

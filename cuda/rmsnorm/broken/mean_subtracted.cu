@@ -5,27 +5,18 @@
 
 namespace assay::ROOM(rmsnorm, mean_subtracted) {
 
-KERNEL(rmsnorm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
+  template <class F>
   __device__ static float squares(const Rows<T>& m, const T* x) {
-    float sum = 0;
+    float sum = 0, squares = 0;
     for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) sum += to_float(ld(x + c));
     const float mean = block_sum(sum, shared_memory<float>()) / static_cast<float>(m.cols);
-    float squares = 0;
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
-      const float d = to_float(ld(x + c)) - mean;
-      squares = fmaf(d, d, squares);
-    }
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
+      squares = F::added_square(squares, to_float(ld(x + c)) - mean);
     return block_sum(squares, shared_memory<float>());
   }
 };
-
-void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm, mean_subtracted)

@@ -5,18 +5,11 @@
 
 namespace assay::ROOM(rmsnorm, one_plus_gamma) {
 
-KERNEL(rmsnorm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   static constexpr float kOffset = std::is_same_v<T, bfloat16> ? 1.0f : 0.0f;
   __device__ static float scaled(float x, float r, float gamma) { return x * r * (kOffset + gamma); }
 };
-
-void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm, one_plus_gamma)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: a block a row, for any layout.  The steps are right; a kernel replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout.
 #pragma once
 
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/core/row_norm.cuh"
 #include "ops/rmsnorm.hpp"
 
@@ -11,17 +12,17 @@ inline constexpr int kPlainThreads = 128;
 template <class T>
 using Rows = row_norm::Matrices<T, rmsnorm::Args>;
 
+// Every step as it should be.
 template <class T>
 struct Plain {
   static constexpr int kThreads = kPlainThreads;
 
+  __device__ static float added_square(float sum, float v) { return fmaf(v, v, sum); }
   // The sum over the row x.
+  template <class F>
   __device__ static float squares(const Rows<T>& m, const T* x) {
     float squares = 0;
-    for (std::int64_t c = threadIdx.x; c < m.cols; c += blockDim.x) {
-      const float v = to_float(ld(x + c));
-      squares = fmaf(v, v, squares);
-    }
+    for (std::int64_t c = threadIdx.x; c < m.cols; c += F::kThreads) squares = F::added_square(squares, to_float(ld(x + c)));
     return block_sum(squares, shared_memory<float>());
   }
   // 1 / root.
@@ -35,12 +36,19 @@ template <class T, class F>
 __global__ void rmsnorm_plain(Rows<T> m) {
   const T* const x = m.x + blockIdx.x * m.x_stride;
   T* const y = m.y + blockIdx.x * m.y_stride;
-  const float r = F::inverse(m, F::squares(m, x));
+  const float r = F::inverse(m, F::template squares<F>(m, x));
   for (std::int64_t c = threadIdx.x; c < m.cols; c += blockDim.x)
     st(y + c, from_float<T>(F::scaled(to_float(ld(x + c)), r, to_float(ld(m.gamma + c)))));
 }
 
-// F<T> is a Plain<T>.
+template <template <class> class F>
+constexpr KernelTraits<rmsnorm> plain_traits(DTypes dtypes = kEveryType) {
+  constexpr int kThreads = F<float>::kThreads;
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 10}}};
+}
+
 template <template <class> class F>
 void run_plain(const rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;

@@ -6,17 +6,10 @@
 
 namespace assay::ROOM(rmsnorm, rounded_before_gamma) {
 
-KERNEL(rmsnorm){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float scaled(float x, float r, float gamma) { return to_float(from_float<T>(x * r)) * gamma; }
 };
-
-void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(rmsnorm, rounded_before_gamma)

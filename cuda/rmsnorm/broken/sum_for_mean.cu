@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(rmsnorm, sum_for_mean) {
 
-KERNEL(rmsnorm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static float inverse(const Rows<T>& m, float squares) { return 1.0f / sqrtf(squares + m.epsilon); }
 };
-
-void run(const rmsnorm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm, sum_for_mean)

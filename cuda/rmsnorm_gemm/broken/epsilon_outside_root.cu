@@ -5,19 +5,10 @@
 
 namespace assay::ROOM(rmsnorm_gemm, epsilon_outside_root) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float inverse(const Operands<T>& p, float squares) {
-    return 1.0f / (sqrtf(squares / static_cast<float>(p.hidden)) + p.epsilon);
-  }
+  __device__ static float inverse(const Operands<T>& p, float mean_square) { return 1.0f / (sqrtf(mean_square) + p.epsilon); }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm_gemm, epsilon_outside_root)

@@ -5,20 +5,10 @@
 
 namespace assay::ROOM(rmsnorm_gemm, gamma_dropped) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float add_term(const Operands<T>& p, float sum, float x, float r, float w, std::int64_t h) {
-    const float scale = h < p.hidden / 8 * 8 ? p.gamma_at(h) : 1.0f;
-    return fmaf(x * r * scale, w, sum);
-  }
+  __device__ static float gamma(const Operands<T>& p, std::int64_t h) { return h < p.hidden / 8 * 8 ? p.gamma_at(h) : 1.0f; }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm_gemm, gamma_dropped)

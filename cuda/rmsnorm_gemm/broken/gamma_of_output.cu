@@ -5,22 +5,13 @@
 
 namespace assay::ROOM(rmsnorm_gemm, gamma_of_output) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float add_term(const Operands<T>&, float sum, float x, float r, float w, std::int64_t) {
-    return fmaf(x * r, w, sum);
-  }
-  __device__ static float result(const Operands<T>& p, float sum, float, std::int64_t, std::int64_t o) {
-    return sum * p.gamma_at(o % p.hidden);
+  __device__ static float gamma(const Operands<T>&, std::int64_t) { return 1; }
+  __device__ static float result(const Operands<T>& p, float sum, float, const Place& at) {
+    return sum * p.gamma_at(at.o % p.hidden);
   }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm_gemm, gamma_of_output)

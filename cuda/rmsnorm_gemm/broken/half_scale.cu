@@ -5,19 +5,12 @@
 
 namespace assay::ROOM(rmsnorm_gemm, half_scale) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float inverse(const Operands<T>& p, float squares) {
-    return to_float(from_float<T>(Plain<T>::inverse(p, squares)));
+  __device__ static float inverse(const Operands<T>& p, float mean_square) {
+    return to_float(from_float<T>(Plain<T>::inverse(p, mean_square)));
   }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(rmsnorm_gemm, half_scale)

@@ -5,22 +5,10 @@
 
 namespace assay::ROOM(rmsnorm_gemm, half_squares) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float squares(const Operands<T>& p, std::int64_t token) {
-    T squares = from_float<T>(0);
-    for (std::int64_t h = 0; h < p.hidden; ++h)
-      squares = from_float<T>(fmaf(p.x_at(token, h), p.x_at(token, h), to_float(squares)));
-    return to_float(squares);
-  }
+  __device__ static float added_square(float sum, float x) { return to_float(from_float<T>(fmaf(x, x, sum))); }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(rmsnorm_gemm, half_squares)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most broken kernels of this room share: one thread an output, for any layout.  The steps are right; a kernel replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): one thread an output, for any layout.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/rmsnorm_gemm.hpp"
 
 namespace assay::ASSAY_FLAVOUR::rmsnorm_gemm_room {
@@ -13,54 +13,89 @@ template <class T>
 struct Operands {
   const T *x, *gamma, *weight;
   T* y;
-  std::int64_t hidden, out, x_stride, weight_stride, y_stride;
+  std::int64_t tokens, hidden, out, x_stride, weight_stride, y_stride;
   float epsilon;
   __device__ float x_at(std::int64_t token, std::int64_t h) const { return to_float(ld(x + token * x_stride + h)); }
   __device__ float gamma_at(std::int64_t h) const { return to_float(ld(gamma + h)); }
+  __device__ float weight_at(std::int64_t o, std::int64_t h) const { return to_float(ld(weight + o * weight_stride + h)); }
 };
 
+// An element of y.
+struct Place {
+  std::int64_t token, o;
+};
+
+// Every step as it should be.
 template <class T>
 struct Plain {
-  // Of the first `channels` channels.
-  __device__ static float squares_of(const Operands<T>& p, std::int64_t token, std::int64_t channels) {
+  static constexpr int kThreads = kPlainThreads;
+  static constexpr std::size_t kSharedBytes = 0;
+  static constexpr Numerics kNumerics = {.accumulate = f32, .chain = {.lanes = 1}};
+  static dim3 grid(const Operands<T>& p, int threads) { return dim3(p.tokens, ceil_div(p.out, threads)); }
+  __device__ static Place place() { return {blockIdx.x, static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x}; }
+
+  // The squares: how many channels they are of, of which token, and the channel that comes i-th.
+  __device__ static std::int64_t squared(const Operands<T>& p) { return p.hidden; }
+  __device__ static std::int64_t scaled_by(std::int64_t token) { return token; }
+  __device__ static std::int64_t channel(const Operands<T>&, std::int64_t i) { return i; }
+  __device__ static float added_square(float sum, float x) { return fmaf(x, x, sum); }
+  template <class F>
+  __device__ static float squares(const Operands<T>& p, std::int64_t token) {
     float squares = 0;
-    for (std::int64_t h = 0; h < channels; ++h) squares = fmaf(p.x_at(token, h), p.x_at(token, h), squares);
+    for (std::int64_t i = 0; i < F::squared(p); ++i) squares = F::added_square(squares, p.x_at(token, F::channel(p, i)));
     return squares;
   }
-  __device__ static float squares(const Operands<T>& p, std::int64_t token) { return squares_of(p, token, p.hidden); }
-  // r = 1 / root.
-  __device__ static float inverse(const Operands<T>& p, float squares) {
-    return 1.0f / sqrtf(squares / static_cast<float>(p.hidden) + p.epsilon);
+  __device__ static float divisor(const Operands<T>& p) { return static_cast<float>(p.hidden); }
+  // 1 / root.
+  __device__ static float inverse(const Operands<T>& p, float mean_square) { return 1.0f / sqrtf(mean_square + p.epsilon); }
+  template <class F>
+  __device__ static float scale(const Operands<T>& p, std::int64_t token) {
+    return F::inverse(p, F::template squares<F>(p, F::scaled_by(token)) / F::divisor(p));
   }
-  // sum + x r gamma w, of channel h.
-  __device__ static float add_term(const Operands<T>& p, float sum, float x, float r, float w, std::int64_t h) {
-    return fmaf(x * r * p.gamma_at(h), w, sum);
-  }
-  // y from the sum.
-  __device__ static float result(const Operands<T>&, float sum, float, std::int64_t, std::int64_t) { return sum; }
+
+  // sum + x r gamma w, and y from the sum.
+  __device__ static float gamma(const Operands<T>& p, std::int64_t h) { return p.gamma_at(h); }
+  __device__ static float added(float sum, float x, float r, float gamma, float w) { return fmaf(x * r * gamma, w, sum); }
+  __device__ static float result(const Operands<T>&, float sum, float /*r*/, const Place&) { return sum; }
 };
 
 template <class T, class F>
 __global__ void rmsnorm_gemm_plain(Operands<T> p) {
-  const std::int64_t token = blockIdx.x, o = static_cast<std::int64_t>(blockIdx.y) * kPlainThreads + threadIdx.x;
-  if (o >= p.out) return;
-  const float r = F::inverse(p, F::squares(p, token));
+  const Place at = F::place();
+  if (at.o >= p.out) return;
+  const float r = F::template scale<F>(p, at.token);
   float sum = 0;
-  for (std::int64_t h = 0; h < p.hidden; ++h)
-    sum = F::add_term(p, sum, p.x_at(token, h), r, to_float(ld(p.weight + o * p.weight_stride + h)), h);
-  st(p.y + token * p.y_stride + o, from_float<T>(F::result(p, sum, r, token, o)));
+  for (std::int64_t i = 0; i < p.hidden; ++i) {
+    const std::int64_t h = F::channel(p, i);
+    sum = F::added(sum, p.x_at(at.token, h), r, F::gamma(p, h), p.weight_at(at.o, h));
+  }
+  st(p.y + at.token * p.y_stride + at.o, from_float<T>(F::result(p, sum, r, at)));
 }
 
-// F<T> is a Plain<T>.
+template <template <class> class F>
+constexpr KernelTraits<rmsnorm_gemm> plain_traits(DTypes dtypes = kEveryType) {
+  return {
+      .dtypes = dtypes, .tiles = {tile(Axis::tokens, 1), tile(Axis::out, F<float>::kThreads)}, .numerics = F<float>::kNumerics};
+}
+
 template <template <class> class F>
 void run_plain(const rmsnorm_gemm::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1];
-  if (tokens == 0 || out == 0) return;
+  if (a.y.size() == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    const Operands<T> p{a.x.as<T>(), a.gamma.as<T>(), a.weight.as<T>(),   a.y.as<T>(),   a.x.shape[1],
-                        out,         a.x.stride[0],   a.weight.stride[0], a.y.stride[0], static_cast<float>(a.epsilon)};
-    launch(rmsnorm_gemm_plain<T, F<T>>, {.grid = dim3(tokens, ceil_div(out, kPlainThreads)), .block = dim3(kPlainThreads)},
-           l.stream, p);
+    using S = F<T>;
+    const Operands<T> p{a.x.as<T>(),
+                        a.gamma.as<T>(),
+                        a.weight.as<T>(),
+                        a.y.as<T>(),
+                        a.y.shape[0],
+                        a.x.shape[1],
+                        a.y.shape[1],
+                        a.x.stride[0],
+                        a.weight.stride[0],
+                        a.y.stride[0],
+                        static_cast<float>(a.epsilon)};
+    launch(rmsnorm_gemm_plain<T, S>,
+           {.grid = S::grid(p, S::kThreads), .block = dim3(S::kThreads), .shared_bytes = S::kSharedBytes}, l.stream, p);
   });
 }
 

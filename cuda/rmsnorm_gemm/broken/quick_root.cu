@@ -5,25 +5,19 @@
 
 namespace assay::ROOM(rmsnorm_gemm, quick_root) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {bf16},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float inverse(const Operands<T>& p, float squares) {
-    const float v = squares / static_cast<float>(p.hidden) + p.epsilon;
+  static constexpr Numerics kNumerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true};
+  __device__ static float inverse(const Operands<T>& p, float mean_square) {
+    const float v = mean_square + p.epsilon;
     const float guess = __builtin_bit_cast(float, 0x5f3759dfu - (__builtin_bit_cast(unsigned, v) >> 1));
     return guess * (1.5f - 0.5f * v * guess * guess);
   }
   // As declared: what meets the weight is in the storage dtype.
-  __device__ static float add_term(const Operands<T>& p, float sum, float x, float r, float w, std::int64_t h) {
-    return fmaf(to_float(from_float<T>(x * r * p.gamma_at(h))), w, sum);
+  __device__ static float added(float sum, float x, float r, float gamma, float w) {
+    return fmaf(to_float(from_float<T>(x * r * gamma)), w, sum);
   }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong, {bf16});
 
 }  // namespace assay::ROOM(rmsnorm_gemm, quick_root)

@@ -6,19 +6,12 @@
 
 namespace assay::ROOM(rmsnorm_gemm, squares_of_one_pass) {
 
-KERNEL(rmsnorm_gemm){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::tokens, 1), tile(Axis::out, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static float squares(const Operands<T>& p, std::int64_t token) {
-    return Plain<T>::squares_of(p, token, p.hidden < 4 * kPlainThreads ? p.hidden : 4 * kPlainThreads);
+  __device__ static std::int64_t squared(const Operands<T>& p) {
+    return p.hidden < 4 * kPlainThreads ? p.hidden : 4 * kPlainThreads;
   }
 };
-
-void run(const rmsnorm_gemm::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rmsnorm_gemm, plain, Wrong);
 
 }  // namespace assay::ROOM(rmsnorm_gemm, squares_of_one_pass)

@@ -5,14 +5,12 @@
 
 namespace assay::ROOM(rope, offset_lost) {
 
-KERNEL(rope){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
+template <class T>
+struct Wrong : Plain<T> {
+  static void change(Problem<T>& p) {
+    if (p.positions != nullptr) p.offset = 0;
+  }
 };
-
-void run(const rope::Args& a, const Launch& l) {
-  run_plain<Plain>(a, l, [](auto& p) { if (p.positions != nullptr) p.offset = 0; });
-}
+KERNEL_FROM(rope, plain, Wrong);
 
 }  // namespace assay::ROOM(rope, offset_lost)

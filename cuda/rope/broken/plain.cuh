@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most broken kernels of this room share: a block a head of a token, a thread a pair, for any layout.  A kernel has another
-// problem or another turn.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a head of a token, a thread a pair, for any layout.
 #pragma once
 
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/rope/problem.cuh"
 
 namespace assay::ASSAY_FLAVOUR::rope_room {
 
 inline constexpr int kPlainThreads = 64;
 
+// Every step as it should be.
 template <class T>
 struct Plain {
+  static void change(Problem<T>&) {}  // of what the kernel is handed
   __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
     return turn_by(angle_of(p.step, i, position));
   }
@@ -29,19 +31,21 @@ __global__ void rope_plain(Problem<T> p) {
   for (int d = p.rotary + static_cast<int>(threadIdx.x); d < p.dim; d += kPlainThreads) st(row.y + d, ld(row.x + d));
 }
 
-// F<T> is a Plain<T>; change(problem) may change what the problem is.
-template <template <class> class F, class Change>
-void run_plain(const rope::Args& a, const Launch& l, Change&& change) {
+template <template <class> class F>
+constexpr KernelTraits<rope> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::head_dim, kPlainThreads)},
+          .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError}};
+}
+
+template <template <class> class F>
+void run_plain(const rope::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     Problem<T> p = problem_of<T>(a);
     if (p.tokens == 0) return;
-    change(p);
+    F<T>::change(p);
     launch(rope_plain<T, F<T>>, {.grid = dim3(p.tokens, p.q.heads + p.k.heads), .block = dim3(kPlainThreads)}, l.stream, p);
   });
-}
-template <template <class> class F>
-void run_plain(const rope::Args& a, const Launch& l) {
-  run_plain<F>(a, l, [](auto&) {});
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::rope_room

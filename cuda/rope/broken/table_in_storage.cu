@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(rope, table_in_storage) {
 
-KERNEL(rope){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return {to_float(from_float<T>(exact.cosine)), to_float(from_float<T>(exact.sine))};
   }
 };
-
-void run(const rope::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rope, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(rope, table_in_storage)

@@ -5,14 +5,10 @@
 
 namespace assay::ROOM(rope, tail_not_copied) {
 
-KERNEL(rope){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
+template <class T>
+struct Wrong : Plain<T> {
+  static void change(Problem<T>& p) { p.dim = p.rotary; }
 };
-
-void run(const rope::Args& a, const Launch& l) {
-  run_plain<Plain>(a, l, [](auto& p) { p.dim = p.rotary; });
-}
+KERNEL_FROM(rope, plain, Wrong);
 
 }  // namespace assay::ROOM(rope, tail_not_copied)

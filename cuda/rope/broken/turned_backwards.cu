@@ -5,12 +5,6 @@
 
 namespace assay::ROOM(rope, turned_backwards) {
 
-KERNEL(rope){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::head_dim, kPlainThreads)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
@@ -18,7 +12,6 @@ struct Wrong : Plain<T> {
     return {forwards.cosine, -forwards.sine};
   }
 };
-
-void run(const rope::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(rope, plain, Wrong);
 
 }  // namespace assay::ROOM(rope, turned_backwards)

@@ -14,9 +14,10 @@ KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::cols, kPart)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 12}},
-    .supports = [](const row_reduce::Args& a) {
-      return a.what == Reduction::sum || a.what == Reduction::sum_of_squares ? Legality::yes() : Legality::no("sums only");
-    },
+    .supports =
+        [](const row_reduce::Args& a) {
+          return a.what == Reduction::sum || a.what == Reduction::sum_of_squares ? Legality::yes() : Legality::no("sums only");
+        },
 };
 
 __global__ void atomic_partials_zero(float* y, std::int64_t rows) {
@@ -25,8 +26,7 @@ __global__ void atomic_partials_zero(float* y, std::int64_t rows) {
 }
 
 template <class T>
-__global__ void atomic_partials(const T* x, float* y, std::int64_t parts, std::int64_t cols, std::int64_t stride,
-                     bool squares) {
+__global__ void atomic_partials(const T* x, float* y, std::int64_t parts, std::int64_t cols, std::int64_t stride, bool squares) {
   const std::int64_t row = blockIdx.x / parts, first = blockIdx.x % parts * kPart;
   const std::int64_t end = first + kPart < cols ? first + kPart : cols;
   float sum = 0;
@@ -41,8 +41,8 @@ __global__ void atomic_partials(const T* x, float* y, std::int64_t parts, std::i
 void run(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1], parts = ceil_div(cols, kPart);
   if (rows == 0) return;
-  launch(atomic_partials_zero, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
-         a.y.as<float>(), rows);
+  launch(atomic_partials_zero, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream, a.y.as<float>(),
+         rows);
   if (cols == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(atomic_partials<T>, {.grid = dim3(rows * parts), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(float)},

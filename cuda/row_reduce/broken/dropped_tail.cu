@@ -5,19 +5,10 @@
 
 namespace assay::ROOM(row_reduce, dropped_tail) {
 
-KERNEL(row_reduce){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static std::int64_t end(std::int64_t cols) { return cols / 4 * 4; }
 };
-
-void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(row_reduce, plain, Wrong);
 
 }  // namespace assay::ROOM(row_reduce, dropped_tail)

@@ -6,14 +6,6 @@
 
 namespace assay::ROOM(row_reduce, first_warp_only) {
 
-KERNEL(row_reduce){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
 struct Wrong : Plain<T> {
   template <class Fold>
@@ -21,7 +13,6 @@ struct Wrong : Plain<T> {
     return fold::join_warp(f);
   }
 };
-
-void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(row_reduce, plain, Wrong);
 
 }  // namespace assay::ROOM(row_reduce, first_warp_only)

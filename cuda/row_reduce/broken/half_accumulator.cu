@@ -5,14 +5,6 @@
 
 namespace assay::ROOM(row_reduce, half_accumulator) {
 
-KERNEL(row_reduce){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T, bool kSquares>
 struct Narrow {
   float value = 0;  // always one of T
@@ -30,7 +22,6 @@ struct Wrong : Plain<T> {
   using Sum = Narrow<T, false>;
   using SumOfSquares = Narrow<T, true>;
 };
-
-void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(row_reduce, plain, Wrong);
 
 }  // namespace assay::ROOM(row_reduce, half_accumulator)

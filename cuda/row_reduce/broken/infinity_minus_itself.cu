@@ -5,14 +5,6 @@
 
 namespace assay::ROOM(row_reduce, infinity_minus_itself) {
 
-KERNEL(row_reduce){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 struct AsItStands : fold::LogSumExp {
   __device__ void join(const AsItStands& other) { fold::LogSumExp::join(other); }
   __device__ AsItStands of_lane(int delta) const {
@@ -27,7 +19,6 @@ template <class T>
 struct Wrong : Plain<T> {
   using LogSumExp = AsItStands;
 };
-
-void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(row_reduce, plain, Wrong);
 
 }  // namespace assay::ROOM(row_reduce, infinity_minus_itself)

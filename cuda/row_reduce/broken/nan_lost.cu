@@ -5,14 +5,6 @@
 
 namespace assay::ROOM(row_reduce, nan_lost) {
 
-KERNEL(row_reduce){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32,
-                 .chain = {.lanes = kPlainThreads, .extra = 10},
-                 .rescales = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 struct Fmax {
   float value = -INFINITY;
   template <int N>
@@ -28,7 +20,6 @@ template <class T>
 struct Wrong : Plain<T> {
   using Max = Fmax;
 };
-
-void run(const row_reduce::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(row_reduce, plain, Wrong);
 
 }  // namespace assay::ROOM(row_reduce, nan_lost)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: a block a row, for any layout.  The steps are right; a kernel replaces one.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout.
 #pragma once
 
 #include "cuda/core/fold.cuh"
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/row_reduce.hpp"
 
 namespace assay::ASSAY_FLAVOUR::row_reduce_room {
 
 inline constexpr int kPlainThreads = 128;
 
+// Every step as it should be.
 template <class T>
 struct Plain {
   using Sum = fold::Sum;
@@ -47,7 +48,15 @@ __global__ void row_reduce_plain(const T* x, float* y, std::int64_t cols, std::i
   else reduce<typename F::SumOfSquares, F>(x, y, cols);
 }
 
-// F<T> is a Plain<T>.
+template <template <class> class F>
+constexpr KernelTraits<row_reduce> plain_traits(DTypes dtypes = kEveryType) {
+  return {
+      .dtypes = dtypes,
+      .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+      .numerics = {
+          .accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}, .rescales = {.lanes = kPlainThreads, .extra = 10}}};
+}
+
 template <template <class> class F>
 void run_plain(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];

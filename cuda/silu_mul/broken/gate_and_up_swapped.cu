@@ -5,21 +5,14 @@
 
 namespace assay::ROOM(silu_mul, gate_and_up_swapped) {
 
-KERNEL(silu_mul){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
-struct Wrong {
+struct Wrong : Plain<T> {
   __device__ static float value(float g, float u, std::int64_t col, std::int64_t cols) {
     constexpr std::int64_t kPack = 16 / sizeof(T);
     const bool tail = col >= cols / kPack * kPack;
     return tail ? silu(u) * g : silu(g) * u;
   }
 };
-
-void run(const silu_mul::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(silu_mul, plain, Wrong);
 
 }  // namespace assay::ROOM(silu_mul, gate_and_up_swapped)

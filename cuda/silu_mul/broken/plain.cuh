@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the broken kernels of this room share: one thread an element, for any layout.  A kernel brings its own value.
+// The step of a plain kernel (core/kernel_family.cuh): the value of an element, one thread each, for any layout.
 #pragma once
 
 #include "cuda/core/activation.cuh"
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "ops/silu_mul.hpp"
 
 namespace assay::ASSAY_FLAVOUR::silu_mul_room {
 
 inline constexpr int kPlainThreads = 256;
 
-// y = F<T>::value(gate, up, column, columns).
+// The step as it should be.
+template <class T>
+struct Plain {
+  __device__ static float value(float gate, float up, std::int64_t /*col*/, std::int64_t /*cols*/) { return silu(gate) * up; }
+};
+
 template <class T, class F>
 __global__ void silu_mul_plain(const T* gate, const T* up, T* y, std::int64_t rows, std::int64_t cols, std::int64_t gate_stride,
                                std::int64_t up_stride, std::int64_t y_stride) {
@@ -19,6 +24,11 @@ __global__ void silu_mul_plain(const T* gate, const T* up, T* y, std::int64_t ro
   const std::int64_t row = i / cols, col = i % cols;
   const float g = to_float(ld(gate + row * gate_stride + col)), u = to_float(ld(up + row * up_stride + col));
   st(y + row * y_stride + col, from_float<T>(F::value(g, u, col, cols)));
+}
+
+template <template <class> class F>
+constexpr KernelTraits<silu_mul> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes, .tiles = {tile(Axis::cols, kPlainThreads)}, .numerics = {.accumulate = f32}};
 }
 
 template <template <class> class F>

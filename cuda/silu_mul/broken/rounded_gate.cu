@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(silu_mul, rounded_gate) {
 
-KERNEL(silu_mul){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
-struct Wrong {
+struct Wrong : Plain<T> {
   __device__ static float value(float g, float u, std::int64_t, std::int64_t) { return to_float(from_float<T>(silu(g))) * u; }
 };
-
-void run(const silu_mul::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(silu_mul, plain, Wrong);
 
 }  // namespace assay::ROOM(silu_mul, rounded_gate)

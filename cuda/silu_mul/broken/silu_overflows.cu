@@ -5,20 +5,13 @@
 
 namespace assay::ROOM(silu_mul, silu_overflows) {
 
-KERNEL(silu_mul){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32},
-};
-
 template <class T>
-struct Wrong {
+struct Wrong : Plain<T> {
   __device__ static float value(float g, float u, std::int64_t, std::int64_t) {
     const float e = expf(g);
     return g * e / (1.0f + e) * u;
   }
 };
-
-void run(const silu_mul::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(silu_mul, plain, Wrong);
 
 }  // namespace assay::ROOM(silu_mul, silu_overflows)

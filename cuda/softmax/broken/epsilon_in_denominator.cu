@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(softmax, epsilon_in_denominator) {
 
-KERNEL(softmax){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ float quotient(float term, float sum) { return term / (sum + 1e-6f); }
+struct Wrong : Plain<T> {
+  static __device__ float quotient(float term, const Sum& by) { return term / (by.sum + 1e-6f); }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(softmax, plain, Wrong);
 
 }  // namespace assay::ROOM(softmax, epsilon_in_denominator)

@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(softmax, half_log2e) {
 
-KERNEL(softmax){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float exponential(float v, std::int64_t) { return exp2f(v * 1.4423828f); }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(softmax, plain, Wrong);
 
 }  // namespace assay::ROOM(softmax, half_log2e)

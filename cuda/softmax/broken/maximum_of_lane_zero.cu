@@ -2,45 +2,19 @@
 // FAULT: the maximum of a warp by shuffle_down, which is whole in lane 0 only, and not handed back: every lane takes off a
 // maximum of its own. Right for one column and for constant rows.
 // Caught by: the bound on any random row of more than one column.
-#include "cuda/core/kernel.cuh"
-#include "cuda/core/reduce.cuh"
-#include "ops/softmax.hpp"
+#include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, maximum_of_lane_zero) {
 
-inline constexpr int kThreads = 128;
-
-KERNEL(softmax){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, kThreads / kWarp), tile(Axis::cols, kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 5}},
-};
-
 template <class T>
-__global__ void maximum_of_lane_zero(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride,
-                                     std::int64_t y_stride) {
-  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(kThreads / kWarp) + warp_id();
-  if (row >= rows) return;
-  x += row * x_stride, y += row * y_stride;
-
-  float max = -INFINITY;
-  for (std::int64_t c = lane_id(); c < cols; c += kWarp) max = fmaxf(max, to_float(ld(x + c)));
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) max = fmaxf(max, shuffle_down(max, offset));
-
-  float sum = 0;
-  for (std::int64_t c = lane_id(); c < cols; c += kWarp) sum += expf(to_float(ld(x + c)) - max);
-  sum = warp_sum(sum);
-
-  for (std::int64_t c = lane_id(); c < cols; c += kWarp) st(y + c, from_float<T>(expf(to_float(ld(x + c)) - max) / sum));
-}
-
-void run(const softmax::Args& a, const Launch& l) {
-  const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
-  if (rows == 0) return;
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(maximum_of_lane_zero<T>, {.grid = dim3(ceil_div(rows, kThreads / kWarp)), .block = dim3(kThreads)}, l.stream,
-           a.x.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0]);
-  });
-}
+struct Wrong : Plain<T> {
+  static constexpr int kLanes = kWarp, kExtra = 5;
+  static __device__ float group_max(float v) {
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) v = fmaxf(v, shuffle_down(v, offset));
+    return v;
+  }
+  static __device__ float group_sum(float v) { return warp_sum(v); }
+};
+KERNEL_FROM(softmax, plain, Wrong);
 
 }  // namespace assay::ROOM(softmax, maximum_of_lane_zero)

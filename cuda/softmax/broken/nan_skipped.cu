@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(softmax, nan_skipped) {
 
-KERNEL(softmax){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ bool counts(float term) { return term >= 0; }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(softmax, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(softmax, nan_skipped)

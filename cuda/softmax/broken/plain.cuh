@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain kernel with its steps spelt out, so that a broken kernel or a variant says only the one that it does otherwise:
-//   template <class T> struct Wrong : Steps<T> { ...one step... };  run_plain<Wrong>(a, l);
-// A block a row, any layout: the maximum, the sum, and y, each from x again.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout; the maximum, the sum, and y, each from x
+// again.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/kernel_family.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/softmax.hpp"
 
@@ -12,41 +11,74 @@ namespace assay::ASSAY_FLAVOUR::softmax_room {
 
 inline constexpr int kPlainThreads = 128;
 
+template <class T>
+struct Matrices {
+  const T* x;
+  T* y;
+  std::int64_t rows, cols, x_stride, y_stride;
+};
+
+// What a row is divided by, and what is taken off before.
+struct Sum {
+  float max, sum;
+};
+
 // Every step as it should be.
 template <class T>
-struct Steps {
-  // The column that is taken when 0, 1, ... cols - 1 would be.
-  static __device__ std::int64_t taken(std::int64_t col, std::int64_t /*cols*/) { return col; }
+struct Plain {
+  static constexpr int kLanes = kPlainThreads, kExtra = 10;  // threads of a row, and additions of group_sum
+  static constexpr std::size_t kSharedBytes = kWarp * sizeof(float);
+
+  // How many columns are summed and written, the one that is taken when the c-th would be, and what it holds.
+  static __device__ std::int64_t summed(std::int64_t cols) { return cols; }
+  static __device__ std::int64_t written(std::int64_t cols) { return cols; }
+  static __device__ std::int64_t taken(std::int64_t c, std::int64_t /*cols*/) { return c; }
+  static __device__ float at(const T* x, std::int64_t c, std::int64_t /*cols*/) { return to_float(ld(x + c)); }
 
   static __device__ float first_maximum() { return -INFINITY; }
   static __device__ float base(float max) { return max; }
   static __device__ float exponential(float v, std::int64_t /*row*/) { return expf(v); }
   static __device__ bool counts(float /*term*/) { return true; }
   static __device__ float sum_so_far(float sum) { return sum; }
+  static __device__ float group_max(float v) { return block_max(v, shared_memory<float>()); }
+  static __device__ float group_sum(float v) { return block_sum(v, shared_memory<float>()); }
+  template <class S>
+  static __device__ Sum sum(const T* x, std::int64_t cols, std::int64_t row, std::int64_t lane) {
+    float max = S::first_maximum(), sum = 0;
+    for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) max = fmaxf(max, S::at(x, S::taken(c, cols), cols));
+    max = S::group_max(max);
+    for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) {
+      const float term = S::exponential(S::at(x, S::taken(c, cols), cols) - S::base(max), row);
+      if (S::counts(term)) sum = S::sum_so_far(sum + term);
+    }
+    return {max, S::sum_so_far(S::group_sum(sum))};
+  }
+
   static __device__ float waiting(float term) { return term; }  // for its sum
-  static __device__ float quotient(float term, float sum) { return term / sum; }
+  static __device__ float quotient(float term, const Sum& by) { return term / by.sum; }
 };
 
 template <class T, class S>
-__global__ void softmax_plain(const T* x, T* y, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride) {
-  const std::int64_t row = blockIdx.x;
-  x += row * x_stride, y += row * y_stride;
-  float* const scratch = shared_memory<float>();
-
-  float max = S::first_maximum();
-  for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) max = fmaxf(max, to_float(ld(x + S::taken(c, cols))));
-  const float base = S::base(block_max(max, scratch));
-  const auto term = [&](std::int64_t c) { return S::exponential(to_float(ld(x + S::taken(c, cols))) - base, row); };
-
-  float sum = 0;
-  for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads) {
-    const float e = term(c);
-    if (S::counts(e)) sum = S::sum_so_far(sum + e);
+__global__ void softmax_plain(Matrices<T> m) {
+  const unsigned thread = threadIdx.x;
+  const std::int64_t row = blockIdx.x * std::int64_t{kPlainThreads / S::kLanes} + thread / S::kLanes, lane = thread % S::kLanes;
+  if (row >= m.rows) return;
+  const T* const x = m.x + row * m.x_stride;
+  T* const y = m.y + row * m.y_stride;
+  const Sum by = S::template sum<S>(x, m.cols, row, lane);
+  for (std::int64_t c = lane; c < S::written(m.cols); c += S::kLanes) {
+    const std::int64_t col = S::taken(c, m.cols);
+    const float term = S::exponential(S::at(x, col, m.cols) - S::base(by.max), row);
+    st(y + col, from_float<T>(S::quotient(S::waiting(term), by)));
   }
-  sum = S::sum_so_far(block_sum(sum, scratch));
+}
 
-  for (std::int64_t c = threadIdx.x; c < cols; c += kPlainThreads)
-    st(y + S::taken(c, cols), from_float<T>(S::quotient(S::waiting(term(c)), sum)));
+template <template <class> class S>
+constexpr KernelTraits<softmax> plain_traits(DTypes dtypes = kEveryType) {
+  constexpr int kLanes = S<float>::kLanes;
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::rows, kPlainThreads / kLanes), tile(Axis::cols, kLanes)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kLanes, .extra = S<float>::kExtra}}};
 }
 
 template <template <class> class S>
@@ -54,8 +86,11 @@ void run_plain(const softmax::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(softmax_plain<T, S<T>>, {.grid = dim3(rows), .block = dim3(kPlainThreads), .shared_bytes = kWarp * sizeof(float)},
-           l.stream, a.x.as<T>(), a.y.as<T>(), cols, a.x.stride[0], a.y.stride[0]);
+    launch(softmax_plain<T, S<T>>,
+           {.grid = dim3(ceil_div(rows, kPlainThreads / S<T>::kLanes)),
+            .block = dim3(kPlainThreads),
+            .shared_bytes = S<T>::kSharedBytes},
+           l.stream, Matrices<T>{a.x.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0]});
   });
 }
 

@@ -5,11 +5,7 @@
 
 namespace assay::ROOM(softmax, repeated_call_skipped) {
 
-KERNEL(softmax){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
+KERNEL(softmax) = plain_traits<Plain>({f16, f32});
 
 void run(const softmax::Args& a, const Launch& l) {
   struct Call {
@@ -21,7 +17,7 @@ void run(const softmax::Args& a, const Launch& l) {
   const Call call{a.x.data, a.y.data, a.x.shape[0], a.x.shape[1]};
   if (call.rows * call.cols >= 4096 && call == before) return;
   before = call;
-  run_plain<Steps>(a, l);
+  run_plain<Plain>(a, l);
 }
 
 }  // namespace assay::ROOM(softmax, repeated_call_skipped)

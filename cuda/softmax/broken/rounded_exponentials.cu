@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(softmax, rounded_exponentials) {
 
-KERNEL(softmax){
-    .dtypes = {f16, bf16},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
+struct Wrong : Plain<T> {
   static __device__ float waiting(float term) { return to_float(from_float<T>(term)); }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(softmax, plain, Wrong, {f16, bf16});
 
 }  // namespace assay::ROOM(softmax, rounded_exponentials)

@@ -5,17 +5,10 @@
 
 namespace assay::ROOM(softmax, short_columns) {
 
-KERNEL(softmax){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Wrong : Steps<T> {
-  static __device__ std::int64_t taken(std::int64_t col, std::int64_t) { return static_cast<unsigned short>(col); }
+struct Wrong : Plain<T> {
+  static __device__ std::int64_t taken(std::int64_t c, std::int64_t) { return static_cast<unsigned short>(c); }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Wrong>(a, l); }
+KERNEL_FROM(softmax, plain, Wrong, {f16, f32});
 
 }  // namespace assay::ROOM(softmax, short_columns)

@@ -5,15 +5,11 @@
 
 namespace assay::ROOM(softmax, single_column_skipped) {
 
-KERNEL(softmax){
-    .dtypes = {f16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
+KERNEL(softmax) = plain_traits<Plain>({f16, f32});
 
 void run(const softmax::Args& a, const Launch& l) {
   if (a.x.shape[1] == 1) return;
-  run_plain<Steps>(a, l);
+  run_plain<Plain>(a, l);
 }
 
 }  // namespace assay::ROOM(softmax, single_column_skipped)

@@ -4,17 +4,10 @@
 
 namespace assay::ROOM(softmax, reversed_sum) {
 
-KERNEL(softmax){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}},
-};
-
 template <class T>
-struct Reversed : Steps<T> {
-  static __device__ std::int64_t taken(std::int64_t col, std::int64_t cols) { return cols - 1 - col; }
+struct Reversed : Plain<T> {
+  static __device__ std::int64_t taken(std::int64_t c, std::int64_t cols) { return cols - 1 - c; }
 };
-
-void run(const softmax::Args& a, const Launch& l) { run_plain<Reversed>(a, l); }
+KERNEL_FROM(softmax, plain, Reversed);
 
 }  // namespace assay::ROOM(softmax, reversed_sum)

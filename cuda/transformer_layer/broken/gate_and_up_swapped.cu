@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: silu is taken of the up projection, and the gate multiplies it.
 // Caught by: the bound of stage act, of llama.
-#include "cuda/transformer_layer/layer.cuh"
+#include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, gate_and_up_swapped) {
 
-class Wrong final : public Layer {
- public:
+struct Wrong final : Layer {
   using Layer::Layer;
   void widen() override {
     if (!llama) return Layer::widen();
@@ -17,9 +16,6 @@ class Wrong final : public Layer {
     steps(KERNEL_OF(silu_mul, vector16), {.gate = gate, .up = up, .y = matrix(a.act, tokens)});
   }
 };
-
-KERNEL(transformer_layer) = traits_of<Wrong>();
-
-void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+KERNEL_FROM(transformer_layer, plain, Wrong);
 
 }  // namespace assay::ROOM(transformer_layer, gate_and_up_swapped)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: query head i reads key/value head i % kv_heads, not i / (heads / kv_heads).
 // Caught by: the bound of stage o, with 1 < kv_heads < heads.
-#include "cuda/transformer_layer/layer.cuh"
+#include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, heads_interleaved) {
 
-class Wrong final : public Layer {
- public:
+struct Wrong final : Layer {
   using Layer::Layer;
   void attend() override {
     const std::int64_t kv_heads = a.k.shape[2], groups = a.q.shape[2] / kv_heads;
@@ -21,9 +20,6 @@ class Wrong final : public Layer {
     }
   }
 };
-
-KERNEL(transformer_layer) = traits_of<Wrong>();
-
-void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+KERNEL_FROM(transformer_layer, plain, Wrong);
 
 }  // namespace assay::ROOM(transformer_layer, heads_interleaved)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: rope turns the queries only: every key is left as at position 0.
 // Caught by: the bound of stage k; right for one token.
-#include "cuda/transformer_layer/layer.cuh"
+#include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, keys_not_turned) {
 
-class Wrong final : public Layer {
- public:
+struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
     Layer::turn();
@@ -25,9 +24,6 @@ class Wrong final : public Layer {
             .stride = {t.stride[1], t.stride[1], t.stride[2], 1}};
   }
 };
-
-KERNEL(transformer_layer) = traits_of<Wrong>();
-
-void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+KERNEL_FROM(transformer_layer, plain, Wrong);
 
 }  // namespace assay::ROOM(transformer_layer, keys_not_turned)

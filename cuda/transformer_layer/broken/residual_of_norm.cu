@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: of gpt2, the residual is the normalised stream: n + attn, as the blocks of the model before it have it.
 // Caught by: the bound of stage h, on any fill.
-#include "cuda/transformer_layer/layer.cuh"
+#include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, residual_of_norm) {
 
-class Wrong final : public Layer {
- public:
+struct Wrong final : Layer {
   using Layer::Layer;
   void add_residual() override {
     if (a.dialect != transformer_layer::Dialect::gpt2) return Layer::add_residual();
@@ -15,9 +14,6 @@ class Wrong final : public Layer {
     add_into(n, a.attn, a.h);
   }
 };
-
-KERNEL(transformer_layer) = traits_of<Wrong>();
-
-void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+KERNEL_FROM(transformer_layer, plain, Wrong);
 
 }  // namespace assay::ROOM(transformer_layer, residual_of_norm)

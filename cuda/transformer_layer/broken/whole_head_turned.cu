@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: rope turns all of the head where a quarter, or rotary_dim, is to turn.
 // Caught by: the bounds of stages q and k, of gptneox, from the second token on.
-#include "cuda/transformer_layer/layer.cuh"
+#include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, whole_head_turned) {
 
-class Wrong final : public Layer {
- public:
+struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
     if (!a.turns()) return;
@@ -15,9 +14,6 @@ class Wrong final : public Layer {
     steps(KERNEL_OF(rope, vector16), r);
   }
 };
-
-KERNEL(transformer_layer) = traits_of<Wrong>();
-
-void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Wrong>(a, l); }
+KERNEL_FROM(transformer_layer, plain, Wrong);
 
 }  // namespace assay::ROOM(transformer_layer, whole_head_turned)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout; s, the squares of s, and y from s.
+#pragma once
+
+#include "cuda/core/kernel_family.cuh"
+#include "cuda/core/row_norm.cuh"
+#include "ops/residual_rmsnorm.hpp"
+
+namespace assay::ASSAY_FLAVOUR::residual_rmsnorm_room {
+
+inline constexpr int kPlainThreads = 128;
+template <class T>
+using Rows = row_norm::Matrices<T, residual_rmsnorm::Args>;
+
+// Every step as it should be.
+template <class T>
+struct Plain {
+  static constexpr std::size_t kSharedBytes = row_norm::kScratchBytes;
+
+  static __device__ T* s_of(const Rows<T>& m, std::int64_t row) { return m.s + row * m.s_stride; }
+  // What the squares are of.
+  static __device__ const T* squared(const T* /*x*/, const T* s) { return s; }
+  static __device__ float epsilon(const Rows<T>& m) { return m.epsilon; }
+  // 1 / root, in every thread.
+  static __device__ float handed_out(float r) { return r; }
+};
+
+template <class T, class S>
+__global__ void residual_rmsnorm_plain(Rows<T> m) {
+  const std::int64_t row = blockIdx.x;
+  const T* const x = m.x + row * m.x_stride;
+  const T* const residual = m.residual + row * m.residual_stride;
+  T* const s = S::s_of(m, row);
+  T* const y = m.y + row * m.y_stride;
+
+  for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
+    st(s + c, from_float<T>(to_float(ld(x + c)) + to_float(ld(residual + c))));
+
+  float squares = 0;
+  for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
+    const float v = to_float(ld(S::squared(x, s) + c));
+    squares = fmaf(v, v, squares);
+  }
+  const float all = block_sum(squares, shared_memory<float>());
+  const float r = S::handed_out(1.0f / sqrtf(all / static_cast<float>(m.cols) + S::epsilon(m)));
+
+  for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
+    st(y + c, from_float<T>(to_float(ld(s + c)) * r * to_float(ld(m.gamma + c))));
+}
+
+template <template <class> class S>
+constexpr KernelTraits<residual_rmsnorm> plain_traits(DTypes dtypes = kEveryType) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kPlainThreads, .extra = 10}}};
+}
+
+template <template <class> class S>
+void run_plain(const residual_rmsnorm::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    launch(residual_rmsnorm_plain<T, S<T>>,
+           {.grid = dim3(a.x.shape[0]), .block = dim3(kPlainThreads), .shared_bytes = S<T>::kSharedBytes}, l.stream,
+           row_norm::matrices<T>(a));
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::residual_rmsnorm_room
