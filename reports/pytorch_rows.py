@@ -25,18 +25,14 @@ def flags_of(arguments):
     p.add_argument("--compile", action="store_true", help="torch.compile too, which takes minutes")
     p.add_argument("--kernel", action="append", default=[], metavar="NAME", help="as the records name it; time nothing else")
     p.add_argument("--only-compile", action="store_true", help="--compile --kernel pytorch_compile")
-    p.add_argument("--rest", type=float, default=0, metavar="S", help="without work before each launch, so that long ones meet no "
-                   "limit of power")
     p.add_argument("--compile-seconds", type=float, default=120, help="that a row may compile for")
     p.add_argument("--budget", type=float, default=math.inf, metavar="S", help="seconds in all; rows left then are left out")
-    p.add_argument("--no-functions", action="store_true", help="do not trace what each variant launches, after its timing")
     p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try this out, no measure of anything")
     p.add_argument("--list", action="store_true", help="print the rows and time nothing")
     p.add_argument("--self-test", action="store_true", help="hold each expression against its formula")
     flags = p.parse_args(arguments)
     if not all(s > 0 for s in (flags.seconds, flags.compile_seconds, flags.budget)):
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
-    if not 0 <= flags.rest <= 10: raise BadInput("--rest must be 0 to 10 seconds")
     if flags.only_compile: flags.compile, flags.kernel = True, flags.kernel + ["pytorch_compile"]
     if not (flags.out or flags.list or flags.self_test): raise BadInput("name a file for the records, or --list, or --self-test")
     return flags
@@ -90,7 +86,7 @@ def time_all(torch, rows, flags):
     from pytorch.timing import RowTimer
     settle(torch)
     timer = RowTimer(flags.device, flags.seconds, flags.compile_seconds if flags.compile else 0, flags.kernel,
-                     flags.started + flags.budget, not flags.no_functions, flags.rest)
+                     flags.started + flags.budget)
     source = "pytorch " + torch.__version__
     with open(flags.out, "w") as out:
         def write(j): out.write(json.dumps(j) + "\n"), out.flush()
@@ -127,7 +123,6 @@ def main(arguments):
         return 0
     # Note: read when PyTorch is imported.  A row has a kernel or a few: more workers would only take longer to start.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(min(8, os.cpu_count() or 1)))
-    os.environ.setdefault("TEARDOWN_CUPTI", "0")  # Note: after a trace, with graphs in the process, it has crashed
     try:
         import torch
     except ImportError as e:

@@ -15,18 +15,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message): raise BadInput(message)
 
 
-def flags_of(about, arguments, within, of, least, unit, what):
-    """Of a script that judges: files of records, what they may be off by, and from where on."""
-    p = Parser(about)
-    p.add_argument("files", nargs="+", metavar="RECORDS")
-    p.add_argument("--markdown", action="store_true", help="a table in Markdown")
-    p.add_argument("--within", type=float, default=within, metavar="SHARE", help=f"of {of}, that may be off")
-    p.add_argument("--least", type=float, default=least, metavar=unit, help=what)
-    flags = p.parse_args(arguments)
-    if not (flags.within > 0 and flags.least > 0): raise BadInput("--within and --least must be above 0")
-    return flags
-
-
 def judged(main):
     """Ends the process with what main(arguments) returns, or with 2 and a sentence."""
     try:
@@ -50,11 +38,6 @@ def records_of(paths):
             raise BadInput(f"cannot read '{path}': {e.strerror or e}")
         except ValueError as e:
             raise BadInput(f"{path}, line {number}: {e}")
-
-
-def row_of(record):
-    """What a kernel was run on: the same for every record of that row."""
-    return tuple(record[field] for field in ("op", "dtype", "shape"))
 
 
 def show(columns, rows, markdown):

@@ -5,7 +5,7 @@
 A line for each row whose formula has at least 256 MB, for what is smaller stays in the L2 cache in part.  Judged is each kernel of
 ours on a row that the memory limits; `naive` and `unfused` are what the others are held against, and move more by their nature.
 Exit codes: 0 every judged row is within 5 %, 1 one is not or none was judged, 2 bad usage."""
-from records import flags_of, judged, records_of, row_of, show
+from records import BadInput, Parser, judged, records_of, show
 
 COLUMNS = ["kernel", "dtype", "shape", "formula MB", "DRAM MB", "ratio", ""]
 
@@ -17,11 +17,23 @@ def not_judged(record):
     return "moves more by its nature" if record["kernel"] in ("naive", "unfused") else ""
 
 
+def flags_of(arguments):
+    p = Parser(__doc__)
+    p.add_argument("files", nargs="+", metavar="RECORDS")
+    p.add_argument("--markdown", action="store_true", help="a table in Markdown")
+    p.add_argument("--within", type=float, default=0.05, metavar="SHARE", help="of the formula, that may be off")
+    p.add_argument("--least", type=float, default=256, metavar="MB", help="of the formula, for a row to be looked at")
+    flags = p.parse_args(arguments)
+    if not (flags.within > 0 and flags.least > 0): raise BadInput("--within and --least must be above 0")
+    return flags
+
+
 def main(arguments):
-    flags = flags_of(__doc__, arguments, 0.05, "the formula", 256, "MB", "of the formula, for a row to be looked at")
+    flags = flags_of(arguments)
     latest = {}
     for record in records_of(flags.files):
-        if record["record"] == "bench" and "dram" in record: latest[record["kernel"], *row_of(record)] = record
+        if record["record"] == "bench" and "dram" in record:
+            latest[tuple(record[field] for field in ("kernel", "op", "dtype", "shape"))] = record
     rows, count, off = [], 0, 0
     for record in latest.values():
         # As bench prints it: unfused is held against the formula of its own steps.

@@ -18,8 +18,7 @@ class Launch:
 
 
 class CudaClock:
-    def __init__(self, rest=0):
-        self.rest = rest  # seconds
+    def __init__(self):
         self.flushed = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
         self.begin, self.end = ([torch.cuda.Event(enable_timing=True) for _ in range(BATCH)] for _ in range(2))
 
@@ -49,7 +48,6 @@ class CudaClock:
             if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
             for i, launch in enumerate(launches):
                 while True:
-                    if self.rest: collect(), time.sleep(self.rest)
                     ahead = self._queued_ahead(launch, len(owner), turn)
                     if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES: break
                     launch.flushes *= 2

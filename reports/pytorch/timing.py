@@ -7,7 +7,6 @@ import torch
 from . import attention, expressions
 from .clock import CudaClock, HostClock, Launch, kept, summary
 from .expressions import DTYPES, Maker, Variant
-from .functions import functions_of
 
 BUILDERS = {build.__name__: build for build in expressions.ALL + attention.ALL}
 AGREE = 0.05  # relative error between two ways in f16 or bf16; they differ by roundings of what each stores between its steps
@@ -67,14 +66,12 @@ def within(seconds, call, late):
 
 
 class RowTimer:
-    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf, functions=True,
-                 rest=0):
+    def __init__(self, device, seconds, compile_seconds=0, kernels=(), deadline=math.inf):
         """`kernels`: time these alone; empty: all.  `deadline`: by time.monotonic(), when no further row is begun and no compiler
-        waited for.  `functions`: say what each variant launches on the device.  `rest`: seconds without work before each launch."""
+        waited for."""
         self.device, self.seconds, self.compile_seconds = device, seconds, compile_seconds
-        self.kernels, self.deadline, self.functions = kernels, deadline, functions and device == "cuda"
-        self.rest = rest
-        self.clock = CudaClock(rest) if device == "cuda" else HostClock()
+        self.kernels, self.deadline = kernels, deadline
+        self.clock = CudaClock() if device == "cuda" else HostClock()
 
     def _attempt(self, prepare):
         """(call, its outputs, "") or (None, None, why not)."""
@@ -114,19 +111,8 @@ class RowTimer:
         else: within(self.compile_seconds, call, f"not compiled within {self.compile_seconds:g} s")
         return call
 
-    def _functions(self, variant, call):
-        """What one call launches, outside of all timing; nothing of a graph, and where it cannot be traced, which is said once."""
-        if not self.functions or variant.kernel.endswith("_graph"): return []
-        try:
-            return functions_of(call)
-        except (Exception, SystemExit) as e:
-            self.functions = False
-            print(f"functions are not recorded: {first_line(e)}", flush=True)
-        self._clear()
-        return []
-
     def time(self, row):
-        """(variant, microseconds or None, why not, its functions) of each."""
+        """(variant, microseconds or None, why not) of each."""
         made, expected = [], None
         try:
             for v, prepare in self._variants(row):
@@ -143,10 +129,10 @@ class RowTimer:
             made.append((Variant("eager", "the row's tensors"), None, reason_of(e, [])))
         chosen = [(i, v, call) for i, (v, call, _) in enumerate(made) if call]
         try:
-            us = self.clock.time_us([Launch(call, v.hide_host or self.rest > 0) for _, v, call in chosen], self.seconds) if chosen else []
+            us = self.clock.time_us([Launch(call, v.hide_host) for _, v, call in chosen], self.seconds) if chosen else []
         except RuntimeError as e:
             self._clear()
-            return [(v, None, why or "while timed: " + reason_of(e, []), []) for v, _, why in made]
+            return [(v, None, why or "while timed: " + reason_of(e, [])) for v, _, why in made]
         times = {i: t for (i, _, _), t in zip(chosen, us)}
         results = []
         for i, (v, call, why) in enumerate(made):
@@ -154,7 +140,7 @@ class RowTimer:
                 again, outputs, why = self._attempt(lambda call=call: call)
                 wrong = why_wrong(outputs, expected) if again else why
                 why = "after the timing: " + wrong if wrong else ""
-            results.append((v, None if why else times[i], why, [] if why else self._functions(v, call)))
+            results.append((v, None if why else times[i], why))
         return results
 
     def records(self, row, source):
@@ -166,9 +152,8 @@ class RowTimer:
             kernel = self.kernels[0] if self.kernels else "pytorch_eager"
             yield head | {"kernel": kernel} | row_of | {"what": row.op, "left_out": why}
             return
-        for v, us, why, functions in self.time(row):
-            record = head | {"kernel": v.kernel} | row_of | {"what": v.what} | ({"functions": functions} if functions else {})
-            if self.rest: record["rest_s"] = self.rest
+        for v, us, why in self.time(row):
+            record = head | {"kernel": v.kernel} | row_of | {"what": v.what}
             yield record | ({"left_out": why} if why else {"time_us": summary(us), "samples_us": [kept(us)]})
 
     def free(self):

@@ -100,9 +100,9 @@ class CudaBackend final : public Backend, public Clock {
     return true;
   }
 
-  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds, double rest_s) override {
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
     settle();
-    return cuda::time_us(streams_[0], kernels, seconds, rest_s);
+    return cuda::time_us(streams_[0], kernels, seconds);
   }
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
     settle();
@@ -114,9 +114,6 @@ class CudaBackend final : public Backend, public Clock {
       run(k.launcher, k.args[0], k.workspace, {});
       if (watched) check(cudaProfilerStop(), "cudaProfilerStop");
     });
-  }
-  std::vector<CalledFunction> traced(const TimedLaunch& k) override {
-    return cuda::traced([&] { run(k.launcher, k.args[0], k.workspace, {}); });
   }
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
     settle();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
-#include <thread>
 
 #if defined(ASSAY_CUBLASLT)
 #include "cuda/core/vendor/cublaslt.hpp"
@@ -42,10 +41,9 @@ void check(cudaError_t status, const char* what) {
     throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
 }
 
-std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds,
-                                         double rest_s) {
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
   constexpr int kLeast = 30, kMost = 1000, kWarmUp = 5, kBatch = 20;
-  constexpr int kFlushesRested = 8, kMostFlushes = 64;     // of 60 us; a host that has slept is slow to queue
+  constexpr int kMostFlushes = 64;                         // of 60 us
   const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
   void* flushed = nullptr;
   check(cudaMalloc(&flushed, flush_bytes), "memory to flush the L2 cache with");
@@ -63,7 +61,7 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
 
   std::vector<std::vector<double>> us(kernels.size());
   std::vector<std::size_t> owner;
-  std::vector<int> flushes(kernels.size(), rest_s > 0 ? kFlushesRested : 1);
+  std::vector<int> flushes(kernels.size(), 1);
   const auto collect = [&] {
     check(cudaStreamSynchronize(stream), "timing");
     for (std::size_t i = 0; i < owner.size(); ++i) {
@@ -91,11 +89,7 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
   for (int round = 0; round < kMost; ++round) {
     if (round >= kLeast && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
-      while (true) {
-        if (rest_s > 0) collect(), std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
-        if (queued_ahead(k, round) || flushes[k] == kMostFlushes) break;
-        flushes[k] *= 2;
-      }
+      while (!queued_ahead(k, round) && flushes[k] < kMostFlushes) flushes[k] *= 2;
       owner.push_back(k);
       if (owner.size() == kBatch) collect();
     }

@@ -14,8 +14,7 @@ namespace assay::cuda {
 void check(cudaError_t status, const char* what);
 
 // As Backend says of them.
-std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds,
-                                         double rest_s);
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds);
 std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                    const std::vector<double>& about_us);
 double copy_rate(cudaStream_t stream, std::size_t bytes);

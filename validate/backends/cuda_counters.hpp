@@ -14,10 +14,6 @@ namespace assay::cuda {
 // The functions that our launchers launch while `work` runs.
 std::vector<LaunchedFunction> functions_of(const std::function<void()>& work);
 
-// Every function that is launched while `work` runs, by whomever, in order.  Throws std::runtime_error with the reason where
-// CUPTI cannot tell.
-std::vector<CalledFunction> traced(const std::function<void()>& work);
-
 // As Backend says of them.
 std::vector<DramBytes> dram_bytes(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                   const std::vector<double>& about_s);

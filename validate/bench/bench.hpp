@@ -48,10 +48,7 @@ struct BenchFlags {
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
   std::string suite;                // of datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
-  double seconds = 0.3;            // of timing for each row, all processes together
-  double rest_s = 0;               // before each launch
-  bool library_functions = false;  // name what the libraries launch
-  bool alone = false;              // nothing beside the kernels asked for
+  double seconds = 0.3;  // of timing for each row, all processes together
   bool times_only = false;
   bool sites = false;       // bytes by source line too
   bool memory = false;      // device memory instead: nothing runs
@@ -60,7 +57,6 @@ struct BenchFlags {
   bool resources = false;   // print what each function takes of a multiprocessor
   int processes = 6;        // that each row is timed in
   std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
-  double plant = 0;         // with ab: percent of more work that this side's kernels get, under the row's own name
 };
 
 struct BenchOut {
@@ -124,9 +120,6 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 
 // The row's case with its axes cut down to what a simulator can do.
 Case bench_reduced(const Op& op, const Case& c);
-// The case with more independent rows, by that share rounded up, at most by half of it more: the ways to have them, the plainest
-// first, of those whose work grows about as much.  Empty: its axes are too short.
-std::vector<Case> bench_longer(const Op& op, const Case& c, double percent);
 // What each kernel moves on simt at that size, beside the contract's formula.
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
 // What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.

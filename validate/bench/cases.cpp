@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench row's case made smaller, for a simulator, and longer, as a planted slowdown.
+// A bench row's case made smaller, for a simulator.
 #include <algorithm>
-#include <cmath>
 
-#include "validate/base/error.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/problem/image.hpp"
 
@@ -17,17 +15,6 @@ Cost cost_of(const Op& op, const Case& c) {
   attach(*problem, c, placements, std::vector<std::byte*>(placements.size(), nullptr));
   return problem->cost();
 }
-
-// The axes of which each has independent rows, the plainest first: that of the contract's head, heads with those that share
-// them, queries.
-std::vector<Axis> parallel_axes(const Op& op) {
-  std::vector<Axis> axes{op.axes[0].axis};
-  for (const Axis more : {Axis::kv_heads, Axis::seq_q})
-    if (std::any_of(op.axes.begin(), op.axes.end(), [&](const AxisUse& use) { return use.axis == more; })) axes.push_back(more);
-  return axes;
-}
-
-double growth_percent(double from, double to) { return from > 0 ? 100 * (to / from - 1) : 0; }
 
 }  // namespace
 
@@ -52,29 +39,6 @@ Case bench_reduced(const Op& op, const Case& c) {
       if (std::int64_t& extent = small.dims[use.axis]; extent == most) extent = std::max(kTileAndABit, most / 2);
   }
   return small;
-}
-
-std::vector<Case> bench_longer(const Op& op, const Case& c, double percent) {
-  std::vector<Case> ways;
-  const Cost was = cost_of(op, c);
-  for (const Axis axis : parallel_axes(op)) {
-    Case longer = c;
-    const double from = static_cast<double>(c.dims[axis]);
-    const double to = std::ceil(from * (1 + 0.01 * percent) * (1 - 1e-12));
-    longer.dims[axis] = static_cast<std::int64_t>(to);
-    if (axis == Axis::kv_heads && c.dims[axis] > 0)
-      longer.dims[Axis::heads] = c.dims[Axis::heads] / c.dims[axis] * longer.dims[axis];
-    if (const double grown = growth_percent(from, to); grown <= 0 || grown > 1.5 * percent) continue;
-    try {
-      check(longer, op.shape());
-    } catch (const BadInput&) {
-      continue;
-    }
-    const Cost is = cost_of(op, longer);
-    const double grown = was.flops > 0 ? growth_percent(was.flops, is.flops) : growth_percent(was.bytes(), is.bytes());
-    if (grown >= 0.5 * percent && grown <= 2 * percent) ways.push_back(std::move(longer));
-  }
-  return ways;
 }
 
 }  // namespace assay

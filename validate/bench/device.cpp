@@ -73,16 +73,4 @@ std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j) {
   return all;
 }
 
-nlohmann::ordered_json json_of(const std::vector<CalledFunction>& functions) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const CalledFunction& f : functions) all.push_back({{"function", f.name}, {"blocks", f.blocks}});
-  return all;
-}
-
-std::vector<CalledFunction> called_from(const nlohmann::ordered_json& j) {
-  std::vector<CalledFunction> all;
-  for (const auto& f : j) all.push_back({f.at("function"), f.at("blocks")});
-  return all;
-}
-
 }  // namespace assay

@@ -22,10 +22,8 @@ std::string resources_text(const LaunchedFunction& f);
 
 nlohmann::ordered_json json_of(const DramBytes& d);
 nlohmann::ordered_json json_of(const std::vector<LaunchedFunction>& functions);
-nlohmann::ordered_json json_of(const std::vector<CalledFunction>& functions);
 // The other way round.  They throw where the fields are not those.
 DramBytes dram_from(const nlohmann::ordered_json& j);
 std::vector<LaunchedFunction> functions_from(const nlohmann::ordered_json& j);
-std::vector<CalledFunction> called_from(const nlohmann::ordered_json& j);
 
 }  // namespace assay

@@ -2,7 +2,6 @@
 // A timing process and the one that started it.  They talk in lines of JSON over the child's input and output:
 //   child   {"timer": 1, "commit": ..., "build": ...}          once, at its start
 //   parent  {"line": repro, "kernels": [...], "inputs": file, "outputs": file, ...}
-//           with "longer": {"line": ..., "inputs": ..., "input_bytes": ...} where that is what shall be timed
 //   child   {"judge": kernel}                                   its outputs lie in that file; waits for {}
 //   child   {"kernels": [...]}
 //   parent  {"copy": bytes}
@@ -55,8 +54,6 @@ Json to_json(const KernelTimes& t) {
          {"other_bytes", t.other_bytes},
          {"code", t.code}};
   if (!t.functions.empty()) j["functions"] = json_of(t.functions);
-  if (!t.library_functions.empty()) j["library_functions"] = json_of(t.library_functions);
-  if (!t.no_trace.empty()) j["no_trace"] = t.no_trace;
   if (t.dram) j["dram"] = json_of(*t.dram);
   return j;
 }
@@ -70,8 +67,6 @@ KernelTimes times_from(const Json& j) {
   t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");
   t.code = j.at("code");
   if (const auto functions = j.find("functions"); functions != j.end()) t.functions = functions_from(*functions);
-  if (const auto called = j.find("library_functions"); called != j.end()) t.library_functions = called_from(*called);
-  t.no_trace = j.value("no_trace", "");
   if (const auto dram = j.find("dram"); dram != j.end()) t.dram = dram_from(*dram);
   return t;
 }
@@ -88,27 +83,16 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   if (const auto copy = order.find("copy"); copy != order.end())
     return {{"dram", json_of(clock_of(backend).copy_dram_bytes(copy->get<std::size_t>()))}};
   TimingOrder o;
-  const std::vector<OpShape> shapes = op_shapes();
-  o.c = parse_repro(order.at("line").get<std::string>(), shapes).what;
+  o.c = parse_repro(order.at("line").get<std::string>(), op_shapes()).what;
   o.op = &op_named(o.c.op);
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
-  o.rest_s = order.value("rest_s", 0.0);
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
-  o.traced = order.value("traced", std::vector<std::string>{});
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
     throw std::runtime_error("this build places the tensors otherwise");
   const SharedMemory inputs = opened(order.at("inputs"), packing.input_bytes, false);
   const SharedMemory outputs = opened(order.at("outputs"), packing.output_bytes, true);
-  std::optional<SharedMemory> longer_inputs;
-  if (const auto longer = order.find("longer"); longer != order.end()) {
-    o.longer = parse_repro(longer->at("line").get<std::string>(), shapes).what;
-    const std::size_t bytes = pack(*o.op, *o.longer).input_bytes;
-    if (bytes != longer->at("input_bytes")) throw std::runtime_error("this build places the tensors otherwise");
-    longer_inputs = opened(longer->at("inputs"), bytes, false);
-    o.longer_inputs = &*longer_inputs;
-  }
   LocalTimer timer(backend);
   Json all = Json::array();
   for (KernelTimes& t : timer.time(o, inputs, [&](const std::string&kernel, const std::vector<std::byte*>&images) {
@@ -266,13 +250,6 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
              {"input_bytes", packing.input_bytes},
              {"outputs", file(outputs)},
              {"output_bytes", packing.output_bytes}};
-  if (!o.traced.empty()) order["traced"] = o.traced;
-  if (o.rest_s > 0) order["rest_s"] = o.rest_s;
-  // Note: only this build's processes are asked for it, so that the protocol's number need not rise.
-  if (o.longer)
-    order["longer"] = {{"line", repro(*o.longer, o.op->shape())},
-                       {"inputs", file(*o.longer_inputs)},
-                       {"input_bytes", pack(*o.op, *o.longer).input_bytes}};
   bool heard = send(text_of(order));
   while (heard) {
     const Json j = Json::parse(receive(), nullptr, false);

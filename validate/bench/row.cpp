@@ -28,7 +28,7 @@ std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const Bench
   for (const Kernel& k : kernels()) {
     if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
     if (is_vendor(k) && flags.selection.no_vendor) continue;
-    const bool reference = !flags.alone && (k.name == "unfused" || k.name == flags.baseline || is_vendor(k));
+    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
     const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
     if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
   }

@@ -46,12 +46,6 @@ Json json_of(const MachineState& m) {
           {"throttle", m.throttle}};
 }
 
-// A line for each function of a library, or one why they are not known.
-void print_traced(const KernelTimes& t) {
-  for (const CalledFunction& f : t.library_functions) fmt::print("  {:<18} {}: {} blocks\n", "", f.name, f.blocks);
-  if (!t.no_trace.empty()) fmt::print("  {:<18} the library's functions are not known: {}\n", "", t.no_trace);
-}
-
 // 95 % of each reference's time over each kernel's.
 std::vector<std::vector<Interval>> intervals_of(const std::vector<Timed>& all, const std::vector<const Timed*>& references,
                                                 std::uint64_t seed) {
@@ -115,7 +109,6 @@ struct ToldRow {
   const Cost& cost;
   const Limit& limit;
   const std::optional<MachineState>& machine;
-  bool own;
 
   void print(const Timed& t, const Summary& s, const Ratios& ratios, const DramBytes* unfused) const {
     const double seconds = 1e-6 * s.p50;
@@ -126,7 +119,6 @@ struct ToldRow {
     fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), s.p50, s.p5, s.p95, rate, ratios.text,
                label_of(shape), t.margin <= 1 ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     if (t.first.dram) fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused));
-    print_traced(t.first);
     if (flags.resources)
       for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
     std::fflush(stdout);
@@ -167,16 +159,20 @@ struct ToldRow {
     }
     if (t.first.dram) j["dram"] = json_of(*t.first.dram);
     if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
-    if (!t.first.library_functions.empty()) j["library_functions"] = json_of(t.first.library_functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;
     if (machine) j["machine"] = json_of(*machine);
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
       j["step"] = step - shape.ladder.begin();
-    if (own && flags.plant > 0) j["planted"] = flags.plant;
-    if (flags.rest_s > 0) j["rest_s"] = flags.rest_s;
     return j;
   }
 };
+
+void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
+  if (print) fmt::print("{} left out: {}{}\n", row_text(shape, k), why, label_of(shape));
+  Json j = head_of_row("left_out", shape, k);
+  j["reason"] = why;
+  out.write(j);
+}
 
 }  // namespace
 
@@ -195,13 +191,6 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
   return "";
 }
 
-void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
-  if (print) fmt::print("{} left out: {}{}\n", row_text(shape, k), why, label_of(shape));
-  Json j = head_of_row("left_out", shape, k);
-  j["reason"] = why;
-  out.write(j);
-}
-
 bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const Cost& cost, const std::optional<MachineState>& machine, const BenchOut& out, bool own) {
   // What ratios refer to, in the order of printing.
@@ -211,7 +200,7 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
       references.push_back(&t);
   const auto intervals = intervals_of(all, references, flags.selection.seed);
   const Limit limit(cost, ceilings, shape.c.dtype);
-  const ToldRow row{shape, flags, cost, limit, machine, own};
+  const ToldRow row{shape, flags, cost, limit, machine};
   bool sound = true;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Timed& t = all[i];

@@ -16,8 +16,6 @@ struct Timed {
   std::size_t judged = 0;  // processes
 };
 
-void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print);
-
 // Writes the kernels of one build, and prints them where it is this one (`own`); whether every output was right and every rate
 // possible.
 bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,

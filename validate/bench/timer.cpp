@@ -18,12 +18,12 @@ namespace {
 // A problem in device memory, several times over.
 class DeviceProblem {
  public:
-  // At as many places; 0: so many that taking turns leaves none of them in a cache.
-  DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs, std::size_t places = 0)
+  // At so many places that taking turns leaves none of them in a cache.
+  DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs)
       : backend_(backend), op_(op), case_(c), packing_(pack(op, c)), inputs_(inputs) {
     for (const Placement& p : packing_.placements) bytes_ += p.bytes;
     // At least three times the largest L2 cache between two uses of one.
-    if (places == 0) places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
+    const std::size_t places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
     for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
   }
   ~DeviceProblem() {
@@ -165,8 +165,6 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
     std::vector<std::vector<std::byte>*> images;
     for (auto& r : room) images.push_back(&r);
     try {
-      if (const std::string why = device.why_not(*c.kernel); !why.empty()) throw std::runtime_error(why);
-      device.reserve_workspace(*c.kernel);
       device.outputs_at_a_fresh_place(*c.kernel, images);
       std::vector<std::byte*> out;
       for (std::size_t i = 0; i < room.size(); ++i) out.push_back(op.tensors[i].role == Role::output ? room[i].data() : nullptr);
@@ -194,18 +192,6 @@ void launch_once(Clock& clock, const DeviceProblem& device, const std::vector<Ca
   }
 }
 
-void trace(Clock& clock, const std::vector<std::string>& traced, const std::vector<Candidate>& chosen,
-           const std::vector<TimedLaunch>& launches) {
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (std::find(traced.begin(), traced.end(), chosen[i].times->kernel) == traced.end()) continue;
-    try {
-      chosen[i].times->library_functions = clock.traced(launches[i]);
-    } catch (const std::runtime_error& e) {
-      chosen[i].times->no_trace = e.what();
-    }
-  }
-}
-
 void count_dram(Clock& clock, const std::vector<Candidate>& chosen, const std::vector<TimedLaunch>& launches) {
   std::vector<double> about;
   for (const Candidate& c : chosen) about.push_back(c.estimate_s);
@@ -219,18 +205,10 @@ void count_dram(Clock& clock, const std::vector<Candidate>& chosen, const std::v
 
 }  // namespace
 
-void join_traces(const KernelTimes& before, KernelTimes& k) {
-  if (!before.no_trace.empty()) k.no_trace = before.no_trace;
-  else if (k.no_trace.empty() && !before.library_functions.empty() && k.library_functions != before.library_functions)
-    k.no_trace = "its processes launched different functions";
-  if (!k.no_trace.empty()) k.library_functions.clear();
-}
-
 std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) {
   std::vector<KernelTimes> all(order.kernels.size());
   Clock& clock = clock_of(backend_);
-  const Case& timed = order.longer ? *order.longer : order.c;
-  DeviceProblem device(backend_, *order.op, timed, (order.longer ? *order.longer_inputs : inputs).data());
+  DeviceProblem device(backend_, *order.op, order.c, inputs.data());
   std::vector<Candidate> chosen = candidates_of(device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;
@@ -245,7 +223,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     return all;
   }
   const std::size_t in_use = backend_.memory_in_use();
-  std::vector<std::vector<double>> cold = clock.time_us(launches, order.seconds, order.rest_s);
+  std::vector<std::vector<double>> cold = clock.time_us(launches, order.seconds);
   std::vector<double> about;
   for (const auto& us : cold) about.push_back(quantile(us, 0.5));
   std::vector<SteadyTimes> steady = clock.steady_us(launches, about);
@@ -257,14 +235,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   }
   if (order.functions)
     for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].times->functions = clock.launched(launches[i], false);
-  trace(clock, order.traced, chosen, launches);
-  if (!order.judge) return all;
-  if (order.longer) {
-    DeviceProblem row(backend_, *order.op, order.c, inputs.data(), 1);
-    judge_all(row, chosen, *order.op, judge);
-  } else {
-    judge_all(device, chosen, *order.op, judge);
-  }
+  if (order.judge) judge_all(device, chosen, *order.op, judge);
   return all;
 }
 

@@ -21,14 +21,9 @@ struct TimingOrder {
   Case c;
   std::vector<std::string> kernels;
   double seconds = 0.05;
-  double rest_s = 0;            // before each launch
   bool leave_out_slow = false;  // those that take 50 times as long as the fastest
   bool judge = false;           // hand out what each kernel computes after it was timed
-  // A planted slowdown: what is timed in place of `c`, and its inputs.  What is judged stays `c`.
-  std::optional<Case> longer{};
-  const SharedMemory* longer_inputs = nullptr;
-  bool functions = false;             // say what each launches, too
-  std::vector<std::string> traced{};  // of these all functions, a library's too, by a trace after the timing
+  bool functions = false;       // say what each launches, too
   // Instead of times:
   bool dram = false;  // the bytes of device memory of a launch
   bool once = false;  // what each launches, in one launch that a profiler may watch; none that takes long
@@ -45,13 +40,8 @@ struct KernelTimes {
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
   std::string code;  // hash of the kernel's code in that build
   std::vector<LaunchedFunction> functions;
-  std::vector<CalledFunction> library_functions;
-  std::string no_trace;  // why these are not known
   std::optional<DramBytes> dram;
 };
-
-// Of a kernel in two processes of one build: what it launches is known where both say the same.
-void join_traces(const KernelTimes& before, KernelTimes& k);
 
 // Called once a kernel with the images of its outputs, null for inputs, in the order of the op's tensors.
 using JudgeOutputs = std::function<void(const std::string& kernel, const std::vector<std::byte*>& images)>;

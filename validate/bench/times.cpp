@@ -28,24 +28,6 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
   }
 }
 
-// What this side times in place of the row, with --plant.
-struct Planted {
-  Case c;
-  std::unique_ptr<FilledInputs> inputs;
-  std::string why_not;
-};
-
-Planted planted_for(const BenchShape& shape, const BenchFlags& flags) {
-  if (!(flags.plant > 0)) return {};
-  for (const Case& longer : bench_longer(*shape.op, shape.c, flags.plant)) {
-    auto inputs = std::make_unique<FilledInputs>(*shape.op, longer);
-    const std::unique_ptr<Problem> problem = shape.op->make();
-    attach(*problem, longer, inputs->packing.placements, inputs->images);
-    if (problem->legal()) return {longer, std::move(inputs), ""};
-  }
-  return {{}, nullptr, fmt::format("too few rows to plant {} %: one more would be more than half of that too much", flags.plant)};
-}
-
 // What is too slow for one side is left out for both, else a kernel at the edge of that would be a row that was lost.
 void leave_out_for_both(std::vector<Timed> (&all)[2]) {
   for (std::size_t i = 0; i < all[0].size(); ++i)
@@ -59,11 +41,6 @@ void leave_out_for_both(std::vector<Timed> (&all)[2]) {
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out) {
   constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and those of --ab, in one process of a build
-  const Planted planted = planted_for(shape, flags);
-  if (!planted.why_not.empty()) {
-    for (const Kernel* k : bench_candidates(shape, flags)) leave_out(shape, *k, planted.why_not, out, true);
-    return true;
-  }
   const RowJudge row(*shape.op, shape.c);
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
@@ -82,13 +59,8 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t.first.left_out.empty()) order.kernels.emplace_back(t.kernel->name);
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
-      order.rest_s = flags.rest_s;
       order.leave_out_slow = order.functions = turn == 0;
-      if (flags.library_functions)
-        for (const Timed& t : side)
-          if (is_vendor(*t.kernel)) order.traced.emplace_back(t.kernel->name);
       order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
-      if (planted.inputs && which == 0) order.longer = planted.c, order.longer_inputs = &planted.inputs->memory;
       const auto at = [&](const std::string& name) {
         return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
       };
@@ -103,7 +75,6 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
         k.cold_us.clear(), k.steady.us.clear();
         if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
-        join_traces(t->first, k);
         t->first = k;
       }
       if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);

@@ -150,11 +150,9 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
 void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
     throw BadInput("--memory runs nothing: there is nothing for --sites, --times-only or --ab");
-  if (flags.alone && flags.selection.kernels.empty()) throw BadInput("--alone needs --kernel: the kernels to time");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
   if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
-  if (flags.plant > 0 && flags.ab.empty()) throw BadInput("--plant is for --ab: it makes this side slower than the other");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
   if (!flags.ab.empty()) require_writable(flags.ab_json);
@@ -163,17 +161,13 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (backend_name == "cuda") {
     if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
       throw BadInput("--once times and counts nothing: there is nothing for --memory, --dram, --sites, --times-only or --ab");
-    if (flags.memory && (flags.dram || flags.resources || flags.library_functions))
-      throw BadInput("--memory runs nothing: there is nothing for --dram, --resources or --library-functions");
-    if (flags.once && flags.library_functions)
-      throw BadInput("--library-functions traces beside the timing, and --once times nothing");
+    if (flags.memory && (flags.dram || flags.resources))
+      throw BadInput("--memory runs nothing: there is nothing for --dram or --resources");
     return;
   }
   if (flags.dram) throw BadInput("--dram: simt has no counters of device memory; it needs a GPU, --backend cuda");
   if (flags.resources)
     throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
-  if (flags.library_functions)
-    throw BadInput("--library-functions: no library launches anything on simt; it needs a GPU, --backend cuda");
   if (flags.once) throw BadInput("--once: there is no profiler to launch for on simt; it needs a GPU, --backend cuda");
 }
 
@@ -215,8 +209,7 @@ int bench_command(const BenchFlags& flags) {
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;
   compare.files = {flags.ab_json, flags.json}, compare.seed = flags.selection.seed;
-  fmt::print("\n{} -> this build, in turns{}\n\n", flags.ab,
-             flags.plant > 0 ? fmt::format(", {} % more work planted in this one", flags.plant) : "");
+  fmt::print("\n{} -> this build, in turns\n\n", flags.ab);
   return compare_command(compare);
 }
 

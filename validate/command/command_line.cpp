@@ -178,25 +178,14 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--seconds", f->seconds, "of timing for each row")
       ->capture_default_str()
       ->check(number("seconds", 0.01, 60, "0.01 to 60 seconds"));
-  bench.add_option("--rest", f->rest_s, "seconds without work before each launch, so that long ones meet no limit of power")
-      ->check(number("seconds", 0, 10, "0 to 10 seconds"));
   bench.add_option("--processes", f->processes, "that time each row, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   bench.add_option("--ab", f->ab, "another build's validate: its processes take turns with this one's");
   bench.add_option("--ab-json", f->ab_json, "write the other build's records here");
-  bench
-      .add_option("--plant", f->plant,
-                  "with --ab: this side times a problem so many percent longer under the row's name, to calibrate compare")
-      ->check(number("percent", kAboveZero, 100, "a percentage above 0, at most 100"));
   bench.add_flag("--sites", f->sites, "bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench.add_flag("--memory", f->memory, "bytes of device memory instead, tensors and workspace: allocated, and not run");
   bench.add_flag("--dram", f->dram, "bytes of device memory too, by the GPU's counters, beside the formula's");
-  bench.add_flag("--library-functions", f->library_functions,
-                 "the functions that a library's kernels launch, by a trace after their timing");
-  bench.add_flag(
-      "--alone", f->alone,
-      "the kernels that --kernel names and none that ratios refer to: what runs between two launches heats the device");
   bench.add_flag("--resources", f->resources, "registers, shared memory and occupancy of each function too");
   bench.add_flag("--once", f->once,
                  "each kernel once instead, on the first row that it takes: for a profiler that watches (.ci/profile)");

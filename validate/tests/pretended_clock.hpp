@@ -27,13 +27,11 @@ class PretendedClock final : public Backend, public Clock {
  public:
   bool computes = true;
   Launcher slow = nullptr;  // this one takes long by the host's clock
-  int slow_runs = 1 << 30;  // the first so many times
   std::vector<Launcher> timed, launched_alone, launched_watched;
-  std::string why_no_dram, why_no_trace;
+  std::string why_no_dram;
   // With it, what a launch on these arguments takes, 40 times with some noise.
   std::function<double(const void* args)> work;
   std::uint64_t noise = 1;
-  double rested_s = -1;        // as the last timing was told
   std::map<double, int> runs;  // by that work, those that were not timed
 
   std::string_view name() const override { return "cuda"; }
@@ -50,14 +48,13 @@ class PretendedClock final : public Backend, public Clock {
     if (work) ++runs[work(args)];
     simt::configure({});
     simt::reset_counts();
-    if (launch_it == slow && slow_runs-- > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (launch_it == slow) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
   }
   Launcher launcher(const Kernel& k) const override { return k.on_simt; }
   Clock* clock() override { return this; }
   int arch() const override { return 90; }
-  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double, double rest_s) override {
-    rested_s = rest_s;
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double) override {
     std::vector<std::vector<double>> us;
     for (const TimedLaunch& k : kernels) {
       timed.push_back(k.launcher);
@@ -80,10 +77,6 @@ class PretendedClock final : public Backend, public Clock {
   std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
     (watched ? launched_watched : launched_alone).push_back(k.launcher);
     return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
-  }
-  std::vector<CalledFunction> traced(const TimedLaunch&) override {
-    if (!why_no_trace.empty()) throw std::runtime_error(why_no_trace);
-    return {{"split", 8}, {"library_gemm", 132}};
   }
   // Kernel number i reads 1000·(i + 1) bytes and writes 10.
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
@@ -145,22 +138,27 @@ inline BenchRows timed(PretendedClock& machine, const std::string& line, const B
   return timed(machine, shape_of(line), flags, ceilings);
 }
 
-// Two sides that take turns on one machine, whose launches cost what their rows do.
+// Two sides that take turns, each on its machine.  A launch costs what its rows do, on this side's `factor` times as much.
 struct BothSides {
   Side now{"_now"}, base{"_base"};
   bool sound = false;
-  BothSides(PretendedClock& machine, const BenchShape& shape, BenchFlags flags) {
+  BothSides(PretendedClock& machine, const BenchShape& shape, BenchFlags flags, double factor = 1) {
     flags.ab = "this program";
-    machine.work = [](const void* args) {
+    PretendedClock other;
+    other.noise = 2;
+    other.work = [](const void* args) {
       return static_cast<double>(static_cast<const layernorm_residual::Args*>(args)->x.shape[0]);
     };
+    machine.work = [factor, rows = other.work](const void* args) { return factor * rows(args); };
     RunHead head;
     head.backend = "cuda", head.device = "one";
     now.out.start(head), base.out.start(head);
     BenchTimers timers;
     timers.other_out = &base.out;
-    for (auto& side : timers.sides)
-      for (int i = 0; i < flags.processes; ++i) side.push_back(std::make_unique<LocalTimer>(machine));
+    for (int i = 0; i < flags.processes; ++i) {
+      timers.sides[0].push_back(std::make_unique<LocalTimer>(machine));
+      timers.sides[1].push_back(std::make_unique<LocalTimer>(other));
+    }
     sound = bench_times(timers, shape, flags, {.copy = 1e9, .matrix = {}}, now.out);
   }
 };

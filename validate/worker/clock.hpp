@@ -36,21 +36,13 @@ struct LaunchedFunction {
   double occupancy = 0;                               // the share of a multiprocessor's threads that they are
 };
 
-// A function of the device, as one launch had it, be it ours or a library's; "memset" is the driver's.
-struct CalledFunction {
-  std::string name;        // short, as LaunchedFunction has it
-  std::size_t blocks = 0;  // of the grid; of a memset 0
-  bool operator==(const CalledFunction&) const = default;
-};
-
 class Clock {
  public:
   virtual ~Clock() = default;
 
   // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
-  // L2 cache is flushed before each, after `rest_s` seconds without work.  About `seconds` long, at least 30 and at most 1000
-  // launches of each.
-  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds, double rest_s) = 0;
+  // L2 cache is flushed before each.  About `seconds` long, at least 30 and at most 1000 launches of each.
+  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds) = 0;
   // Microseconds a launch in steady state: the same problem again and again, its data where the caches keep it.  `about_us`: a
   // launch of each, roughly.
   virtual std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& /*about_us*/) {
@@ -59,8 +51,6 @@ class Clock {
   // The functions of one launch, in order; those that a library launches are not seen.  `watched`: a profiler that waits for it
   // (ncu --profile-from-start off) sees this launch.
   virtual std::vector<LaunchedFunction> launched(const TimedLaunch&, bool /*watched*/) { return {}; }
-  // All functions of one launch, in order, a library's too.  Throws std::runtime_error with the reason where nobody can tell.
-  virtual std::vector<CalledFunction> traced(const TimedLaunch&) { throw std::runtime_error("this backend traces nothing"); }
   // What one launch of each moves, by the device's own counters, from a cache that holds nothing of it until all that it wrote is
   // in memory.  `about_s`: how long a launch of each takes, roughly.  Throws std::runtime_error with the reason where there are
   // no such counters, or none for us.

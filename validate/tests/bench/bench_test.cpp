@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "pretended_clock.hpp"
-#include "validate/bench/device.hpp"
-#include "validate/bench/judge_row.hpp"
+#include "validate/records/record_file.hpp"
+#include "validate/records/regression.hpp"
 
 namespace assay {
 
@@ -43,13 +43,6 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
   CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
   CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
-  // What a launch rests before it is timed is said to the clock and in the record.
-  CHECK(machine.rested_s == 0);
-  CHECK_FALSE(two.contains("rest_s"));
-  flags.rest_s = 0.01;
-  const BenchRows rested = timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}});
-  CHECK(machine.rested_s == 0.01);
-  CHECK(rested.of("naive").at("rest_s") == 0.01);
 }
 
 TEST_CASE("bench: bytes by the counters and the functions launched go with a row; counters that fail leave it as it is") {
@@ -80,34 +73,72 @@ TEST_CASE("bench: bytes by the counters and the functions launched go with a row
   CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
 }
 
-TEST_CASE("bench: what a library launches is traced after the timing, of those asked for, and known where processes agree") {
+TEST_CASE("bench: a row's place in a suite and a kernel's in the ladder") {
   PretendedClock machine;
-  LocalTimer timer(machine);
-  const BenchShape shape = shape_of("layernorm_residual f16 rows=9 cols=72 seed=1");
-  const RowJudge row(*shape.op, shape.c);
-  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive", "block_row"}};
-  order.traced = {"block_row"};
-  const std::vector<KernelTimes> times = timer.time(order, row.inputs(), {});
-  CHECK(times.at(0).library_functions.empty());
-  CHECK((times.at(1).library_functions == std::vector<CalledFunction>{{"split", 8}, {"library_gemm", 132}}));
-  CHECK(called_from(json_of(times[1].library_functions)) == times[1].library_functions);
-  machine.why_no_trace = "no CUPTI here";
-  const std::vector<KernelTimes> without = timer.time(order, row.inputs(), {});
-  CHECK((without.at(1).no_trace == "no CUPTI here" && without[1].left_out.empty() && !without[1].cold_us.empty()));
-  CHECK(without[0].no_trace.empty());
+  BenchFlags flags;
+  BenchShape shape = shape_of("layernorm_residual f16 rows=2 cols=9000 seed=1");
+  const Json none = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}}).of("naive");
+  for (const char* key : {"suite", "step"}) CHECK_FALSE(none.contains(key));
+  shape.ladder = {"naive", "warp_row", "block_row"};
+  shape.place = RowOfSuite{"a-suite", "a table", "a label", {{"ms", 0.5}, {"device", "T4"}}};
+  const BenchRows rows = timed(machine, shape, flags, {.copy = 1e9, .matrix = {}});
+  CHECK(rows.of("naive").at("step") == 0);
+  CHECK(rows.of("block_row").at("step") == 2);
+  CHECK_FALSE(rows.of("unfused").contains("step"));
+  const Json place{
+      {"name", "a-suite"}, {"table", "a table"}, {"label", "a label"}, {"reported", {{"ms", 0.5}, {"device", "T4"}}}};
+  CHECK(rows.of("naive").at("suite") == place);
+  REQUIRE(rows.of("warp_row").at("record") == "left_out");
+  CHECK(rows.of("warp_row").at("suite") == place);
+}
 
-  KernelTimes first = times[1], same = times[1], other = times[1], none = times[0], failed = without[1];
-  join_traces(none, first);
-  CHECK(first.library_functions == times[1].library_functions);
-  join_traces(first, same);
-  CHECK((same.no_trace.empty() && same.library_functions == first.library_functions));
-  other.library_functions[1].blocks = 131;
-  join_traces(first, other);
-  CHECK((other.no_trace == "its processes launched different functions" && other.library_functions.empty()));
-  join_traces(other, same);
-  CHECK((same.no_trace == other.no_trace && same.library_functions.empty()));
-  join_traces(first, failed);
-  CHECK(failed.no_trace == "no CUPTI here");
+TEST_CASE("bench --ab: outputs are judged once a side, and what one side cannot time has no row on either") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.processes = 2;
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=100 cols=72 seed=1");
+  BothSides both(machine, shape, flags);
+  CHECK(both.sound);
+  const std::vector<Json> now = both.now.records(), base = both.base.records();
+  REQUIRE(now.size() == 5);
+  REQUIRE(base.size() == 5);
+  for (std::size_t i = 1; i < 5; ++i) {
+    CHECK(now[i].at("kernel") == base[i].at("kernel"));
+    CHECK(now[i].at("shape") == "rows=100 cols=72");
+    for (const Json& j : {now[i], base[i]}) {
+      CHECK(j.at("time_us").at("median").get<double>() == Approx(100.2).epsilon(2e-3));
+      CHECK(j.at("margin_after_timing") == now[i].at("margin_after_timing"));
+      CHECK(j.at("processes_judged") == 1);
+    }
+  }
+  // Four kernels: four estimates in each of two processes, and one judged launch.
+  CHECK(machine.runs == std::map<double, int>{{100, 2 * 4 * 4 + 4}});
+  machine.computes = false;
+  BothSides wrong(machine, shape, flags);
+  CHECK_FALSE(wrong.sound);
+  CHECK(wrong.now.records().at(1).at("margin_after_timing") == "inf");
+  CHECK(wrong.base.records().at(1).at("margin_after_timing") == base[1].at("margin_after_timing"));
+  machine.computes = true;
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  BothSides slow(machine, shape, flags);
+  for (Side* side : {&slow.base, &slow.now})
+    for (const Json& j : side->records())
+      if (j.value("kernel", "") == "naive") CHECK(j.at("record") == "left_out");
+}
+
+TEST_CASE("bench --ab: one build against itself is SAME, one that takes longer is SLOWER") {
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=100 cols=72 seed=1");
+  for (const double percent : {0.0, 3.0, 5.0, 10.0}) {
+    PretendedClock machine;
+    BothSides both(machine, shape, {}, 1 + percent / 100);
+    both.now.records(), both.base.records();
+    const RecordFile base = read_records(both.base.file), now = read_records(both.now.file);
+    const Difference d = difference(base, now, {});
+    REQUIRE(d.times.size() == 4);
+    CHECK(d.regressions.empty());
+    CHECK(d.count(percent > 0 ? Change::slower : Change::same) == 4);
+    for (const TimeChange& t : d.times) CHECK(100 * (t.ratio - 1) == Approx(percent).margin(0.15));
+  }
 }
 
 TEST_CASE("bench: --once launches each kernel on the first row that it is quick on") {

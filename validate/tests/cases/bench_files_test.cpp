@@ -151,7 +151,6 @@ TEST_CASE("bench files: every row of a suite is a legal case, once") {
           CHECK(bytes < (std::size_t{400} << 20));
           CHECK_FALSE(row.entry.kernels.empty());
           CHECK(std::count(row.entry.kernels.begin(), row.entry.kernels.end(), "naive") == 0);
-          for (const double percent : {3.0, 5.0, 10.0}) CHECK_FALSE(bench_longer(*op, c, percent).empty());
         }
       }
     }

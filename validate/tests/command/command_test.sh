@@ -22,11 +22,7 @@ works "$validate" bench --backend simt --memory --op attention_forward --dtype f
 same "bench --memory: workspace of unfused" $((32 * 4096 * 4096 * 2)) "$(grep '"unfused"' memory.jsonl | field /dev/stdin workspace_bytes)"
 same "bench --memory: tensors" $(((4 * 4096 * 32 * 128) * 2 + 32 * 4096 * 4)) "$(field memory.jsonl tensor_bytes | sort -u)"
 holds "bench --memory: a kernel without workspace" "$(grep mma_tiled "$tmp/out")" "-100.0 %"
-works "$validate" bench --backend simt --memory --op attention_forward --kernel mma_tiled --alone --dtype f16 --json memory.jsonl
-same "bench --alone: nothing that ratios refer to" 0 "$(grep -c '"unfused"' memory.jsonl)"
-for value in -1 nan 11; do refuses "--rest" "$validate" bench --backend simt --rest=$value; done
 for value in 0 nan 61; do refuses "--seconds" "$validate" bench --backend simt --seconds=$value; done
-refuses "--alone needs --kernel" "$validate" bench --backend simt --alone
 refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
 works "$validate" bench --backend simt --memory --suite ln-residual --dtype f16 --json memory.jsonl
 holds "bench --suite: a table's title" "$out" "ln-residual · Fused LayerNorm + residual against PyTorch"
@@ -34,21 +30,15 @@ same "bench --suite: kernels on rows" 24 "$(grep -c '"memory"' memory.jsonl)"
 holds "bench --suite: of the whole file" "$(head -1 memory.jsonl)" '"suite":"ln-residual"'
 refuses "Did you mean 'ln-residual'?" "$validate" bench --backend simt --suite ln-residul
 refuses "--suite and --shape" "$validate" bench --backend simt --suite hopper --shape rows=1
-refuses "--plant is for --ab" "$validate" bench --backend simt --plant 3
-for value in 0 -1 x nan 101; do refuses "is not a percentage" "$validate" bench --plant=$value; done
 
-# --- what a timing process is asked: a longer problem in place of the row
-head -c 1024 /dev/zero >bytes
+# --- what a timing process is asked
+head -c 512 /dev/zero >bytes
 row='"kernels":["naive"],"seconds":0.01,"leave_out_slow":false,"judge":true,"outputs":"bytes","output_bytes":512'
-row='{"line":"softmax f16 rows=32 cols=8 seed=1","inputs":"bytes","input_bytes":512,'$row
-asked() { "$validate" timer simt <<<"$row${1:+,\"longer\":$1}}" | tail -1; }
-holds "timer: the row" "$(asked)" "no clock"
-holds "timer: longer" "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"bytes","input_bytes":1024}')" "no clock"
-holds "timer: longer, placed otherwise" \
-  "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"bytes","input_bytes":512}')" "places the tensors otherwise"
-holds "timer: longer, no inputs" \
-  "$(asked '{"line":"softmax f16 rows=64 cols=8 seed=1","inputs":"none","input_bytes":1024}')" "cannot open none"
-for flag in --dram --resources --library-functions --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
+asked() { "$validate" timer simt <<<"{\"line\":\"softmax f16 rows=32 cols=8 seed=1\",\"inputs\":\"$1\",\"input_bytes\":$2,$row}" | tail -1; }
+holds "timer: a row" "$(asked bytes 512)" "no clock"
+holds "timer: placed otherwise" "$(asked bytes 1024)" "places the tensors otherwise"
+holds "timer: no inputs" "$(asked none 512)" "cannot open none"
+for flag in --dram --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
 works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
 same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
 same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \
