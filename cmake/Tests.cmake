@@ -39,15 +39,16 @@ set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOU
 # Conformance: every kernel over every suite that a CPU can run; on a GPU over the full suite.  The kernels of an op run together,
 # since computing goldens is most of the work.  Results of smoke cases on simt must equal recorded GPU results: the verdict
 # always, and every bit if the kernel uses no elementary function.
+set(on_simt --backend simt --timeout 3600)  # seconds that no case takes but one that hangs, on the slowest host
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl)
 foreach(file ${recorded})
   file(READ "${file}" on_record_${file})
 endforeach()
 foreach(op ${ASSAY_OPS})
   set(conformance simt.${op}.edges simt.${op}.models)
-  add_test(NAME simt.${op}.edges COMMAND validate run --backend simt --op ${op} --suite edges --jobs 1)
-  add_test(NAME simt.${op}.models COMMAND validate run --backend simt --op ${op} --suite models --jobs 1)
-  set(smoke validate run --backend simt --op ${op} --suite smoke --jobs 1)
+  add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} --op ${op} --suite edges --jobs 1)
+  add_test(NAME simt.${op}.models COMMAND validate run ${on_simt} --op ${op} --suite models --jobs 1)
+  set(smoke validate run ${on_simt} --op ${op} --suite smoke --jobs 1)
   set(same_as "")
   foreach(file ${recorded})
     string(FIND "${on_record_${file}}" "\"op\":\"${op}\"" at)
@@ -96,13 +97,13 @@ if(TARGET validate-watch)
   set_tests_properties(simt.observe PROPERTIES LABELS cpu)
 endif()
 foreach(op ${ASSAY_OPS})
-  add_test(NAME watch.${op} COMMAND ${watching} run --backend simt --op ${op} --suite watch --watch --jobs 1)
+  add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --jobs 1)
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
 endforeach()
 
 # False alarms: no correct kernel may fail on random shapes and values.
 foreach(seed 1 2 3)
-  add_test(NAME simt.random.seed_${seed} COMMAND validate run --backend simt --suite random --count 20 --seed ${seed} --jobs 1)
+  add_test(NAME simt.random.seed_${seed} COMMAND validate run ${on_simt} --suite random --count 20 --seed ${seed} --jobs 1)
   set_tests_properties(simt.random.seed_${seed} PROPERTIES LABELS simt)
 endforeach()
 
@@ -112,17 +113,17 @@ list(REMOVE_DUPLICATES variants)
 list(JOIN variants "," variants)
 foreach(suite smoke random)
   add_test(NAME simt.variants.${suite}
-    COMMAND validate-trial run --backend simt --kernel ${variants} --suite ${suite} --count 30 --seed 6)
+    COMMAND validate-trial run ${on_simt} --kernel ${variants} --suite ${suite} --count 30 --seed 6)
   set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
 endforeach()
 
 # The faults are not trivial: every broken kernel passes some smoke case, and half of them pass a conventional test (allclose).
-add_test(NAME simt.corpus COMMAND validate-trial selfcheck --backend simt --suite smoke --corpus)
+add_test(NAME simt.corpus COMMAND validate-trial selfcheck ${on_simt} --suite smoke --corpus)
 set_tests_properties(simt.corpus PROPERTIES LABELS simt)
 
 # The judge's trial: every broken kernel must fail.
 foreach(op ${ASSAY_OPS})
-  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck --backend simt --op ${op} --suite edges)
+  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} --op ${op} --suite edges)
   set_tests_properties(simt.${op}.broken PROPERTIES LABELS simt)
   add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
   set_tests_properties(gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
@@ -142,22 +143,21 @@ endif()
 foreach(test command/command command/signals worker/hostile command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  set_tests_properties(${name} PROPERTIES LABELS cpu TIMEOUT 300 RESOURCE_LOCK hostile)  # they count processes
+  set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 if(ASSAY_GPU)
   add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
-  set_tests_properties(gpu.hostile PROPERTIES LABELS gpu TIMEOUT 600 RUN_SERIAL ON)
+  set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)
 endif()
 add_test(NAME compare COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/compare_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 add_test(NAME report COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/report/report_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-set_tests_properties(compare report PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
-set_tests_properties(report PROPERTIES RUN_SERIAL ON)  # it measures the time to make a page
+set_tests_properties(compare report PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/problem/captured_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-set_tests_properties(captured PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
+set_tests_properties(captured PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/bench/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-set_tests_properties(pytorch_rows PROPERTIES LABELS cpu TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(pytorch_rows PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/records/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-set_tests_properties(record_scripts PROPERTIES LABELS cpu TIMEOUT 120 SKIP_RETURN_CODE 77)
+set_tests_properties(record_scripts PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)
@@ -186,12 +186,12 @@ add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT
 # Records of a run must match reports/schema.json.
 set(ASSAY_RECORDS "${PROJECT_BINARY_DIR}/records")
 file(MAKE_DIRECTORY "${ASSAY_RECORDS}")
-add_test(NAME records.run COMMAND validate run --backend simt --suite sanitize --sectors --json "${ASSAY_RECORDS}/run.jsonl")
+add_test(NAME records.run COMMAND validate run ${on_simt} --suite sanitize --sectors --json "${ASSAY_RECORDS}/run.jsonl")
 add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/bench.jsonl")
 add_test(NAME records.memory COMMAND validate bench --backend simt --memory --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/memory.jsonl")
-add_test(NAME records.broken COMMAND validate-trial selfcheck --backend simt --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.broken COMMAND validate-trial selfcheck ${on_simt} --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
 # Converts a table of ncu, and rejects other input by name.
 add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}")
@@ -204,12 +204,14 @@ set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken k
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.install
-  tree.add_a_room records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu TIMEOUT 300)
+  tree.add_a_room records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 
 # Tests share the processors: idle OpenMP threads must not spin.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT OMP_WAIT_POLICY=passive)
+# No verdict is about time: this ends what hangs, on the slowest host and beside whatever else it does.
+set_property(TEST ${all_tests} PROPERTY TIMEOUT 7200)
 
 # The longest tests start first, so that no processor idles at the end; COST is their time in seconds.  Tests that use both
 # processors start before all others.

@@ -23,7 +23,7 @@ template <class Kernel, class... Args>
 Finding found(Kernel kernel, unsigned threads, Args... args) {
   Finding first;
   for (const Order order : kOrders) {
-    const Configured configured({.order = order, .seed = 3, .time_limit_s = 5});
+    const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s});
     const Finding f = finding_of([&] { run_shared(kernel, threads, 1024, args...); });
     if (order != Order::forward) CHECK(f.kind == first.kind);
     if (order == Order::forward) first = f;
@@ -292,8 +292,9 @@ TEST_CASE("the clock runs on while copies are in flight", "[simt]") {
     while (ld(p + 1) == 0) {
     }
   };
-  const Configured configured({.time_limit_s = 0.2});
+  simt::configure({.time_limit_s = 0.2});
   CHECK(finding_of([&] { run_shared(waits_for_ever, 1, 64, x.get()); }).kind == "time_limit");
+  const Configured configured({.time_limit_s = kHang_s});
   const auto lets_others_on = +[](int* p) {  // the second thread's store ends the first one's loop
     cp_async<4>(shared_memory<int>() + threadIdx.x, p);
     if (threadIdx.x == 0)

@@ -198,7 +198,7 @@ TEST_CASE("wavefronts of a request, by the width of its accesses and their dista
   CHECK(wavefronts(Vec<float, 4>{}, 9) == 4);
 }
 
-TEST_CASE("what watching costs an access", "[simt][watch][cost]") {
+TEST_CASE("what watching costs an access", "[.cost]") {
   constexpr int n = 1024, times = 200;
   const Buffer<Vec<float, 4>> x(n, "x"), y(n, "y");
   const auto four = +[](const float* from, float* to, int) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "validate/problem/image.hpp"
@@ -60,12 +59,12 @@ class DeviceProblem {
 
   // Seconds of a launch on the host's clock: the least of four, or of as many as half a second allows.  The first loads code
   // and lets a library choose its algorithm.
-  double estimate(const Kernel& k) const {
+  double estimate(const Clock& clock, const Kernel& k) const {
     double least = 0, sum = 0;
     for (int times = 0; times < 4 && sum < 0.5; ++times) {
-      const auto start = std::chrono::steady_clock::now();
+      const double start = clock.now_s();
       run_once(k, *problems_[0]);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double seconds = clock.now_s() - start;
       least = times ? std::min(least, seconds) : seconds;
       sum += seconds;
     }
@@ -125,7 +124,8 @@ struct Candidate {
   double estimate_s = 0;
 };
 
-std::vector<Candidate> candidates_of(DeviceProblem& device, const TimingOrder& order, std::vector<KernelTimes>& all) {
+std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, const TimingOrder& order,
+                                     std::vector<KernelTimes>& all) {
   std::vector<Candidate> chosen;
   for (std::size_t i = 0; i < order.kernels.size(); ++i) {
     KernelTimes& t = all[i];
@@ -137,7 +137,7 @@ std::vector<Candidate> candidates_of(DeviceProblem& device, const TimingOrder& o
   for (const Candidate& c : chosen) device.reserve_workspace(*c.kernel);
   std::erase_if(chosen, [&](Candidate& c) {
     try {
-      c.estimate_s = device.estimate(*c.kernel);
+      c.estimate_s = device.estimate(clock, *c.kernel);
     } catch (const std::runtime_error& e) {
       c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
     }
@@ -209,7 +209,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   std::vector<KernelTimes> all(order.kernels.size());
   Clock& clock = clock_of(backend_);
   DeviceProblem device(backend_, *order.op, order.c, inputs.data());
-  std::vector<Candidate> chosen = candidates_of(device, order, all);
+  std::vector<Candidate> chosen = candidates_of(clock, device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;
   if (order.once) {

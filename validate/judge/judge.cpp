@@ -258,6 +258,7 @@ class Run {
     for (Lane& lane : lanes_)
       if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
     polled.push_back({crew_.ended(), POLLIN, 0});
+    const HostClock::time_point before = HostClock::now();  // an answer that comes while others are taken in is not late
     ::poll(polled.data(), polled.size(), milliseconds);
     if (polled.back().revents) crew_.forget_ended();
     for (std::size_t i = 0; i < who.size(); ++i) {
@@ -268,7 +269,7 @@ class Run {
           take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
         else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
         else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
-      } else if (seconds_since(lane.sent) > options_.timeout_s) {
+      } else if (std::chrono::duration<double>(before - lane.sent).count() > options_.timeout_s) {
         take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }

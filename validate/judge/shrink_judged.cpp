@@ -9,7 +9,9 @@
 namespace assay {
 
 Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds) {
-  constexpr double kLongestTrial = 2;  // seconds; a hang costs that much each time
+  // Seconds; a hang costs that much each time.  What failed otherwise is tried under the limit that it was judged under: on a
+  // slow host it would be a hang under a shorter one, and no longer the same failure.
+  constexpr double kLongestHang = 2;
   using HostClock = std::chrono::steady_clock;
   const HostClock::time_point start = HostClock::now();
   const auto spent = [&] { return std::chrono::duration<double>(HostClock::now() - start).count(); };
@@ -38,7 +40,8 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
     std::vector<Task> tasks;
     for (const Case& c : cases) tasks.push_back({op, c, {kernel}});
     JudgeOptions of = options;
-    of.budget_s = left, of.timeout_s = std::min(options.timeout_s, kLongestTrial), of.jobs = 1;
+    of.budget_s = left, of.jobs = 1;
+    if (failed.verdict == Verdict::timeout) of.timeout_s = std::min(options.timeout_s, kLongestHang);
     of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
     of.relations = Relations::all, of.power = nullptr;
     of.wanted = [&](const Task& t) { return wanted(static_cast<std::size_t>(&t - tasks.data())) && legal(t.c); };

@@ -2,6 +2,7 @@
 // What times kernels on a machine, and counts what they move and take.  CUDA implements it (validate/backends).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,10 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
+  // Seconds of the host's clock, by which a launch is estimated before the device's own clock times it.
+  virtual double now_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
   // Microseconds of each launch, by the device's clock, the kernels taking turns so that they meet the same machine; the
   // L2 cache is flushed before each.  About `seconds` long, at least 30 and at most 1000 launches of each.
   virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds) = 0;

@@ -102,7 +102,7 @@ std::string WorkerProcess::cause_of_death() {
   int status = 0;
   pid_t ended = 0;
   // A process's socket closes a little before its status is there; one that closed it and lives on is not waited for.
-  for (int i = 0; i < 200 && !babbled_ && ended == 0; ++i) {
+  for (int i = 0; i < 2000 && !babbled_ && ended == 0; ++i) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);
   }

@@ -158,7 +158,7 @@ TEST_CASE("bench: --once launches each kernel on the first row that it is quick 
     out.json = std::make_unique<JsonLines>(file.string());
     BenchFlags flags;
     flags.selection.no_vendor = true;
-    bench_once(machine, rows, flags, out, false);
+    printed_by([&] { bench_once(machine, rows, flags, out, false); });
   }
   std::ifstream in(file);
   std::vector<Json> records;
@@ -238,13 +238,27 @@ TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
   const BenchRows patient = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
   CHECK(patient.sound);
   CHECK(patient.of("naive").at("record") == "left_out");
-  CHECK(patient.of("naive").at("reason").get<std::string>().find("times the fastest") != std::string::npos);
+  CHECK(patient.of("naive").at("reason") == "100.0 ms, 5000 times the fastest");
   CHECK(patient.of("unfused").at("record") == "bench");
   machine.slow = nullptr;
   machine.computes = false;
   const BenchRows wrong = timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", flags, {.copy = 1e9, .matrix = {}});
   CHECK_FALSE(wrong.sound);
   CHECK(wrong.of("naive").at("margin_after_timing") == "inf");
+  CHECK(wrong.shown.find("  WRONG: err/bound inf\n") != std::string::npos);
+}
+
+TEST_CASE("bench: slow is what takes more than 50 times as long as the fastest, and more than 20 ms") {
+  PretendedClock machine;
+  machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
+  const auto of_slow = [&](double fastest_s, double slow_s) {
+    machine.launch_s = fastest_s, machine.slow_s = slow_s;
+    return timed(machine, "layernorm_residual f16 rows=2 cols=72 seed=1", {}, {.copy = 1e9, .matrix = {}}).of("naive");
+  };
+  CHECK(of_slow(20e-6, 19e-3).at("record") == "bench");
+  CHECK(of_slow(20e-6, 21e-3).at("reason") == "21.0 ms, 1050 times the fastest");
+  CHECK(of_slow(2e-3, 99e-3).at("record") == "bench");
+  CHECK(of_slow(2e-3, 102e-3).at("reason") == "102.0 ms, 51 times the fastest");
 }
 
 }  // namespace assay

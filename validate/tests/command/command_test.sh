@@ -54,7 +54,7 @@ same "selfcheck --md" 1 "$(grep -c '^\*\*1 of 1 broken kernels caught' "$tmp/sel
 rm "$tmp/selfcheck.md"
 
 # --- exit codes
-exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt
+exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --shrink $hangs
 holds "$called" "$out" "failed: "
 for part in "y[row 0, col " "label          deterministic" "validate replay '$op/unbiased_variance f32 rows=1 cols=1 seed=0'"; do holds "$called" "$out" "$part"; done
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --no-shrink
@@ -199,7 +199,7 @@ same "--op twice" "$("$validate" list cases --op $op | tail -1)" "$("$validate" 
 exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g.jsonl
 same "skipped for the budget" "$(grep -c '"record":"case"' g.jsonl)" "$(grep -c '"verdict":"skipped","reason":"the budget' g.jsonl)"
 holds "$called" "$out" "skipped: the budget"
-exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --json h.jsonl
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --shrink $hangs --json h.jsonl
 same "--fail-fast" 1 "$(grep '"record":"case"' h.jsonl | grep -c '"verdict":"crashed"')"
 same "--fail-fast, shrunk" 1 "$(grep '"record":"shrunk"' h.jsonl | grep -c '"label":"deterministic"')"
 holds "$called" "$out" "  smallest   "
@@ -219,7 +219,7 @@ wider() {  # the lines of more than so many characters
 }
 if command -v script >/dev/null; then
   for columns in 80 160; do
-    TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
+    TERM=xterm timeout $hangs script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
       terminal </dev/null >/dev/null 2>&1
     # What a terminal would show: of each line, what follows the last return to its start.
     shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)

@@ -70,7 +70,7 @@ def send(method, session=None, **parameters):
 try:
     target = send("Target.createTarget", url="about:blank")["targetId"]
     session = send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-    for domain in ("Page", "Runtime", "Log", "Network"): send(domain + ".enable", session)
+    for domain in ("Page", "Runtime", "Log", "Network", "Performance"): send(domain + ".enable", session)
     def value(expression):
         result = send("Runtime.evaluate", session, expression=expression, returnByValue=True)
         if "exceptionDetails" in result: raise RuntimeError(result["exceptionDetails"]["text"])
@@ -88,17 +88,19 @@ try:
         for kind in ("keyDown", "keyUp"): send("Input.dispatchKeyEvent", session, type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
 
     view(1280)
-    def open_page():
-        send("Page.navigate", session, url="about:blank")
-        while value("location.href") != "about:blank": time.sleep(0.05)
-        start = time.time()
-        send("Page.navigate", session, url="file://" + page)
-        while value("document.documentElement?.dataset.ready") != "yes" and time.time() - start < 20: time.sleep(0.05)
-        return time.time() - start
-    opened = min(open_page() for _ in range(3))  # what the page needs, not what a busy machine adds to it
-    check("it is ready within 2 s", opened < 2, f"{opened:.2f} s")
+    send("Page.setLifecycleEventsEnabled", session, enabled=True)
+    start = time.time()
+    loader = send("Page.navigate", session, url="file://" + page)["loaderId"]
+    def is_load(e): return e.get("method") == "Page.lifecycleEvent" and (e["params"]["name"], e["params"]["loaderId"]) == ("load", loader)
+    while not any(is_load(e) for e in events): events.append(receive())
+    opened = time.time() - start  # told, not judged: what it asks of a browser is counted
+    check("it is ready once it is loaded", value("document.documentElement.dataset.ready") == "yes")
+    work = {m["name"]: m["value"] for m in send("Performance.getMetrics", session)["metrics"]}
+    check("times that it was laid out by then", work["LayoutCount"] <= 20, work["LayoutCount"])
+    check("nodes", work["Nodes"] <= 150_000, work["Nodes"])
     charts = int(value("document.documentElement.dataset.charts") or 0)
-    check("charts", charts >= expected_charts, charts)
+    if value("typeof Chart") == "undefined": check("why there are no charts", "without Chart.js" in value("document.getElementById('nocharts').innerText"))
+    else: check("charts", charts >= expected_charts, charts)
     drawn = value("[...document.querySelectorAll('canvas')].filter((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v)).length")
     check("charts that are not blank", drawn == charts, drawn)
     check("the verdict", len(value("document.getElementById('verdict').textContent") or "") > 10)
