@@ -14,9 +14,9 @@
 #include "validate/backends/choice.hpp"
 #include "validate/bench/device_monitor.hpp"
 #include "validate/bench/timer.hpp"
-#include "validate/judge/selection.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/records/record.hpp"
+#include "validate/tasks/selection.hpp"
 #include "validate/worker/protocol.hpp"
 
 namespace assay {

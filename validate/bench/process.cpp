@@ -28,7 +28,7 @@
 #include "validate/base/version.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/bench/timer.hpp"
-#include "validate/judge/selection.hpp"
+#include "validate/tasks/selection.hpp"
 #include "validate/worker/protocol.hpp"
 
 extern char** environ;

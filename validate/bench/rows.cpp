@@ -13,8 +13,8 @@
 #include "validate/base/memory.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/cases/bench_file.hpp"
-#include "validate/judge/memory.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/tasks/memory.hpp"
 
 namespace assay {
 

@@ -11,7 +11,7 @@
 #include "validate/bench/bench.hpp"
 #include "validate/command/console.hpp"
 #include "validate/judge/judge.hpp"
-#include "validate/judge/selection.hpp"
+#include "validate/tasks/selection.hpp"
 
 namespace assay {
 

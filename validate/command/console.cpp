@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "validate/judge/pattern.hpp"
-#include "validate/judge/selection.hpp"
+#include "validate/tasks/selection.hpp"
 
 namespace assay {
 

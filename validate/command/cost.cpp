@@ -10,9 +10,9 @@
 #include "validate/base/memory.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/judge/compare.hpp"
-#include "validate/judge/memory.hpp"
 #include "validate/judge/prepare.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/tasks/memory.hpp"
 
 namespace assay {
 

@@ -16,6 +16,7 @@
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/console.hpp"
+#include "validate/records/render.hpp"
 
 namespace assay {
 

@@ -14,13 +14,13 @@
 #include <thread>
 #include <utility>
 
+#include "validate/base/crew.hpp"
 #include "validate/base/memory.hpp"
-#include "validate/judge/crew.hpp"
-#include "validate/judge/memory.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
 #include "validate/judge/settle.hpp"
 #include "validate/problem/relate.hpp"
+#include "validate/tasks/memory.hpp"
 #include "validate/worker/process.hpp"
 
 namespace assay {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "validate/judge/task.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/records/record.hpp"
+#include "validate/tasks/task.hpp"
 
 namespace assay {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "validate/base/error.hpp"
-#include "validate/judge/memory.hpp"
 #include "validate/problem/sample.hpp"
+#include "validate/tasks/memory.hpp"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "validate/judge/aggregate.hpp"
-#include "validate/judge/task.hpp"
+#include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "validate/judge/prepare.hpp"
-#include "validate/judge/task.hpp"
 #include "validate/judge/tiers.hpp"
 #include "validate/records/record.hpp"
+#include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
 

@@ -130,10 +130,6 @@ std::map<std::string, Outcome> outcomes_in(const std::string& path);
 std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path);  // `path` is for messages
 std::string digest_text(const Record&);                                                 // 16 hexadecimal digits, or empty
 
-// JUnit XML: a test suite per (op, kernel), a test case per record.
-std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);
-// Markdown for a CI summary, the worst failures inline.
-std::string to_markdown(const RunHead&, const std::vector<Record>&, const Tally&);
 // Writes a whole file or nothing.
 void write_whole(const std::string& path, const std::string& text);
 // Throws BadInput where a file could not be written, without touching what is there; for flags, before a long run.

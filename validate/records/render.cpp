@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as JUnit XML and as Markdown.
-#include <fmt/format.h>
+#include "validate/records/render.hpp"
 
-#include "validate/records/record.hpp"
+#include <fmt/format.h>
 
 namespace assay {
 

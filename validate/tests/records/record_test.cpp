@@ -12,6 +12,7 @@
 
 #include "catch_shim.hpp"
 #include "validate/base/error.hpp"
+#include "validate/records/render.hpp"
 
 using namespace assay;
 namespace fs = std::filesystem;

@@ -3,7 +3,7 @@
 // Expected: failed: asked for more memory than a worker may have.
 #include <cstddef>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, allocates_forever) {
 

@@ -3,7 +3,7 @@
 // Expected: crashed: something other than a reply was written to it.
 #include <sys/socket.h>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, answers_for_the_worker) {
 

@@ -4,7 +4,7 @@
 #undef NDEBUG
 #include <cassert>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, asserts) {
 

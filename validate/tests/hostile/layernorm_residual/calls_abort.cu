@@ -3,7 +3,7 @@
 // Expected: crashed, by SIGABRT.
 #include <cstdlib>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, calls_abort) {
 

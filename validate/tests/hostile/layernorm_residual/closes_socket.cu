@@ -3,7 +3,7 @@
 // Expected: crashed: the worker's socket was closed.
 #include <unistd.h>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, closes_socket) {
 

@@ -3,7 +3,7 @@
 // Expected: crashed, by whatever notices.
 #include <cstdlib>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, corrupts_heap) {
 

@@ -3,7 +3,7 @@
 // Expected: crashed: exited with code 3.
 #include <cstdlib>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, exits_in_order) {
 

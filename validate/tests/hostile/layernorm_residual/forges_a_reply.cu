@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, forges_a_reply) {
 

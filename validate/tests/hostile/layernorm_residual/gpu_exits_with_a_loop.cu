@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, gpu_exits_with_a_loop) {
 

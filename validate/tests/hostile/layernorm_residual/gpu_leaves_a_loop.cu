@@ -3,7 +3,7 @@
 // Expected: timeout: the device never becomes idle.
 #include <cuda_runtime.h>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, gpu_leaves_a_loop) {
 

@@ -3,7 +3,7 @@
 // Expected: failed: the context stays broken, and the next call says so.
 #include <cuda_runtime.h>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, gpu_poisons_context) {
 

@@ -3,7 +3,7 @@
 // Expected: failed or crashed, by the next call.
 #include <cuda_runtime.h>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, gpu_resets_device) {
 

@@ -3,7 +3,7 @@
 // Expected: skipped, with the reason, and never launched.
 #include <cstdlib>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, lacks_a_library) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: asks for a block of 4096 threads.
 // Expected: failed: bad_launch on simt, an invalid configuration on a GPU.
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, launches_too_many) {
 

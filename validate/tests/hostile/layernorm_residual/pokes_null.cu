@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: writes through a null pointer on the device, which ends a CUDA context.
 // Expected: failed: out_of_bounds on simt, an illegal address on a GPU.
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, pokes_null) {
 

@@ -3,7 +3,7 @@
 // Expected: passed, and nothing of it in the standard output of the run.
 #include <cstdio>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, prints) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: launches a thread that never ends.
 // Expected: timeout.
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, spins) {
 

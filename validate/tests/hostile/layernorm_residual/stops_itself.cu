@@ -3,7 +3,7 @@
 // Expected: timeout.
 #include <csignal>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, stops_itself) {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: declares that it takes no NaN and no infinity, and traps where it is given one.
 // Expected: unsupported there and never launched, whatever lies between the rows.
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, takes_finite) {
 

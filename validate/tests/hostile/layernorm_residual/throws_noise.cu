@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "validate/tests/hostile/layernorm_residual/plain.hpp"
+#include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, throws_noise) {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/memory.hpp"
+#include "validate/tasks/memory.hpp"
 
 #include <fmt/format.h>
 

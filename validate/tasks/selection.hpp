@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "validate/cases/suite.hpp"
-#include "validate/judge/task.hpp"
+#include "validate/tasks/task.hpp"
 
 namespace assay {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/selection.hpp"
+#include "validate/tasks/selection.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/crew.hpp"
+#include "validate/base/crew.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
