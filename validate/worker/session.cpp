@@ -36,8 +36,8 @@ class Session {
     if (!launcher_) return stopped(Reply::Status::skipped, fmt::format("not built for backend {}", backend_.name()));
     if (!kernel_.dtypes.has(order_.c.dtype))
       return stopped(Reply::Status::unsupported, fmt::format("declares no {}", name(order_.c.dtype)));
-    if (kernel_.least_arch > backend_.arch())
-      return stopped(Reply::Status::skipped, fmt::format("needs sm_{}, this is sm_{}", kernel_.least_arch, backend_.arch()));
+    if (const std::string needed = needs_arch(kernel_, backend_.arch()); !needed.empty())
+      return stopped(Reply::Status::skipped, fmt::format("needs {}, this is sm_{}", needed, backend_.arch()));
     if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
     laid_ = lay_out(order_.c, packing_, inputs_.data());
