@@ -14,7 +14,7 @@ inline constexpr int kGroup = 128, kThreads = 3 * kGroup;  // threads of a warpg
 inline constexpr int kK = 64, kRow = 128;                  // elements, bytes of a row of a stage
 inline constexpr int kBuffer = 64 * kRow, kBuffers = 2;    // of C on its way out, for each of the two warpgroups
 inline constexpr int kMostShared = 227 * 1024;
-inline constexpr int kCopierRegisters = 40, kOtherRegisters = 232;  // of 168 each
+inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // of 168 each
 inline constexpr int kSuper = 16;  // tiles along m that blocks take together, for what they share in L2
 
 // A block's tile: kM x kN of B's rows, kWeights matrices B stacked in it, whose results one thread holds side by side.
@@ -97,7 +97,8 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
         float v[8];
 #pragma unroll
         for (int e = 0; e < 8; ++e) v[e] = from[e];
-        epilogue.template apply<T>(v, from + S::kOut / 2, {row + i * 64 + thread / kWarp * 16 + lane / 4, column + first + q * 16 + lane % 4 * 2});
+        epilogue.template apply<T>(v, S::kWeights == 2 ? from + S::kOut / 2 : nullptr,
+                                   {row + i * 64 + thread / kWarp * 16 + lane / 4, column + first + q * 16 + lane % 4 * 2});
         const unsigned words[4] = {pack<T>(v[0], v[1]), pack<T>(v[2], v[3]), pack<T>(v[4], v[5]), pack<T>(v[6], v[7])};
         const int r = thread / kWarp * 16 + lane % 16, piece = 2 * q + lane / 16;
         stmatrix<4>(reinterpret_cast<T*>(buffer + r * kRow + ((piece ^ (r & 7)) << 4)), words);
@@ -109,6 +110,23 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
         store_commit();
       }
     }
+}
+
+// An epilogue is a value that the kernel gets: apply<T>(v, second, at) changes 8 results, of which element e is at
+// row at.row + 8 (e / 2 % 2), column at.column + 8 (e / 4) + e % 2, given those of the second matrix; kTileCycles is about what it
+// costs for a tile whose warpgroups share it.
+// The bias comes first in those that have one.
+template <class T>
+__device__ inline void add_bias(float (&v)[8], const void* bias, Place at, int columns) {
+  if (bias == nullptr) return;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const int i = j / 2 * 4 + j % 2;
+    if (const int column = at.column + i / 4 * 8 + i % 2; column < columns) {
+      const float b = to_float(ld(static_cast<const T*>(bias) + column));
+      v[i] += b, v[i + 2] += b;
+    }
+  }
 }
 
 template <class S, class T, class Epilogue>
@@ -191,14 +209,18 @@ TensorMap map_of(const Tensor& t, int box_rows) {
   return tensor_map<T>(t.as<T>(), {t.shape[1], t.shape[0]}, stride, {kK, box_rows}, Swizzle::by_128);
 }
 
-// About how many cycles a product takes: waves of tiles at 2,048 multiplications a cycle.  What a tile costs besides was measured
-// on an H200: its epilogue where warpgroups share it, the turn where they do not.
+// About how many cycles a step of 64 k takes: 2,048 multiplications a cycle, or, for small tiles, what was measured on an H200.
 template <class S>
+constexpr int step_cycles() {
+  const int least = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10, full = S::kM * S::kN / 32;
+  return S::kM == 64 ? least + full / 32 : least < full ? full : least;
+}
+// Waves of tiles, and what a tile costs besides: the turn of its warpgroups, or the epilogue where they share it.
+template <class S, class Epilogue>
 std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
   const std::int64_t waves = ceil_div(ceil_div(m, S::kM) * ceil_div(n, S::kOut), sms);
-  const std::int64_t tile = std::int64_t{S::kM} * S::kN * ceil_div(k, kK) * kK / 2048;
-  constexpr std::int64_t kEpilogue = S::kM * S::kOut / 12, kTurn = 300;
-  return waves * (tile + (S::kTurns ? kTurn : kEpilogue)) + kEpilogue;
+  constexpr int kTurn = 300;
+  return waves * (ceil_div(k, kK) * step_cycles<S>() + (S::kTurns ? kTurn : Epilogue::kTileCycles));
 }
 
 template <class S, class T, class Epilogue>
@@ -218,7 +240,7 @@ template <class T, class... S, class Epilogue>
 void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   const int sms = multiprocessors();
-  const std::int64_t costs[] = {cost<S>(x.shape[0], y.shape[1], x.shape[1], sms)...};
+  const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};
   const auto cheapest = std::min_element(std::begin(costs), std::end(costs)) - std::begin(costs);
   std::ptrdiff_t i = 0;
   ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l) : void()), ...);

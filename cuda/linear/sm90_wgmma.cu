@@ -15,14 +15,12 @@ KERNEL(linear){
 };
 
 struct AddBias {
+  static constexpr int kTileCycles = 300;
   const void* bias;
   int columns;
   template <class T>
   __device__ void apply(float (&v)[8], const float* /*second*/, hopper_gemm::Place at) const {
-    if (bias == nullptr) return;
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-      if (const int column = at.column + i / 4 * 8 + i % 2; column < columns) v[i] += to_float(ld(static_cast<const T*>(bias) + column));
+    hopper_gemm::add_bias<T>(v, bias, at, columns);
   }
 };
 
