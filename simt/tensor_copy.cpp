@@ -52,11 +52,13 @@ std::size_t rows_of(const TensorMap& m) {
 }
 
 // Calls use(row of the box, its global address, first and end of its elements that exist) for every row that has some.
+// Note: a store writes whole pieces of 16 bytes, as an H200 does: beyond the end of a row that ends within one.
 template <class Use>
-void for_rows(const Box& b, Use&& use) {
+void for_rows(const Box& b, bool store, Use&& use) {
   const TensorMap& m = b.map;
+  const std::int64_t piece = store ? 16 / m.element_bytes : 1, extent = (m.extent[0] + piece - 1) / piece * piece;
   const std::int64_t first = std::max<std::int64_t>(0, -std::int64_t{b.at[0]});
-  const std::int64_t end = std::min<std::int64_t>(m.box[0], std::int64_t{m.extent[0]} - b.at[0]);
+  const std::int64_t end = std::min<std::int64_t>(m.box[0], extent - b.at[0]);
   if (first >= end) return;
   const std::size_t rows = rows_of(m);
   for (std::size_t r = 0; r < rows; ++r) {
@@ -131,6 +133,8 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   if (offset + b.bytes > machine.grid->shared_bytes)
     refuse_asynchronous("bad_box", what + " of shared memory ends behind its " + std::to_string(machine.grid->shared_bytes) + " bytes",
                         where);
+  if (at[0] * map.element_bytes % 16 != 0)
+    refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes", where);
   if (machine.guards.untouchable(offset, b.bytes))
     refuse_asynchronous("in_flight", what + " of shared memory meets a barrier, or bytes that a copy may still be writing", where);
   std::copy(at, at + coordinates, b.at.begin());
@@ -149,7 +153,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
                                            " of shared memory, which a wgmma or a store may still be reading", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), true, where);
-  for_rows(b, [&](std::size_t, const unsigned char* from, std::int64_t first, std::int64_t end) {
+  for_rows(b, false, [&](std::size_t, const unsigned char* from, std::int64_t first, std::int64_t end) {
     touch_global(from, static_cast<std::size_t>(end - first) * map.element_bytes, false, where);
   });
   std::memset(reinterpret_cast<void*>(hot.written_map + begin / 8), 0xff, b.bytes / 8);
@@ -166,7 +170,7 @@ void Boxes::land(Box b) {
   unsigned char* const arena = static_cast<unsigned char*>(machine.shared);
   const std::size_t row = std::size_t{b.map.box[0]} * b.map.element_bytes;
   std::memset(arena + b.offset, 0, b.bytes);
-  for_rows(b, [&](std::size_t r, const unsigned char* from, std::int64_t first, std::int64_t end) {
+  for_rows(b, false, [&](std::size_t r, const unsigned char* from, std::int64_t first, std::int64_t end) {
     alignas(16) unsigned char line[1024] = {};
     std::memcpy(line + first * b.map.element_bytes, from, static_cast<std::size_t>(end - first) * b.map.element_bytes);
     const std::size_t at = b.offset + r * row;
@@ -201,7 +205,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
   if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are no float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
-  for_rows(b, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
+  for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
     const std::size_t bytes = static_cast<std::size_t>(end - first) * map.element_bytes;
     if (!add) return touch_global(to, bytes, true, where);
     for (std::size_t i = 0; i < bytes; i += 4) {
@@ -223,7 +227,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
 void Boxes::perform(Box& b) {
   const unsigned char* const arena = static_cast<const unsigned char*>(machine.shared);
   const std::size_t row = std::size_t{b.map.box[0]} * b.map.element_bytes;
-  for_rows(b, [&](std::size_t r, const unsigned char* to, std::int64_t first, std::int64_t end) {
+  for_rows(b, true, [&](std::size_t r, const unsigned char* to, std::int64_t first, std::int64_t end) {
     alignas(16) unsigned char line[1024];
     const std::size_t at = b.offset + r * row;
     for (std::size_t c = 0; c < row; c += 16) std::memcpy(line + c, arena + swizzled(b.map.swizzle, at + c), 16);

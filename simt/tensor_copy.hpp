@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of boxes between a tensor in global memory and shared memory.  A box lies in shared memory row after row; within each
 // stretch of 8 rows of 128 bytes (or 64, 32) the 16-byte chunks of a row may be exchanged, by address bits 7 to 9.  What lies
-// outside the tensor is zero when it is read, and is not written.
+// outside the tensor is zero when it is read, and is not written but to the end of a 16-byte piece.
 // A copy to shared memory lands at once, when its barrier is waited for, or as late as nothing else can go on; a store reads its
 // bytes at once, or when its thread waits for that.
 #pragma once

@@ -15,9 +15,11 @@
 //                                            16-byte alignment of data and strides; throws std::invalid_argument
 //   Swizzle::by_128                          a box's row is 128 bytes, whose 16-byte chunk c lies at c ^ row % 8; also by_64, by_32
 //   prefetch_map(map)
+//                                            x is a multiple of 16 bytes: an H200 takes no other
 //   copy_box(shared, map, b, x, y...)        zeros outside the tensor; all of the box's bytes count at b.  `shared` is 128-byte
 //                                            aligned, 1024 with by_128
-//   store_box(map, shared, x, y...)  add_box(map, shared, x, y...)   nothing outside the tensor; add_box: float, +=
+//   store_box(map, shared, x, y...)  add_box(map, shared, x, y...)   nothing outside the tensor but the rest of a row's last 16 bytes;
+//                                            add_box: float, +=
 //   store_commit()  store_wait_read<N>()  store_wait<N>()   until all but the thread's N newest groups have been read; are done
 //   fence_shared_async()                     what this thread wrote to shared memory is for wgmma and stores, too
 //
@@ -34,10 +36,11 @@
 //   stmatrix<N>(row, r)                      the reverse of ldmatrix<N>
 #pragma once
 
+#include "cuda/core/device.cuh"
+
 #if defined(__CUDACC__)
 #include "cuda/core/hopper_gpu.cuh"
 #include "cuda/core/wgmma_gpu.cuh"
 #else
-#include "cuda/core/device.cuh"
 #include "device_hopper.hpp"
 #endif

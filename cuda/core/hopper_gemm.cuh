@@ -192,14 +192,13 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // --- On the host ------------------------------------------------------------------------------------------------------
 
-// Which matrices the copies can take.
-inline Legality takes(std::initializer_list<const Tensor*> matrices) {
-  for (const Tensor* t : matrices) {
-    if (!t->rows_contiguous() || !t->rows_aligned(16)) return Legality::no("needs rows that start at multiples of 16 bytes");
-    for (int d = 0; d < t->rank; ++d)
-      if (t->shape[d] > INT32_MAX - 256) return Legality::no("needs extents below 2^31");
-  }
-  return Legality::yes();
+// Which matrices the copies can take.  Note: a store by boxes fills a row's last 16 bytes, so that those of y have to be its own.
+inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y) {
+  if (y.shape[1] * size_of(y.dtype) % 16 != 0) return Legality::no("needs an output whose rows are whole pieces of 16 bytes");
+  const auto fits = [](const Tensor& t) { return t.rows_contiguous() && t.rows_aligned(16) && std::max(t.shape[0], t.shape[1]) < INT32_MAX - 256; };
+  for (const Tensor* t : operands)
+    if (!fits(*t)) return Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
+  return fits(y) ? Legality::yes() : Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
 }
 
 template <class T>

@@ -12,7 +12,7 @@ KERNEL(gelu_linear){
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
     .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes({&a.x, &a.weight, &a.y}); },
+    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes({&a.x, &a.weight}, a.y); },
 };
 
 template <Activation kForm>

@@ -12,7 +12,7 @@ KERNEL(gemm_swiglu){
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128), tile(Axis::hidden, 64)},
     .numerics = {.accumulate = f32, .mma_terms = 16},
-    .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up, &a.y}); },
+    .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y); },
 };
 
 struct SwiGlu {

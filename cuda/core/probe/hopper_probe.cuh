@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(kWarp)
     const auto range = static_cast<unsigned>(kBox.extent[d] + 2 * kBox.box[d]);
     at[d] = static_cast<int>(ld(in + (first + d) * info(I).words_in) % range) - kBox.box[d];
   }
+  at[0] &= ~7;  // 16 bytes
   if (lane_id() == 0) {
     barrier_init(barrier, 1);
     barriers_ready();
