@@ -5,8 +5,8 @@ enable_testing()
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
-set(tests_apart ${unit_tests})  # Note: names clash in tests of contracts and goldens, and in five others
-list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(paged|pattern|report_suites|schema|suite)_test")
+set(tests_apart ${unit_tests})  # Note: names clash in tests of contracts and goldens, and in eight others
+list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|wgmma|paged|pattern|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command assay_hooks assay_reference

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "memory.hpp"
 
@@ -30,15 +31,12 @@ void become(Thread* t) {
   thread_number = static_cast<int>(t->id);
 }
 
-// Waits until this thread is at the head of the queue.
-void run_others() {
-  Thread* self = machine.current;
-  Thread* next = machine.ready.pop();
-  if (next == self) return;
-  if (next == nullptr) stop({.what = Trouble::What::stuck});
-  become(next);
-  if (next->fiber == nullptr) next->fiber = fibers().take();
-  switch_fiber(*self->fiber, *next->fiber);
+// Whoever goes on next.  Where nobody can, copies that are late land one by one, until somebody can.
+Thread* next_ready() {
+  for (;;) {
+    if (Thread* const t = machine.ready.pop()) return t;
+    if (machine.exited == machine.threads || !machine.boxes.land_one()) return nullptr;
+  }
 }
 
 void wait_as(Meet kind, unsigned mask_or_id, const Where& where) {
@@ -150,7 +148,7 @@ void leave_meetings(Warp& w, const Thread& t) {
     Warp& w = machine.warp[t.id / kWarpLanes];
     w.exited |= 1u << t.lane;
     if (w.open != 0) leave_meetings(w, t);
-    Thread* next = machine.ready.pop();
+    Thread* next = next_ready();
     Fiber* to = &machine.main;
     if (next != nullptr) {
       become(next);
@@ -168,6 +166,16 @@ void leave_meetings(Warp& w, const Thread& t) {
 }
 
 }  // namespace
+
+void run_others() {
+  Thread* self = machine.current;
+  Thread* next = next_ready();
+  if (next == self) return;
+  if (next == nullptr) stop({.what = Trouble::What::stuck});
+  become(next);
+  if (next->fiber == nullptr) next->fiber = fibers().take();
+  switch_fiber(*self->fiber, *next->fiber);
+}
 
 std::uint64_t Random::next() {
   std::uint64_t z = state += 0x9e3779b97f4a7c15u;
@@ -228,7 +236,10 @@ void sync_block(Where where) {
   run_others();
 }
 
-void sync_named(int id, int threads, Where where) {
+namespace {
+
+// Some have come to a named barrier: the lanes that a partial warp lacks with its first.  Who waits goes on when all have.
+void come_to_named(int id, int threads, bool waits, Where where) {
   if (--hot.ticks < 0) tick(where);
   const auto expected = static_cast<unsigned>(threads);
   if (id < 1 || id >= static_cast<int>(kNamedBarriers) || threads <= 0 || expected % kWarpLanes != 0)
@@ -241,8 +252,12 @@ void sync_named(int id, int threads, Where where) {
           .mask = expected,
           .lane = static_cast<unsigned>(id)});
   Thread& t = *machine.current;
-  t.at_named = id;
-  wait_as(Meet::named, static_cast<unsigned>(id), where);
+  if (waits) {
+    t.at_named = id;
+    wait_as(Meet::named, static_cast<unsigned>(id), where);
+  } else if (machine.options.watch) {
+    machine.watch.release(t.id, b.clocks);
+  }
   b.expected = expected;
   ++b.arrived;
   const unsigned tail = machine.threads % kWarpLanes;
@@ -250,18 +265,25 @@ void sync_named(int id, int threads, Where where) {
     b.partial_came = true;
     b.arrived += kWarpLanes - tail;
   }
-  if (b.arrived >= b.expected) {
-    b = {};
-    if (machine.options.watch) {
-      std::vector<std::uint16_t> members;
-      for (unsigned i = 0; i < machine.threads; ++i)
-        if (machine.thread[i].at_named == id) members.push_back(static_cast<std::uint16_t>(i));
-      machine.watch.named_barrier(members);
-    }
-    ready_threads([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
+  if (b.arrived < b.expected) return;
+  const Watch::Clocks arrived = std::move(b.clocks);
+  b = {};
+  if (machine.options.watch) {
+    std::vector<std::uint16_t> members;
+    for (unsigned i = 0; i < machine.threads; ++i)
+      if (machine.thread[i].at_named == id) members.push_back(static_cast<std::uint16_t>(i));
+    machine.watch.named_barrier(members, arrived);
   }
+  ready_threads([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
+}
+
+}  // namespace
+
+void sync_named(int id, int threads, Where where) {
+  come_to_named(id, threads, true, where);
   run_others();
 }
+void arrive_named(int id, int threads, Where where) { come_to_named(id, threads, false, where); }
 
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where) {
   if (--hot.ticks < 0) [[unlikely]]
@@ -316,7 +338,7 @@ void start_grid() {
 
 void run_block() {
   for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) machine.warp[w].exited = machine.warp[w].open = 0;
-  std::memset(machine.named, 0, sizeof machine.named);
+  for (NamedBarrier& b : machine.named) b = {};
   machine.exited = machine.arrived = 0;
   machine.trouble.what = Trouble::What::none;
   machine.ready.clear();

@@ -9,12 +9,17 @@
 #include <string>
 
 #include "async.hpp"
+#include "asynchronous.hpp"
 #include "fiber.hpp"
 #include "hooks.hpp"
 #include "machine.hpp"
+#include "mbarrier.hpp"
+#include "register_pool.hpp"
 #include "sectors.hpp"
+#include "tensor_copy.hpp"
 #include "trouble.hpp"
 #include "watch.hpp"
+#include "wgmma.hpp"
 
 namespace simt::detail {
 
@@ -51,8 +56,9 @@ struct Warp {
 };
 
 struct NamedBarrier {
-  unsigned expected, arrived;  // threads; lanes that a partial warp lacks count as arrived with its first
-  bool partial_came;
+  unsigned expected = 0, arrived = 0;  // threads; lanes that a partial warp lacks count as arrived with its first
+  bool partial_came = false;
+  Watch::Clocks clocks;  // of those that came by arrive_named
 };
 
 // Threads that are ready, first come first served but for warps that go on at the front.
@@ -95,11 +101,19 @@ struct Machine {
   SectorLog sectors;
   Copies copies;
   Watch watch;
+  bool asynchronous = false;  // the block has used what the next five are for
+  Guards guards;
+  Barriers barriers;
+  Boxes boxes;
+  Wgmma wgmma;
+  RegisterPool registers;
+  const char* told_kind = "";
+  std::string told;
   int slow_ticks = 0;      // slow accesses since the clock was looked at
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
   Trouble trouble;
-  bool every_access() const { return options.count_sectors || options.watch; }  // goes through slow_access
+  bool every_access() const { return options.count_sectors || options.watch || asynchronous; }  // goes through slow_access
 };
 extern Machine machine;
 
@@ -109,6 +123,8 @@ void start_grid();  // the threads' indices, the warps
 // Every access goes through slow_access while copies are in flight; the clock goes on as before.
 void watch_accesses();
 void unwatch_accesses();
+// Waits until this thread is at the head of the queue.
+void run_others();
 void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where);  // in shared memory
 FiberPool& fibers();
 double now_s();

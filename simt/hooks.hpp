@@ -70,10 +70,12 @@ inline void access(const volatile void* p, Where where) {
 }
 
 // The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call); from mma on by all its lanes.
-enum class Meet : std::uint8_t { block, named, warp, shuffle, ballot, any, all, mma, ldmatrix };
+// Behind ldmatrix, what else a thread may wait for (device_hopper.hpp).
+enum class Meet : std::uint8_t { block, named, warp, shuffle, ballot, any, all, mma, ldmatrix, stmatrix, registers, barrier, wgmma };
 
 void sync_block(Where where);
 void sync_named(int id, int threads, Where where);
+void arrive_named(int id, int threads, Where where);
 // Returns what the kind hands to this lane: the value of lane `source`, or the outcome of the vote.
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where);
 // What a warp's 32 lanes do together: each hands in what begins with one of these, and the last to come runs it for all.

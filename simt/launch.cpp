@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "block.hpp"
+#include "device_hopper.hpp"
 #include "memory.hpp"
 
 namespace simt::detail {
@@ -142,6 +143,7 @@ class Running {
     machine.current = nullptr;
     machine.sectors.end_launch();
     machine.copies.clear();
+    end_asynchronous();
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -167,6 +169,7 @@ void run_grid(const Grid& g) {
     arena.poison();
     if (machine.options.watch) machine.watch.start_block();
     run_block();
+    if (machine.trouble.what == Trouble::What::none) check_all_is_over();
     if (machine.options.watch) {
       using What = Trouble::What;
       unsigned thread = 0;
@@ -181,9 +184,15 @@ void run_grid(const Grid& g) {
       throw Fault(finding);
     }
     if (machine.options.count_sectors) machine.sectors.end_block();
+    end_asynchronous();
     if (machine.copies.in_flight()) unwatch_accesses();
     machine.copies.clear();
   }
+}
+
+// Few, so that a block takes several tiles and its rings wrap.
+int multiprocessors() {
+  return 1 + static_cast<int>((static_cast<std::uint64_t>(machine.options.order) + machine.options.seed) % 4);
 }
 
 }  // namespace simt::detail

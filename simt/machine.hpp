@@ -40,11 +40,19 @@ void configure(const Options& options);
 //   bad_shuffle         a mask without its caller, or with lanes that ended or never were; a source outside the mask.
 //                       sync_warp alone may name lanes that ended
 //   bad_mma             mma or ldmatrix that not all 32 lanes of a warp reach; ldmatrix outside shared memory
-//   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing
+//   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing: of copy_box, until
+//                       somebody has waited for the phase that counts it
 //   plain_access        global or shared memory touched without ld or st, where plain accesses are observed (observe.cpp)
 //   shared_race global_race   two accesses that nothing orders (watch.hpp), with watch
 //   uninitialised       a read of bytes that neither a kernel wrote nor the host marked as written, with watch
 //   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`
+//   bad_barrier bad_box bad_descriptor bad_registers   what barriers in memory, tensor copies, wgmma and take_registers may not be;
+//                       bad_registers also where the warpgroups of a block want more than there are
+//   wgmma_reads         shared memory written while a wgmma or a store_box may still read it
+//   wgmma_registers     accumulators written while a wgmma runs that gives them; read, they are NaN
+//   wgmma_unordered     a wgmma whose registers no wgmma_begin orders after what was done to them
+//   unfenced            shared memory that a thread wrote, and did not fence for wgmma or store_box; barriers before barriers_ready
+//   left_behind         a block that ends before what it began is over: copies, stores, wgmma, bytes that a barrier expects
 //   stack_overflow time_limit
 //   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
 //   unjoined_stream     a launch on a stream that the caller's does not wait for; the line is the launch's

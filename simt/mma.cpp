@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "block.hpp"
+#include "device_hopper.hpp"
 #include "device_mma.hpp"
 
 namespace simt::detail {
@@ -36,6 +38,17 @@ struct Format {
   }
 };
 
+// A float of which the low 13 bits are ignored.
+struct Tf32 {
+  static constexpr int kFraction = 10;
+  static Operand decode(std::uint32_t bits) {
+    const int field = static_cast<int>(bits >> 23 & 255u), fraction = static_cast<int>(bits >> 13 & 0x3ffu);
+    const int magnitude = field != 0 ? fraction | 1 << kFraction : fraction;
+    return {static_cast<double>(std::bit_cast<float>(bits & ~0x1fffu)), std::max(field, 1) - 127,
+            bits >> 31 != 0 ? -magnitude : magnitude};
+  }
+};
+
 std::uint32_t half_of(std::uint32_t word, int k) { return word >> 16 * (k % 2) & 0xffffu; }
 
 // A term with its sign, aligned: truncated toward zero.
@@ -46,7 +59,7 @@ std::int64_t aligned(std::int64_t significand, int shift_left, int shift_right) 
 }
 
 // c + Σ a[k] b[k], one step of the adder.
-template <bool Half>
+template <class Format>
 float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bits) {
   const std::uint32_t u = std::bit_cast<std::uint32_t>(c), c_field = u >> 23 & 255u;
   const int c_exponent = std::max(static_cast<int>(c_field), 1) - 127;
@@ -63,7 +76,7 @@ float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bi
   std::int64_t sum = aligned(u >> 31 != 0 ? -magnitude : magnitude, kept_bits - 23, exponent - c_exponent);
   for (int k = 0; k < terms; ++k)
     if (const std::int64_t product = std::int64_t{a[k].significand} * b[k].significand; product != 0)
-      sum += aligned(product, kept_bits - 2 * Format<Half>::kFraction, exponent - a[k].exponent - b[k].exponent);
+      sum += aligned(product, kept_bits - 2 * Format::kFraction, exponent - a[k].exponent - b[k].exponent);
   return truncate(std::ldexp(static_cast<double>(sum), exponent - kept_bits));
 }
 
@@ -104,9 +117,23 @@ void multiply_plainly(MmaTile<K>& tile, Mma how) {
     for (int k = 0; k < K; ++k) a[k] = Format<Half>::decode(half_of(tile.a[m][k / 2], k));
     for (int n = 0; n < kMmaColumns; ++n) {
       float& c = tile.c[m][n];
-      if (how == Mma::hopper) c = add_up<Half>(a, b[n], c, K, 25);
+      if (how == Mma::hopper) c = add_up<Format<Half>>(a, b[n], c, K, 25);
       else
-        for (int k = 0; k < K; k += 8) c = add_up<Half>(a + k, b[n] + k, c, 8, 24);
+        for (int k = 0; k < K; k += 8) c = add_up<Format<Half>>(a + k, b[n] + k, c, 8, 24);
+    }
+  }
+}
+
+void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns) {
+  constexpr int kTerms = 8;
+  std::vector<Operand> of_b(static_cast<std::size_t>(columns * kTerms));
+  for (std::size_t i = 0; i < of_b.size(); ++i) of_b[i] = Tf32::decode(b[i]);
+  for (int m = 0; m < rows; ++m) {
+    Operand of_a[kTerms];
+    for (int k = 0; k < kTerms; ++k) of_a[k] = Tf32::decode(a[m * kTerms + k]);
+    for (int n = 0; n < columns; ++n) {
+      float& sum = c[m * columns + n];
+      sum = add_up<Tf32>(of_a, of_b.data() + n * kTerms, sum, kTerms, 25);
     }
   }
 }
@@ -163,6 +190,20 @@ void run_ldmatrix(WarpWork* const* lanes) {
     }
   }
 }
+template <int N>
+void run_stmatrix(WarpWork* const* lanes) {
+  const auto lane_of = [&](int lane) -> const StoreLane& { return *reinterpret_cast<const StoreLane*>(lanes[lane]); };
+  for (int j = 0; j < N; ++j)
+    for (int i = 0; i < 8; ++i) {
+      std::uint32_t row[4];
+      for (int t = 0; t < 4; ++t) row[t] = lane_of(4 * i + t).r[j];
+      std::memcpy(lane_of(8 * j + i).row, row, 16);
+    }
+}
+template void run_stmatrix<1>(WarpWork* const*);
+template void run_stmatrix<2>(WarpWork* const*);
+template void run_stmatrix<4>(WarpWork* const*);
+
 template void run_ldmatrix<1, false>(WarpWork* const*);
 template void run_ldmatrix<2, false>(WarpWork* const*);
 template void run_ldmatrix<4, false>(WarpWork* const*);

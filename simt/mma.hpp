@@ -32,6 +32,9 @@ void multiply_plainly(MmaTile<K>& tile, Mma how);
 template <bool Half, int K>
 bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 
+// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.
+void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns);
+
 // To float, toward zero; from 2^128 on infinite.
 float truncate(double v);
 

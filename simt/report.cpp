@@ -39,6 +39,10 @@ const char* name(Meet kind) {
     case Meet::all: return "all";
     case Meet::mma: return "mma";
     case Meet::ldmatrix: return "ldmatrix";
+    case Meet::stmatrix: return "stmatrix";
+    case Meet::registers: return "take_registers";
+    case Meet::barrier: return "barrier_wait";
+    case Meet::wgmma: return "wgmma";
   }
   return "";
 }
@@ -137,6 +141,8 @@ std::string list_waiters(bool& all_at_block, const Where** first) {
     if (t.fiber == nullptr) continue;
     std::string what = name(t.kind);
     if (t.kind == Meet::named) what += " " + std::to_string(t.mask_or_id);
+    else if (t.kind == Meet::barrier) what += ": " + machine.barriers.state(t.mask_or_id);
+    else if (t.kind == Meet::wgmma || t.kind == Meet::registers) what += " of warpgroup " + std::to_string(t.mask_or_id);
     else if (t.kind != Meet::block) what += " of lanes " + hex(t.mask_or_id);
     ++groups[what + " (" + place(t.where) + ")"];
     if (t.kind != Meet::block) all_at_block = false;
@@ -153,6 +159,10 @@ Finding describe_stuck() {
   const Where* first = nullptr;
   const std::string waiters = list_waiters(all_at_block, &first);
   Finding f{all_at_block ? "barrier_divergence" : "deadlock", {}, {}, 0};
+  for (unsigned i = 0; i < machine.threads; ++i)
+    if (machine.thread[i].fiber != nullptr && machine.thread[i].kind == Meet::registers && f.kind == "deadlock")
+      return {"bad_registers", machine.registers.shortage() + " in block " + describe(device::blockIdx) + ": " + waiters,
+              machine.thread[i].where.file_name(), static_cast<int>(machine.thread[i].where.line())};
   f.message = std::string(all_at_block ? "not all threads reach the same block barrier" : "no thread can go on") + " in block " +
               describe(device::blockIdx) + ": " + waiters;
   if (first != nullptr) f.file = first->file_name(), f.line = static_cast<int>(first->line());
@@ -205,6 +215,7 @@ Finding describe_trouble() {
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
     case What::in_flight: f = describe_in_flight(t); break;
+    case What::told: f = {machine.told_kind, machine.told, {}, 0}; break;
     case What::race: f = describe_race(t); break;
     case What::observed:
       f = {"plain_access", "a plain " + access_of(t), {}, 0};

@@ -33,7 +33,8 @@ struct Trouble {
     race,
     uninitialised,
     observed,
-    trapped
+    trapped,
+    told  // in machine.told: what went wrong with work that goes on by itself
   };
   What what = What::none;
   Where where{};

@@ -9,6 +9,7 @@
 
 #include "block.hpp"
 #include "memory.hpp"
+#include "watch_inline.hpp"
 
 namespace simt::detail {
 
@@ -21,6 +22,9 @@ void Watch::Release::operator()(Cell* cells) const { std::free(cells); }
 void Watch::start_launch(unsigned threads) {
   launch_ = ++clock_;
   threads_ = threads;
+  engines_ = (threads + kLanes - 1) / kLanes * kLanes;
+  width_ = engines_ + kEngines;
+  fences_.resize(threads);
   blocks_.clear();
   if (of_slot_.empty()) of_slot_.resize(kSlots), shadows_.resize(kSlots);
 }
@@ -30,6 +34,7 @@ void Watch::start_block() {
   crossed_ = false;
   blocks_.push_back({clock_, device::blockIdx});
   uninitialised_.what = What::none;
+  for (auto& of_thread : fences_) of_thread.clear();
 }
 
 // Note: what a thread knows of another is a time up to which all of that one's accesses come before.  At a synchronisation
@@ -55,40 +60,23 @@ void Watch::warp_barrier(unsigned warp, unsigned lanes) {
   }
 }
 
-void Watch::named_barrier(const std::vector<std::uint16_t>& threads) {
-  if (!crossed_) {
-    crossed_ = true;
-    across_.assign(std::size_t{threads_} * threads_, 0);
-    for (unsigned t = 0; t < threads_; ++t)
-      for (unsigned u = t / kLanes * kLanes, l = 0; l < kLanes && u + l < threads_; ++l)
-        across_[std::size_t{t} * threads_ + u + l] =
-            std::max(known_[t * kLanes + l], warp_[t / kLanes] - (warp_[t / kLanes] != 0));
-  }
+void Watch::named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived) {
+  cross();
   ++clock_;
+  if (!threads.empty() && !arrived.empty()) acquire(threads[0], arrived);
   join_across(threads.data(), threads.size());
   for (const std::uint16_t t : threads) own_[t] = clock_;
 }
 
 void Watch::join_across(const std::uint16_t* threads, std::size_t count) {
-  joined_.assign(threads_, 0);
+  joined_.assign(width_, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t* row = across_.data() + std::size_t{threads[i]} * threads_;
-    for (unsigned u = 0; u < threads_; ++u) joined_[u] = std::max(joined_[u], row[u]);
+    const std::uint64_t* row = across_.data() + std::size_t{threads[i]} * width_;
+    for (unsigned u = 0; u < width_; ++u) joined_[u] = std::max(joined_[u], row[u]);
   }
   for (std::size_t i = 0; i < count; ++i) joined_[threads[i]] = clock_ - 1;
   for (std::size_t i = 0; i < count; ++i)
-    std::copy(joined_.begin(), joined_.end(), across_.begin() + static_cast<std::ptrdiff_t>(std::size_t{threads[i]} * threads_));
-}
-
-inline bool Watch::ordered(Stamp s, unsigned me) const {
-  const std::uint64_t clock = clock_of(s);
-  if (clock < launch_) return true;
-  if (clock < block_) return false;
-  if (clock < barrier_) return true;
-  const unsigned other = thread_of(s);
-  if (other == me) return true;
-  if (other / kLanes == me / kLanes && (clock < warp_[me / kLanes] || clock <= known_[me * kLanes + other % kLanes])) return true;
-  return crossed_ && clock <= across_[std::size_t{me} * threads_ + other];
+    std::copy(joined_.begin(), joined_.end(), across_.begin() + static_cast<std::ptrdiff_t>(std::size_t{threads[i]} * width_));
 }
 
 // --- What is remembered -----------------------------------------------------------------------------------------------
@@ -107,13 +95,6 @@ inline void Watch::note_read(Cell& c, Stamp mine, Stamp floor) const {
   const unsigned me = thread_of(mine);
   if (c.read >= floor && (c.other < floor || distance(c.read, me) >= distance(c.other, me))) c.other = c.read;
   c.read = mine;
-}
-
-inline const Watch::Shadow& Watch::shadow_at(std::uintptr_t address, unsigned shift) {
-  const Shadow* s = of_slot_[address >> 32];
-  if (s != nullptr && s->shift <= shift) [[likely]]
-    return *s;
-  return make_shadow(address, shift);
 }
 
 const Watch::Shadow& Watch::make_shadow(std::uintptr_t address, unsigned shift) {
@@ -145,12 +126,6 @@ void Watch::forget(std::size_t slot, std::size_t count) {
   if (shadows_.empty()) return;
   std::fill_n(of_slot_.begin() + static_cast<std::ptrdiff_t>(slot), count, nullptr);
   shadows_[slot].reset();
-}
-
-inline unsigned Watch::call(Where where) {
-  const std::uintptr_t key = site_key(where);
-  const KnownCall& recent = recent_[(key ^ key >> 10) / 8 % recent_.size()];
-  return recent.key == key ? recent.number : new_call(where);
 }
 
 unsigned Watch::new_call(Where where) {
@@ -249,6 +224,7 @@ void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where wher
   const Thread* t = machine.current;
   const bool write = is_write(kind);
   if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
+  if (address >> 32 == machine.shared_slot && machine.asynchronous) check_guards(address, bytes, write, where);
   if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
   if (machine.options.count_sectors && t != nullptr) {
     const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));
@@ -269,6 +245,8 @@ std::string Watch::describe(Stamp s) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), clock_of(s),
                                       [](std::uint64_t clock, const BlockStart& b) { return clock < b.clock; });
   const Where& where = calls_[static_cast<unsigned>(s >> kCallShift) % kCalls];
+  if (thread_of(s) >= engines_)
+    return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
   return "thread " + detail::describe(machine.thread[thread_of(s)].index) + " of block " +
          (after == blocks_.begin() ? "?" : detail::describe((after - 1)->index)) + " (" + where.file_name() + ":" +
          std::to_string(where.line()) + ")";

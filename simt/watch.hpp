@@ -32,7 +32,8 @@ class Watch {
   const Trouble& uninitialised(unsigned& thread) const { return thread = uninitialised_by_, uninitialised_; }
   void block_barrier() { barrier_ = ++clock_, crossed_ = false; }
   void warp_barrier(unsigned warp, unsigned lanes);
-  void named_barrier(const std::vector<std::uint16_t>& threads);
+  // `arrived`: released by those that came without waiting.
+  void named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived);
 
   // The running thread accesses bytes that lie within an allocation.
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
@@ -42,6 +43,22 @@ class Watch {
 
   // "thread (1, 0, 0) of block (0, 0, 0), k.cu:12"
   std::string describe(Stamp s) const;
+
+  // --- Work that goes on by itself (watch_async.cpp).  Engines, which do it, are numbered behind the threads; nothing orders what
+  // they do but clocks that are handed on: released into a barrier, acquired out of it.
+  using Clocks = std::vector<std::uint64_t>;  // by thread and engine: until then all that it did comes before
+  static constexpr unsigned kEngines = 64;
+  unsigned engine(unsigned n) const { return engines_ + n % kEngines; }
+  bool room_for_engines() const { return engines_ + kEngines <= kThreads; }
+  std::uint64_t advance() { return ++clock_; }
+  void release(unsigned thread, Clocks& into);
+  void acquire(unsigned thread, const Clocks& from);
+  void know(unsigned thread, unsigned engine, std::uint64_t until);
+  void release(unsigned engine, std::uint64_t until, Clocks& into) const;
+  void fence(unsigned thread);  // what the thread has written is for engines too
+  // `thread` begins work by which an engine will read or write these bytes: it has to come after what was done to them.
+  void begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool write, Where where);
+  void done(unsigned engine, std::uint64_t at, std::uintptr_t address, unsigned bytes, bool write, Where where);
 
  private:
   struct Cell {
@@ -72,10 +89,13 @@ class Watch {
   unsigned distance(Stamp s, unsigned me) const;
   void note_read(Cell& c, Stamp mine, Stamp floor) const;
   void join_across(const std::uint16_t* threads, std::size_t count);
+  void cross();
+  std::uint64_t known(unsigned me, unsigned other) const;
+  bool fenced(Stamp write, unsigned me) const;
 
   std::uint64_t clock_ = 1;                             // one more with every synchronisation
   std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // when these began; the last barrier of the whole block
-  unsigned threads_ = 0;
+  unsigned threads_ = 0, engines_ = 0, width_ = 0;       // of a block; the first engine's number; behind the last one's
   unsigned stamped_ = ~0u;  // the thread that was stamped last, when, and as what
   std::uint64_t stamped_at_ = 0;
   Stamp stamp_clock_ = 0;
@@ -83,8 +103,9 @@ class Watch {
   std::array<std::uint64_t, kThreads> own_{};             // when a thread last synchronised with part of its warp, or by name
   std::array<std::uint64_t, kThreads / kLanes> warp_{};   // when a whole warp last did
   std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp]: of that lane all before is ordered
-  std::vector<std::uint64_t> across_;                     // [thread][thread] the same, while `crossed_`
+  std::vector<std::uint64_t> across_;                     // [thread][thread or engine] the same, while `crossed_`
   std::vector<std::uint64_t> joined_;
+  std::vector<std::vector<std::uint64_t>> fences_;        // by thread, when it fenced in this block
 
   std::vector<std::unique_ptr<Shadow>> shadows_;  // at an allocation's first slot
   std::vector<Shadow*> of_slot_;

@@ -32,7 +32,8 @@ arrows() {
         if (own ? what !~ /^(ops|reference)\// : !(standard || what ~ /^Eigen\// || what == "omp.h"))
           wrong("reference may include ops, reference, Eigen")
       } else if (room == "cuda" && folder == "core") {
-        machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp"
+        machine = FILENAME == "cuda/core/device.cuh" && what == "device.hpp" ||
+          FILENAME == "cuda/core/hopper.cuh" && what == "device_hopper.hpp"
         of_vendor = part[3] == "vendor" && what ~ /^(cub|thrust)\//
         if (own ? !(machine || what ~ /^(ops|cuda)\/core\//) : what ~ /\// && !of_vendor) wrong("cuda/core may include ops/core and cuda/core")
       } else if (room == "cuda") {
@@ -81,7 +82,8 @@ plant ops/core/x.hpp '<array>' '"ops/core/y.hpp"' '!"ops/a.hpp"'
 plant reference/a.cpp '"ops/a.hpp"' '<Eigen/Core>' '"reference/core/load.hpp"' '!"validate/cases/case.hpp"' '!"cuda/core/kernel.cuh"' '!<cuda_fp16.h>'
 plant cuda/core/device.cuh '"device.hpp"' '"ops/core/x.hpp"' '<cuda_fp16.h>' '!"ops/a.hpp"' '!"validate/cases/case.hpp"'
 plant cuda/core/vendor/cub_gpu.cuh '<cub/device/device_reduce.cuh>' '!<fmt/format.h>'
-plant cuda/core/plain.cuh '!<cub/device/device_reduce.cuh>'
+plant cuda/core/plain.cuh '!<cub/device/device_reduce.cuh>' '!"device_hopper.hpp"'
+plant cuda/core/hopper.cuh '"device_hopper.hpp"' '!"device.hpp"'
 plant cuda/a/k.cu '"cuda/core/kernel.cuh"' '"cuda/a/row.cuh"' '"ops/a.hpp"' '!"cuda/b/row.cuh"' '!"reference/core/load.hpp"' '!"device.hpp"' '!<fmt/format.h>'
 plant cuda/a/broken/k.cu '"cuda/a/row.cuh"' '!<validate/cases/case.hpp>' '!"../k.cu"'
 plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"' '!"validate/cases/case.hpp"'

@@ -36,6 +36,7 @@ template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
   int least_arch = 75;         // sm_ number
+  int only_arch = 0;           // of the one architecture whose instructions it uses; 0: any from least_arch on
   bool deterministic = true;   // the same bits at every run
   bool finite_inputs = false;  // takes no NaN and no infinity
   // The bits of an element depend on its index in the tensor, or on other extents (for example, how sums are split).

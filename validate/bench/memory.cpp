@@ -58,7 +58,7 @@ void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& f
   const std::size_t of_tensors = tensors.bytes();
   std::vector<Row> rows;
   for (const Kernel* k : bench_candidates(shape, flags)) {
-    if (!backend.launcher(*k) || k->least_arch > backend.arch() || !k->available() || !k->supports(problem->args())) continue;
+    if (!backend.launcher(*k) || !needs_arch(*k, backend.arch()).empty() || !k->available() || !k->supports(problem->args())) continue;
     Held workspace(backend);
     if (const std::size_t bytes = k->workspace_bytes(problem->args())) workspace.add(bytes, 0, "workspace");
     rows.push_back({k, of_tensors, workspace.bytes()});

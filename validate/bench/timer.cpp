@@ -37,7 +37,7 @@ class DeviceProblem {
   // Why the kernel cannot run here; empty: it can.
   std::string why_not(const Kernel& k) const {
     if (!backend_.launcher(k)) return "not built for this backend";
-    if (k.least_arch > backend_.arch()) return fmt::format("needs sm_{}", k.least_arch);
+    if (const std::string needed = needs_arch(k, backend_.arch()); !needed.empty()) return "needs " + needed;
     if (const Legality ok = k.available(); !ok) return ok.why;
     return k.supports(problems_[0]->args()).why;
   }

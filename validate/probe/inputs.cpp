@@ -22,7 +22,7 @@ bool is_copy(Instruction i) { return i >= Instruction::cp_async_4 && i <= Instru
 bool is_pack(Instruction i) { return i == Instruction::pack_half || i == Instruction::pack_bfloat16; }
 bool is_unpack(Instruction i) { return i == Instruction::unpack_half || i == Instruction::unpack_bfloat16; }
 bool is_multiply(Instruction i) { return i == Instruction::multiply_packed_half || i == Instruction::multiply_packed_bfloat16; }
-bool gives_floats(Instruction i) { return is_mma(i) || is_unpack(i) || i == Instruction::exp2_approx; }
+bool gives_floats(Instruction i) { return is_mma(i) || is_wgmma(i) || is_unpack(i) || i == Instruction::exp2_approx; }
 bool of_half(Instruction i) { return std::string_view(info(i).name).find("half") != std::string_view::npos; }
 
 // An IEEE format by its fields.
@@ -121,6 +121,13 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
     return w < a + b ? mma_operand(f, c, key, counter, w < a, minus)
                      : accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
   }
+  if (is_wgmma(i)) {
+    const bool of_tf32 = i >= Instruction::wgmma_tf32_n64, minus = c == "zeros" && lane / (4 * kLanes) % 2 != 0;
+    if (w >= info(i).words_in - info(i).words_out) return accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
+    if (!of_tf32) return mma_operand(f, c, key, counter, w < 4, minus);
+    const std::uint32_t value = value_of(kFloat, c, random::bits(key, 2 * counter));
+    return !minus ? value : w < 4 ? value | 0x80000000u : value & 0x7fffffffu;
+  }
   if (is_matrix(i) && w == 4) return static_cast<std::uint32_t>(r % kLanes);
   if (is_copy(i) && w == 4) {
     const int bytes = 4 << (static_cast<int>(i) - static_cast<int>(Instruction::cp_async_4));
@@ -139,6 +146,9 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
 std::vector<ProbeClass> probe_classes(Instruction i) {
   if (is_mma(i))
     return {{"any_bits", 1024}, {"finite", 2048}, {"moderate", 4096}, {"cancelling", 4096}, {"subnormal", 1024}, {"zeros", 1024}};
+  // Four instructions are one of a warpgroup: 256 · 64 · n results.
+  if (is_wgmma(i))
+    return {{"any_bits", 256}, {"finite", 1024}, {"moderate", 1024}, {"cancelling", 1024}, {"subnormal", 256}, {"zeros", 256}};
   if (is_pack(i)) return {{"any_bits", 512}, {"ties", 1024}, {"subnormal", 512}};
   if (is_unpack(i)) return {{"every", 1024}};
   if (is_multiply(i)) return {{"any_bits", 512}, {"moderate", 512}, {"subnormal", 1024}};
@@ -182,6 +192,7 @@ std::string explain(Instruction i, const std::vector<std::uint32_t>& in, std::in
   const auto word = [&](std::int64_t of_lane, int w) {
     return in[static_cast<std::size_t>((first + of_lane) * what.words_in + w)];
   };
+  if (is_wgmma(i)) return fmt::format("lane {} of its warp", lane);
   if (!is_mma(i)) {
     std::string text = fmt::format("lane {}:", lane);
     for (int w = 0; w < what.words_in; ++w) text += fmt::format(" {:08x}", word(lane, w));

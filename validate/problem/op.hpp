@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -127,7 +128,7 @@ struct Kernel {
   bool broken = false;     // wrong on purpose
   bool variant = false;    // correct, with another order of sums; used only to test the judge
   DTypes dtypes;
-  int least_arch = 0;
+  int least_arch = 0, only_arch = 0;
   bool deterministic = true;
   bool finite_inputs = false;
   bool position_matters = false;
@@ -140,6 +141,11 @@ struct Kernel {
   Launcher on_gpu = nullptr;
 };
 
+// What the kernel needs that an architecture is not; empty: nothing.
+inline std::string needs_arch(const Kernel& k, int arch) {
+  if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
+  return k.least_arch > arch ? "sm_" + std::to_string(k.least_arch) : "";
+}
 // Whether the kernel calls a vendor's library.
 inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }
 // Whether it is a framework's pipeline with one library call or kernel per step.

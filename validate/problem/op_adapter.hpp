@@ -188,6 +188,7 @@ Kernel make_kernel(std::string_view op, std::string_view name, std::string_view 
           .broken = broken,
           .dtypes = Traits.dtypes,
           .least_arch = Traits.least_arch,
+          .only_arch = Traits.only_arch,
           .deterministic = Traits.deterministic,
           .finite_inputs = Traits.finite_inputs,
           .position_matters = Traits.position_matters,

@@ -25,8 +25,8 @@ class Session {
     if (!launcher_) return stopped(Reply::Status::skipped, fmt::format("not built for backend {}", backend_.name()));
     if (!kernel_.dtypes.has(order_.dtype))
       return stopped(Reply::Status::unsupported, fmt::format("declares no {}", name(order_.dtype)));
-    if (kernel_.least_arch > backend_.arch())
-      return stopped(Reply::Status::skipped, fmt::format("needs sm_{}, this is sm_{}", kernel_.least_arch, backend_.arch()));
+    if (const std::string needed = needs_arch(kernel_, backend_.arch()); !needed.empty())
+      return stopped(Reply::Status::skipped, fmt::format("needs {}, this is sm_{}", needed, backend_.arch()));
     if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
     lay_out();

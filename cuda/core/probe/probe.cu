@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cuda/core/device.cuh"
+#include "cuda/core/probe/hopper_probe.cuh"
 
 namespace assay::ASSAY_FLAVOUR {
 
@@ -86,6 +87,8 @@ __global__ void probe(const unsigned* in, unsigned* out, std::int64_t count) {
 template <Instruction I>
 void launch_probe(const ProbeArgs& a, const Launch& l) {
   const auto blocks = static_cast<unsigned>((a.count + kWarps - 1) / kWarps);
+  if constexpr (is_wgmma(I) || is_box(I)) return hopper_probe::launch_probe<I>(a, l, blocks);
+  else
   launch(probe<I>, {.grid = dim3(blocks), .block = dim3(kWarps * kWarp), .shared_bytes = kWarps * kWarpBytes}, l.stream, a.in,
          a.out, a.count);
 }

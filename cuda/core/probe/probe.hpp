@@ -29,7 +29,27 @@ enum class Instruction {
   unpack_bfloat16,
   multiply_packed_half,
   multiply_packed_bfloat16,
-  exp2_approx
+  exp2_approx,
+  wgmma_half_n8,
+  wgmma_half_n64,
+  wgmma_half_n256,
+  wgmma_half_registers,
+  wgmma_half_a_mn,
+  wgmma_half_b_mn,
+  wgmma_bfloat16_n64,
+  wgmma_bfloat16_registers,
+  wgmma_bfloat16_mn,
+  wgmma_tf32_n64,
+  wgmma_tf32_registers,
+  copy_box_1,
+  copy_box_2,
+  copy_box_3,
+  copy_box_4,
+  copy_box_5,
+  copy_box_by_32,
+  copy_box_by_64,
+  copy_box_by_128,
+  copy_box_by_128_3
 };
 
 // Words that a lane gives and gets.
@@ -37,6 +57,10 @@ enum class Instruction {
 //   ldmatrix         the 16 bytes of row `lane`, and the row whose address the lane gives    r[N]
 //   cp_async         16 bytes to copy from, `valid`, 3 unused   16 bytes: those that are copied, then kUntouched
 //   pack, unpack, multiply_packed, exp2_approx                  arguments, result
+//   wgmma            a[4], b[max(n/16, 1)], c[n/2]              c[n/2]; four warps together: lanes 0 to 127 give rows of 8 words
+//                                                               of B one after another
+//   copy_box         word 0 of lane d: coordinate d, of the     the box's words
+//                    tensor that all words make
 struct InstructionInfo {
   Instruction what;
   const char* name;
@@ -64,6 +88,26 @@ inline constexpr InstructionInfo kInstructions[] = {
     {Instruction::multiply_packed_half, "multiply_packed<half>", 2, 1, 75},
     {Instruction::multiply_packed_bfloat16, "multiply_packed<bfloat16>", 2, 1, 80},
     {Instruction::exp2_approx, "exp2_approx", 1, 1, 75},
+    {Instruction::wgmma_half_n8, "wgmma<half> n 8", 9, 4, 90},
+    {Instruction::wgmma_half_n64, "wgmma<half> n 64", 40, 32, 90},
+    {Instruction::wgmma_half_n256, "wgmma<half> n 256", 148, 128, 90},
+    {Instruction::wgmma_half_registers, "wgmma<half> of registers", 40, 32, 90},
+    {Instruction::wgmma_half_a_mn, "wgmma<half> a m-major", 40, 32, 90},
+    {Instruction::wgmma_half_b_mn, "wgmma<half> b n-major", 76, 64, 90},
+    {Instruction::wgmma_bfloat16_n64, "wgmma<bfloat16> n 64", 40, 32, 90},
+    {Instruction::wgmma_bfloat16_registers, "wgmma<bfloat16> of registers", 40, 32, 90},
+    {Instruction::wgmma_bfloat16_mn, "wgmma<bfloat16> both mn-major", 40, 32, 90},
+    {Instruction::wgmma_tf32_n64, "wgmma<tf32> n 64", 40, 32, 90},
+    {Instruction::wgmma_tf32_registers, "wgmma<tf32> of registers", 40, 32, 90},
+    {Instruction::copy_box_1, "copy_box of rank 1", 4, 4, 90},
+    {Instruction::copy_box_2, "copy_box of rank 2", 4, 16, 90},
+    {Instruction::copy_box_3, "copy_box of rank 3", 4, 16, 90},
+    {Instruction::copy_box_4, "copy_box of rank 4", 4, 16, 90},
+    {Instruction::copy_box_5, "copy_box of rank 5", 4, 16, 90},
+    {Instruction::copy_box_by_32, "copy_box by_32", 4, 16, 90},
+    {Instruction::copy_box_by_64, "copy_box by_64", 4, 16, 90},
+    {Instruction::copy_box_by_128, "copy_box by_128", 4, 16, 90},
+    {Instruction::copy_box_by_128_3, "copy_box by_128 of rank 3", 4, 16, 90},
 };
 constexpr const InstructionInfo& info(Instruction i) { return kInstructions[static_cast<int>(i)]; }
 static_assert([] {
@@ -71,6 +115,40 @@ static_assert([] {
     if (static_cast<int>(kInstructions[i].what) != i) return false;
   return true;
 }());
+
+constexpr bool is_wgmma(Instruction i) { return i >= Instruction::wgmma_half_n8 && i <= Instruction::wgmma_tf32_registers; }
+constexpr bool is_box(Instruction i) { return i >= Instruction::copy_box_1; }
+struct WgmmaForm {
+  int n;
+  bool registers, a_mn, b_mn;
+};
+constexpr WgmmaForm wgmma_form(Instruction i) {
+  using enum Instruction;
+  return {.n = 2 * info(i).words_out,
+          .registers = i == wgmma_half_registers || i == wgmma_bfloat16_registers || i == wgmma_tf32_registers,
+          .a_mn = i == wgmma_half_a_mn || i == wgmma_bfloat16_mn,
+          .b_mn = i == wgmma_half_b_mn || i == wgmma_bfloat16_mn};
+}
+// A box of 16-bit values, its tensor's extents; the tensor's rows lie 80 apart.
+struct BoxForm {
+  int rank, swizzle;  // 0: none, 1 to 3: by 32 to 128 bytes
+  int box[5];
+  std::int64_t extent[5];
+};
+constexpr BoxForm box_form(Instruction i) {
+  using enum Instruction;
+  switch (i) {
+    case copy_box_1: return {1, 0, {256}, {5000}};
+    case copy_box_2: return {2, 0, {32, 32}, {75, 300}};
+    case copy_box_3: return {3, 0, {32, 8, 4}, {75, 20, 15}};
+    case copy_box_4: return {4, 0, {32, 4, 4, 2}, {75, 9, 7, 5}};
+    case copy_box_5: return {5, 0, {32, 4, 2, 2, 2}, {75, 5, 4, 3, 5}};
+    case copy_box_by_32: return {2, 1, {16, 64}, {75, 300}};
+    case copy_box_by_64: return {2, 2, {32, 32}, {75, 300}};
+    case copy_box_by_128: return {2, 3, {64, 16}, {75, 300}};
+    default: return {3, 3, {64, 8, 2}, {75, 20, 15}};
+  }
+}
 
 inline constexpr std::uint32_t kUntouched = 0xa5a5a5a5;  // what lies where cp_async is to write nothing
 

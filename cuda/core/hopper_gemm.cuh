@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products for Hopper: C = epilogue(A B^T), A [m, k] and B [n, k] with k innermost, 16-bit elements, f32 accumulators.
+// One warp copies boxes of 64 k into a ring of stages; two warpgroups multiply them with wgmma, either sharing a tile or taking
+// tiles in turns, so that one stores while the other multiplies.  C leaves by stmatrix, chunks of 64 columns and store_box.
+// Extents need not be whole tiles; rows have to start at multiples of 16 bytes.
+#pragma once
+
+#include "cuda/core/hopper.cuh"
+#include "cuda/core/kernel.cuh"
+
+namespace assay::ASSAY_FLAVOUR::hopper_gemm {
+
+inline constexpr int kGroup = 128, kThreads = 3 * kGroup;  // threads of a warpgroup; of a block: the copying one and two others
+inline constexpr int kK = 64, kRow = 128;                  // elements, bytes of a row of a stage
+inline constexpr int kBuffer = 64 * kRow, kBuffers = 2;    // of C on its way out, for each of the two warpgroups
+inline constexpr int kMostShared = 227 * 1024;
+inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // of 168 each
+inline constexpr int kSuper = 16;  // tiles along m that blocks take together, for what they share in L2
+
+// A block's tile: kM x kN of B's rows, kWeights matrices B stacked in it, whose results one thread holds side by side.
+template <int M, int N, bool Turns, int Weights = 1>
+struct Shape {
+  static constexpr int kM = M, kN = N, kWeights = Weights, kOut = N / Weights;
+  static constexpr bool kTurns = Turns;
+  static constexpr int kBlocks = M / (Turns ? 64 : 128);  // of 64 rows, for each warpgroup
+  static constexpr int kBytesA = M * kRow, kBytesB = N * kRow, kStage = kBytesA + kBytesB;
+  static constexpr int kFixed = 2 * kBuffers * kBuffer + 256;
+  static constexpr int kStages = (kMostShared - kFixed) / kStage < 8 ? (kMostShared - kFixed) / kStage : 8;
+  static constexpr int kBufferAt = kStages * kStage, kBarrierAt = kBufferAt + 2 * kBuffers * kBuffer;
+  static constexpr int kShared = kBarrierAt + 2 * kStages * 8;
+  static_assert(kStages >= 3 && kOut >= 64 && kStage % 1024 == 0 && kBytesA % 1024 == 0 && (kOut * kRow) % 1024 == 0);
+};
+
+struct Work {
+  int tiles_m, tiles_n, steps;
+};
+struct Place {
+  int row, column;  // of the first of 8 values: two pairs of columns, 8 apart, of two rows, 8 apart
+};
+__device__ inline Place tile_place(const Work& w, int tile) {
+  const int per = kSuper * w.tiles_n, super = tile / per, first = super * kSuper, within = tile - super * per;
+  const int height = w.tiles_m - first < kSuper ? w.tiles_m - first : kSuper, column = within / height;
+  return {first + within - column * height, column};
+}
+
+// A stage of the ring and the parity of its phase.
+template <int kStages>
+struct Turn {
+  int stage = 0, phase = 0;
+  __device__ void next(int n = 1) {
+    stage += n;
+    phase ^= stage / kStages & 1;
+    stage %= kStages;
+  }
+};
+
+template <class S, class T>
+__device__ inline void copy_stages(const TensorMap& a, const TensorMap& b, const TensorMap& second, const Work& work) {
+  auto* const memory = box_memory<unsigned char>();
+  auto* const full = box_memory<Barrier>(S::kBarrierAt);
+  auto* const empty = full + S::kStages;
+  Turn<S::kStages> t;
+  const int tiles = work.tiles_m * work.tiles_n;
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+    const Place at = tile_place(work, tile);
+    for (int k = 0; k < work.steps; ++k, t.next()) {
+      unsigned char* const stage = memory + t.stage * S::kStage;
+      barrier_wait(empty + t.stage, t.phase ^ 1);
+      barrier_arrive_expect(full + t.stage, S::kStage);
+      copy_box(stage, a, full + t.stage, k * kK, at.row * S::kM);
+      copy_box(stage + S::kBytesA, b, full + t.stage, k * kK, at.column * S::kOut);
+      if constexpr (S::kWeights == 2)
+        copy_box(stage + S::kBytesA + S::kBytesB / 2, second, full + t.stage, k * kK, at.column * S::kOut);
+    }
+  }
+}
+
+// The tile (in 64-row blocks of this warpgroup) of C, chunk by chunk.
+template <class S, class T, class Epilogue>
+__device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const TensorMap& c, int me, int row, int column, int columns,
+                                  int& chunks, const Epilogue& epilogue) {
+  const int thread = static_cast<int>(threadIdx.x) % kGroup, lane = lane_id();
+  unsigned char* const buffers = box_memory<unsigned char>(S::kBufferAt) + me * kBuffers * kBuffer;
+#pragma unroll
+  for (int i = 0; i < S::kBlocks; ++i)
+#pragma unroll
+    for (int chunk = 0; chunk < (S::kOut + kK - 1) / kK; ++chunk) {
+      // Note: the last one overlaps the one before, where the tile's width is no multiple of 64: the same values twice.
+      const int first = chunk * kK + kK > S::kOut ? S::kOut - kK : chunk * kK;
+      if (column + first >= columns) continue;
+      unsigned char* const buffer = buffers + (chunks++ & 1) * kBuffer;
+      if (thread == 0) store_wait_read<kBuffers - 1>();
+      sync_named(1 + me, kGroup);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        const float* const from = acc[i] + first / 2 + q * 8;
+        float v[8];
+#pragma unroll
+        for (int e = 0; e < 8; ++e) v[e] = from[e];
+        epilogue.template apply<T>(v, S::kWeights == 2 ? from + S::kOut / 2 : nullptr,
+                                   {row + i * 64 + thread / kWarp * 16 + lane / 4, column + first + q * 16 + lane % 4 * 2});
+        const unsigned words[4] = {pack<T>(v[0], v[1]), pack<T>(v[2], v[3]), pack<T>(v[4], v[5]), pack<T>(v[6], v[7])};
+        const int r = thread / kWarp * 16 + lane % 16, piece = 2 * q + lane / 16;
+        stmatrix<4>(reinterpret_cast<T*>(buffer + r * kRow + ((piece ^ (r & 7)) << 4)), words);
+      }
+      fence_shared_async();
+      sync_named(1 + me, kGroup);
+      if (thread == 0) {
+        store_box(c, buffer, column + first, row + i * 64);
+        store_commit();
+      }
+    }
+}
+
+// An epilogue is a value that the kernel gets: apply<T>(v, second, at) changes 8 results, of which element e is at
+// row at.row + 8 (e / 2 % 2), column at.column + 8 (e / 4) + e % 2, given those of the second matrix; kTileCycles is about what it
+// costs for a tile whose warpgroups share it.
+// The bias comes first in those that have one.
+template <class T>
+__device__ inline void add_bias(float (&v)[8], const void* bias, Place at, int columns) {
+  if (bias == nullptr) return;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const int i = j / 2 * 4 + j % 2;
+    if (const int column = at.column + i / 4 * 8 + i % 2; column < columns) {
+      const float b = to_float(ld(static_cast<const T*>(bias) + column));
+      v[i] += b, v[i + 2] += b;
+    }
+  }
+}
+
+template <class S, class T, class Epilogue>
+__global__ void __launch_bounds__(kThreads, 1)
+    hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap second,
+                   const __grid_constant__ TensorMap c, const Work work, int columns, const Epilogue epilogue) {
+  auto* const memory = box_memory<unsigned char>();
+  auto* const full = box_memory<Barrier>(S::kBarrierAt);
+  auto* const empty = full + S::kStages;
+  const int group = static_cast<int>(threadIdx.x) / kGroup, thread = static_cast<int>(threadIdx.x) % kGroup;
+  if (threadIdx.x == 0) {
+    prefetch_map(a), prefetch_map(b);
+    for (int s = 0; s < S::kStages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, S::kTurns ? 1 : 2);
+    barriers_ready();
+  }
+  sync_block();
+
+  if (group == 0) {
+    give_registers<kCopierRegisters>();
+    if (thread == 0) copy_stages<S, T>(a, b, second, work);
+  } else {
+    take_registers<kOtherRegisters>();
+    const int me = group - 1, tiles = work.tiles_m * work.tiles_n;
+    Turn<S::kStages> t;
+    int turn = 0, chunks = 0;
+    float acc[S::kBlocks][S::kN / 2];
+    if (S::kTurns && me == 0) arrive_named(3, 2 * kGroup);
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), turn ^= 1) {
+      if (S::kTurns && turn != me) {
+        t.next(work.steps);
+        continue;
+      }
+      // Note: a parity does not tell this tile's phases from the other's before them; so the other has waited for all of its
+      // own first.
+      if constexpr (S::kTurns) sync_named(3 + me, 2 * kGroup);
+      int before = -1;
+      for (int k = 0; k < work.steps; ++k, t.next()) {
+        barrier_wait(full + t.stage, t.phase);
+        const unsigned char* const stage = memory + t.stage * S::kStage;
+        const auto of_a = k_major<T>(stage + (S::kTurns ? 0 : me * 64 * kRow)), of_b = k_major<T>(stage + S::kBytesA);
+        wgmma_begin();
+#pragma unroll
+        for (int j = 0; j < kK / 16; ++j)
+#pragma unroll
+          for (int i = 0; i < S::kBlocks; ++i)
+            wgmma<T>(acc[i], of_a.plus(i * 64 * kRow + j * 32), of_b.plus(j * 32), (k | j) != 0);
+        wgmma_commit();
+        if (before >= 0) {
+          wgmma_wait<1>(acc);
+          if (thread == 0) barrier_arrive(empty + before);
+        }
+        before = t.stage;
+      }
+      if constexpr (S::kTurns) arrive_named(4 - me, 2 * kGroup);
+      wgmma_wait<0>(acc);
+      if (thread == 0) barrier_arrive(empty + before);
+      const Place at = tile_place(work, tile);
+      store_tile<S, T>(acc, c, me, at.row * S::kM + (S::kTurns ? 0 : me * 64), at.column * S::kOut, columns, chunks, epilogue);
+    }
+    if (thread == 0) store_wait<0>();
+  }
+}
+
+// --- On the host ------------------------------------------------------------------------------------------------------
+
+// Which matrices the copies can take.  Note: a store by boxes fills a row's last 16 bytes, so that those of y have to be its own.
+inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y) {
+  if (y.shape[1] * size_of(y.dtype) % 16 != 0) return Legality::no("needs an output whose rows are whole pieces of 16 bytes");
+  const auto fits = [](const Tensor& t) { return t.rows_contiguous() && t.rows_aligned(16) && std::max(t.shape[0], t.shape[1]) < INT32_MAX - 256; };
+  for (const Tensor* t : operands)
+    if (!fits(*t)) return Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
+  return fits(y) ? Legality::yes() : Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
+}
+
+template <class T>
+TensorMap map_of(const Tensor& t, int box_rows) {
+  // Note: the stride of a single row means nothing, and may be one that no map takes.
+  const std::int64_t width = ceil_div(t.shape[1], 8) * 8, stride[] = {t.shape[0] > 1 ? t.stride[0] : width};
+  return tensor_map<T>(t.as<T>(), {t.shape[1], t.shape[0]}, stride, {kK, box_rows}, Swizzle::by_128);
+}
+
+// About how many cycles a step of 64 k takes: 2,048 multiplications a cycle, or, for small tiles, what was measured on an H200.
+template <class S>
+constexpr int step_cycles() {
+  const int least = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10, full = S::kM * S::kN / 32;
+  return S::kM == 64 ? least + full / 32 : least < full ? full : least;
+}
+// Waves of tiles, and what a tile costs besides: the turn of its warpgroups, or the epilogue where they share it.
+template <class S, class Epilogue>
+std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
+  const std::int64_t waves = ceil_div(ceil_div(m, S::kM) * ceil_div(n, S::kOut), sms);
+  constexpr int kTurn = 300;
+  return waves * (ceil_div(k, kK) * step_cycles<S>() + (S::kTurns ? kTurn : Epilogue::kTileCycles));
+}
+
+template <class S, class T, class Epilogue>
+void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
+                    const Launch& l) {
+  const Work work{static_cast<int>(ceil_div(x.shape[0], S::kM)), static_cast<int>(ceil_div(y.shape[1], S::kOut)),
+                  static_cast<int>(ceil_div(x.shape[1], kK))};
+  const int blocks = std::min(multiprocessors(), work.tiles_m * work.tiles_n);
+  const TensorMap a = map_of<T>(x, S::kM), b = map_of<T>(w, S::kOut), c = map_of<T>(y, 64);
+  launch(hopper_product<S, T, Epilogue>,
+         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared}, l.stream, a, b,
+         second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
+}
+
+// By the cheapest of these shapes.
+template <class T, class... S, class Epilogue>
+void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
+  if (y.shape[0] == 0 || y.shape[1] == 0) return;
+  const int sms = multiprocessors();
+  const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};
+  const auto cheapest = std::min_element(std::begin(costs), std::end(costs)) - std::begin(costs);
+  std::ptrdiff_t i = 0;
+  ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l) : void()), ...);
+}
+template <class T, class Epilogue>
+void product(const Tensor& x, const Tensor& w, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
+  product_by<T, Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 176, true>, Shape<128, 168, true>, Shape<128, 128, true>,
+             Shape<128, 112, true>, Shape<64, 128, true>, Shape<64, 64, true>>(x, w, nullptr, y, epilogue, l);
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hopper's own instructions (cuda/core/hopper_gemm.cuh): a tile of B is as many rows of w_gate as of w_up, so that a thread holds a
+// feature's gate and up; x is read once for both, and neither product leaves the registers.
+#include "cuda/core/activation.cuh"
+#include "cuda/core/hopper_gemm.cuh"
+#include "ops/gemm_swiglu.hpp"
+
+namespace assay::ROOM(gemm_swiglu, sm90_wgmma) {
+
+KERNEL(gemm_swiglu){
+    .dtypes = {f16, bf16},
+    .only_arch = 90,
+    .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128), tile(Axis::hidden, 64)},
+    .numerics = {.accumulate = f32, .mma_terms = 16},
+    .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y); },
+};
+
+struct SwiGlu {
+  static constexpr int kTileCycles = 6000;
+  template <class T>
+  __device__ void apply(float (&gate)[8], const float* up, hopper_gemm::Place /*at*/) const {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) gate[i] = silu(gate[i]) * up[i];
+  }
+};
+
+void run(const gemm_swiglu::Args& a, const Launch& l) {
+  using namespace hopper_gemm;
+  with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
+    product_by<T, Shape<128, 192, true, 2>, Shape<128, 176, true, 2>, Shape<128, 160, true, 2>, Shape<128, 256, false, 2>,
+               Shape<64, 128, true, 2>>(a.x, a.w_gate, &a.w_up, a.y, SwiGlu{}, l);
+  });
+}
+
+}  // namespace assay::ROOM(gemm_swiglu, sm90_wgmma)

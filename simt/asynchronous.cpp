@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "asynchronous.hpp"
+
+#include "block.hpp"
+
+namespace simt::detail {
+
+using What = Trouble::What;
+
+void refuse_asynchronous(const char* kind, std::string message, Where where) {
+  machine.told_kind = kind;
+  machine.told = std::move(message);
+  stop({.what = What::told, .where = where});
+}
+
+void told_at_end(const char* kind, std::string message, unsigned thread, Where where) {
+  machine.told_kind = kind;
+  machine.told = std::move(message);
+  machine.trouble = {.what = What::told, .where = where};
+  machine.current = machine.thread + thread;
+}
+
+void use_asynchronous(Where where) {
+  if (machine.asynchronous) return;
+  if (machine.current == nullptr) refuse_asynchronous("bad_launch", "a word of the device layer called by the host", where);
+  if (machine.options.watch && !machine.watch.room_for_engines())
+    refuse_asynchronous("bad_launch", "barriers, tensor copies and wgmma are watched in blocks of up to 960 threads", where);
+  if (!machine.copies.in_flight()) watch_accesses();
+  machine.asynchronous = true;
+}
+
+void end_asynchronous() {
+  if (!machine.asynchronous) return;
+  machine.asynchronous = false;
+  if (!machine.copies.in_flight()) unwatch_accesses();
+  machine.barriers.clear();
+  machine.boxes.clear();
+  machine.wgmma.clear();
+  machine.registers.clear();
+  machine.guards.reset();
+}
+
+void check_all_is_over() {
+  if (!machine.asynchronous) return;
+  machine.boxes.check_over();
+  if (machine.trouble.what == What::none) machine.barriers.check_over();
+  if (machine.trouble.what == What::none) machine.wgmma.check_over();
+  if (machine.trouble.what == What::none) machine.registers.check_over();
+}
+
+void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where) {
+  const std::size_t offset = address - reinterpret_cast<std::uintptr_t>(machine.shared);
+  const auto refuse = [&](const char* kind, const char* why) {
+    refuse_asynchronous(kind, std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
+                                  std::to_string(offset) + " of shared memory, " + why, where);
+  };
+  if (machine.guards.has(offset, bytes, Guards::barrier)) refuse("bad_barrier", "where a barrier lies");
+  if (machine.guards.untouchable(offset, bytes)) refuse("in_flight", "which a copy_box may still be writing");
+  if (write && machine.guards.unwritable(offset, bytes)) refuse("wgmma_reads", "which a wgmma or a store_box may still be reading");
+}
+
+std::size_t arena_offset(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(machine.shared);
+}
+
+// Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
+bool as_late_as_may_be() {
+  const Order order = machine.options.order;
+  return order == Order::forward || (order == Order::shuffle && machine.random.next() >> 63 == 0);
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What barriers in memory, tensor copies and wgmma share: which bytes of shared memory nobody may touch, or write, for the
+// moment, and how they refuse what no kernel may do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "where.hpp"
+
+namespace simt::detail {
+
+inline constexpr std::size_t kArenaBytes = 228 * 1024;
+
+class Guards {
+ public:
+  enum Flag : std::uint8_t { written = 1, barrier = 2 };  // by a copy in flight; a barrier lies there
+  void set(std::size_t offset, std::size_t bytes, Flag flag) { each(offset, bytes, [&](Cell& c) { c.touch |= flag; }); }
+  void clear(std::size_t offset, std::size_t bytes, Flag flag) {
+    each(offset, bytes, [&](Cell& c) { c.touch = static_cast<std::uint8_t>(c.touch & ~flag); });
+  }
+  void read_begins(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { ++c.readers; }); }
+  void read_ends(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { --c.readers; }); }
+  bool untouchable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.touch != 0; }); }
+  bool has(std::size_t offset, std::size_t bytes, Flag flag) {
+    return any(offset, bytes, [&](const Cell& c) { return (c.touch & flag) != 0; });
+  }
+  bool unwritable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.readers != 0; }); }
+  void reset() { cells_.reset(); }
+
+ private:
+  static constexpr std::size_t kCell = 8;  // bytes
+  struct Cell {
+    std::uint8_t touch;
+    std::uint16_t readers;
+  };
+  Cell* cells() {
+    if (cells_ == nullptr) cells_ = std::make_unique<Cell[]>(kArenaBytes / kCell);
+    return cells_.get();
+  }
+  template <class Use>
+  void each(std::size_t offset, std::size_t bytes, Use&& use) {
+    for (std::size_t i = offset / kCell; i * kCell < offset + bytes; ++i) use(cells()[i]);
+  }
+  template <class Test>
+  bool any(std::size_t offset, std::size_t bytes, Test&& test) {
+    for (std::size_t i = offset / kCell; i * kCell < offset + bytes; ++i)
+      if (test(cells()[i])) return true;
+    return false;
+  }
+  std::unique_ptr<Cell[]> cells_;
+};
+
+// Ends the launch with a finding whose words are made here.
+[[noreturn, gnu::cold]] void refuse_asynchronous(const char* kind, std::string message, Where where);
+// The same once the block has ended, by this thread.
+void told_at_end(const char* kind, std::string message, unsigned thread, Where where);
+inline void left_behind(std::string message, unsigned thread, Where where) {
+  told_at_end("left_behind", std::move(message), thread, where);
+}
+// From the first of these words on, every access of the block is looked at.
+void use_asynchronous(Where where);
+void end_asynchronous();             // the block has ended, or was abandoned
+void check_all_is_over();            // what the block has begun
+void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // in shared memory
+std::size_t arena_offset(const void* p);  // of an address in the arena
+// Whether work that goes on by itself is done as late as may be, as options.order says.
+bool as_late_as_may_be();
+
+}  // namespace simt::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mbarrier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "asynchronous.hpp"
+#include "block.hpp"
+#include "device_hopper.hpp"
+
+namespace simt::detail {
+
+namespace {
+constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // of a phase: PTX ISA, "mbarrier": the range of tx-count
+constexpr int kMostArrivals = (1 << 20) - 1;
+constexpr unsigned kEngineOfBarriers = 16;  // behind those of the warpgroups, for wgmma and for stores
+std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_string(offset); }
+}  // namespace
+
+void Barriers::make(void* at, int arrivals, Where where) {
+  const std::size_t offset = arena_offset(at);
+  if (reinterpret_cast<std::uintptr_t>(at) >> 32 != machine.shared_slot || offset % 8 != 0 || arrivals < 1 ||
+      arrivals > kMostArrivals)
+    refuse_asynchronous("bad_barrier", "barrier_init for " + std::to_string(arrivals) +
+                                           " arrivals; a barrier lies in 8 aligned bytes of shared memory and counts 1 to 1048575",
+                        where);
+  access<8, Access::write>(at, where);
+  if (machine.guards.has(offset, 8, Guards::barrier))
+    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " lies already", where);
+  machine.guards.set(offset, 8, Guards::barrier);
+  Barrier b{};
+  b.offset = offset, b.where = where, b.thread = machine.current->id;
+  b.arrivals = b.pending = static_cast<unsigned>(arrivals);
+  b.engine = machine.watch.engine(kEngineOfBarriers + static_cast<unsigned>(all_.size()) % (Watch::kEngines - kEngineOfBarriers));
+  all_.push_back(std::move(b));
+}
+
+void Barriers::ready(unsigned thread) {
+  for (Barrier& b : all_)
+    if (b.thread == thread) b.ready = true;
+}
+
+Barrier& Barriers::find(const void* at, const char* word, Where where) {
+  const std::size_t offset = arena_offset(at);
+  for (Barrier& b : all_)
+    if (b.offset == offset) return b;
+  refuse_asynchronous("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset), where);
+}
+
+void Barriers::arrive(Barrier& b, std::int64_t promise, Where where) {
+  if (b.pending == 0)
+    refuse_asynchronous("bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " +
+                                           at_offset(b.offset), where);
+  if (promise < 0 || b.promised + promise > kMostBytes)
+    refuse_asynchronous("bad_barrier", std::to_string(b.promised + promise) + " bytes expected in a phase of " +
+                                           at_offset(b.offset) + "; at most " + std::to_string(kMostBytes), where);
+  if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
+  b.lacking += promise, b.promised += promise;
+  --b.pending;
+  complete_phase(b);
+}
+
+// Note: bytes that land before they are promised make `lacking` negative for a while.
+void Barriers::complete_phase(Barrier& b) {
+  if (b.pending != 0 || b.lacking != 0) return;
+  ++b.phase;
+  b.pending = b.arrivals, b.promised = 0;
+  b.complete.insert(b.complete.end(), b.landed.begin(), b.landed.end());
+  b.landed.clear();
+  std::swap(b.over, b.gathering);
+  std::fill(b.gathering.begin(), b.gathering.end(), 0);
+  for (const std::uint16_t t : b.waiting) machine.ready.push_back(machine.thread + t);
+  b.waiting.clear();
+}
+
+void Barriers::landed(std::size_t index, const Landed& box) {
+  Barrier& b = all_[index];
+  b.landed.push_back(box);
+  b.lacking -= static_cast<std::int64_t>(box.bytes);
+  complete_phase(b);
+}
+
+// Somebody has waited for what has landed: from now on it is there, for those who have.
+void Barriers::observe(Barrier& b) {
+  const std::uint64_t now = machine.watch.advance();
+  for (const Landed& box : b.complete) {
+    machine.guards.clear(box.offset, box.bytes, Guards::written);
+    if (machine.options.watch)
+      machine.watch.done(b.engine, now, reinterpret_cast<std::uintptr_t>(machine.shared) + box.offset,
+                         static_cast<unsigned>(box.bytes), true, box.where);
+  }
+  if (machine.options.watch && !b.complete.empty()) machine.watch.release(b.engine, now, b.over);
+  b.complete.clear();
+}
+
+void Barriers::wait(Barrier& b, unsigned parity, Where where) {
+  if (!b.ready && b.thread != machine.current->id)
+    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + ", after whose barrier_init no barriers_ready came", where);
+  const std::size_t i = index(b);
+  Thread& t = *machine.current;
+  while ((all_[i].phase & 1) == parity) {
+    t.where = where, t.kind = Meet::barrier, t.mask_or_id = static_cast<unsigned>(all_[i].offset);
+    all_[i].waiting.push_back(static_cast<std::uint16_t>(t.id));
+    run_others();
+  }
+  Barrier& now = all_[i];
+  if (!now.complete.empty()) observe(now);
+  if (machine.options.watch) machine.watch.acquire(t.id, now.over);
+}
+
+std::string Barriers::state(std::size_t offset) const {
+  for (const Barrier& b : all_) {
+    if (b.offset != offset) continue;
+    std::string text = "phase " + std::to_string(b.phase) + " of " + at_offset(offset) + " lacks ";
+    if (b.pending != 0) text += std::to_string(b.pending) + " of " + std::to_string(b.arrivals) + " arrivals";
+    if (b.pending != 0 && b.lacking != 0) text += " and ";
+    if (b.lacking > 0) text += std::to_string(b.lacking) + " of " + std::to_string(b.promised) + " bytes";
+    if (b.lacking < 0) text += "the promise of " + std::to_string(-b.lacking) + " bytes that landed";
+    return text;
+  }
+  return {};
+}
+
+void Barriers::check_over() {
+  for (const Barrier& b : all_) {
+    for (const std::vector<Landed>* boxes : {&b.landed, &b.complete})
+      for (const Landed& box : *boxes)
+        return left_behind("the block ends, and nobody has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
+                               std::to_string(box.offset) + " of shared memory",
+                           box.thread, box.where);
+    if (b.lacking != 0)
+      return left_behind("the block ends within a phase: " + state(b.offset), b.thread, b.where);
+  }
+}
+
+// --- The words --------------------------------------------------------------------------------------------------------
+
+void barrier_init(void* b, int arrivals, Where where) {
+  use_asynchronous(where);
+  machine.barriers.make(b, arrivals, where);
+}
+void barriers_ready(Where where) {
+  if (--hot.ticks < 0) tick(where);
+  if (machine.current == nullptr) return;
+  machine.barriers.ready(machine.current->id);
+}
+void barrier_arrive(void* b, long long promise, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  machine.barriers.arrive(machine.barriers.find(b, "barrier_arrive", where), promise, where);
+}
+void barrier_wait(void* b, unsigned parity, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  machine.boxes.land_at(machine.barriers.index(machine.barriers.find(b, "barrier_wait", where)));
+  machine.barriers.wait(machine.barriers.find(b, "barrier_wait", where), parity & 1, where);
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "register_pool.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "asynchronous.hpp"
+#include "block.hpp"
+#include "device_hopper.hpp"
+
+namespace simt::detail {
+
+namespace {
+
+constexpr int kOfAnSm = 65536, kLeast = 24, kMost = 256;
+constexpr unsigned kGroupWarps = 4;
+
+struct Request {
+  WarpWork work;
+};
+void settle_warp(WarpWork* const*) { machine.registers.settle(); }
+
+void check_count(const char* word, int count, Where where) {
+  if (count % 8 != 0 || count < kLeast || count > kMost || machine.threads % (kGroupWarps * kWarpLanes) != 0)
+    refuse_asynchronous("bad_registers", std::string(word) + "<" + std::to_string(count) +
+                                             ">: a multiple of 8 from 24 to 256, in a block of whole warpgroups", where);
+}
+
+}  // namespace
+
+void RegisterPool::clear() {
+  warps_.fill({});
+  free_ = 0;
+  started_ = false;
+  waiting_.clear();
+}
+
+int RegisterPool::share() const { return std::min(kOfAnSm / static_cast<int>(machine.threads) / 8 * 8, kMost); }
+
+void RegisterPool::start() {
+  if (started_) return;
+  started_ = true;
+  for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) warps_[w].has = share();
+}
+
+void RegisterPool::give(int count, Where where) {
+  check_count("give_registers", count, where);
+  start();
+  const unsigned w = machine.current->id / kWarpLanes;
+  if (count > warps_[w].has && warps_[w].wants == 0)
+    refuse_asynchronous("bad_registers", "give_registers<" + std::to_string(count) + "> by a warp that has " +
+                                             std::to_string(warps_[w].has), where);
+  warps_[w].wants = count, warps_[w].where = where;
+  Request mine{{settle_warp}};
+  work_together(Meet::registers, mine.work, where);
+}
+
+void RegisterPool::take(int count, Where where) {
+  check_count("take_registers", count, where);
+  start();
+  const unsigned w = machine.current->id / kWarpLanes;
+  if (count < warps_[w].has && warps_[w].wants == 0)
+    refuse_asynchronous("bad_registers", "take_registers<" + std::to_string(count) + "> by a warp that has " +
+                                             std::to_string(warps_[w].has), where);
+  warps_[w].wants = count, warps_[w].where = where;
+  Request mine{{settle_warp}};
+  work_together(Meet::registers, mine.work, where);
+  // Note: where others never give as many, no thread goes on, and the pool tells why.
+  while (warps_[w].wants != 0) {
+    Thread& t = *machine.current;
+    t.where = where, t.kind = Meet::registers, t.mask_or_id = w / kGroupWarps;
+    waiting_.push_back(static_cast<std::uint16_t>(t.id));
+    run_others();
+  }
+}
+
+// All lanes of the warp have come.
+void RegisterPool::settle() {
+  for (Warp& w : warps_)
+    if (w.wants != 0 && w.wants <= w.has) free_ += w.has - w.wants, w.has = w.wants, w.wants = 0;
+  for (Warp& w : warps_)
+    if (w.wants > w.has && w.wants - w.has <= free_) free_ -= w.wants - w.has, w.has = w.wants, w.wants = 0;
+  for (const std::uint16_t t : waiting_) machine.ready.push_back(machine.thread + t);
+  waiting_.clear();
+}
+
+std::string RegisterPool::shortage() const {
+  std::string text;
+  int sum = 0;
+  for (unsigned w = 0; w * kWarpLanes < machine.threads; w += kGroupWarps) {
+    const int n = std::max(warps_[w].has, warps_[w].wants);
+    text += (text.empty() ? "" : " + ") + std::to_string(n);
+    sum += n;
+  }
+  const int all = share() * static_cast<int>(machine.threads / (kGroupWarps * kWarpLanes));
+  return "the warpgroups want " + text + " = " + std::to_string(sum) + " registers a thread, of " + std::to_string(all) +
+         " that the launch gave";
+}
+
+void RegisterPool::check_over() {
+  for (unsigned w = 0; started_ && w * kWarpLanes < machine.threads; ++w)
+    if (warps_[w].has != warps_[w / kGroupWarps * kGroupWarps].has)
+      return told_at_end("bad_registers", "not all four warps of a warpgroup took or gave the same registers", w * kWarpLanes,
+                         warps_[w].where);
+}
+
+// --- The words --------------------------------------------------------------------------------------------------------
+
+void take_registers(int count, Where where) {
+  use_asynchronous(where);
+  machine.registers.take(count, where);
+}
+void give_registers(int count, Where where) {
+  use_asynchronous(where);
+  machine.registers.give(count, where);
+}
+
+}  // namespace simt::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wgmma.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "asynchronous.hpp"
+#include "block.hpp"
+#include "device_hopper.hpp"
+#include "wgmma_operands.hpp"
+
+namespace simt::detail {
+
+namespace {
+
+constexpr std::uint32_t kRunning = 0x7fffdeadu;  // what accumulators hold while a product runs
+int bytes_of(Element e) { return e == Element::tf32 ? 4 : 2; }
+
+std::string descriptor_text(std::uint64_t bits) {
+  const Descriptor d(bits);
+  return "start " + std::to_string(d.start) + ", leading distance " + std::to_string(d.leading) + ", stride " +
+         std::to_string(d.stride) + ", swizzle " + std::to_string(d.width);
+}
+
+void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn_major, int element_bytes, Where where) {
+  const Descriptor d(bits);
+  const auto refuse = [&](const std::string& why) {
+    refuse_asynchronous("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")", where);
+  };
+  if (d.width == 0) refuse("tiles without a swizzle are not simulated");
+  if ((bits >> 46 & 0xffff) != 0 || (bits >> 14 & 3) != 0 || (bits >> 30 & 3) != 0) refuse("bits that mean nothing are set");
+  if (mn_major && element_bytes != 2) refuse("only 16-bit elements may have m or n innermost");
+  // Note: a step of k moves the start within a swizzled row, never to another row.
+  const std::size_t in_atom = d.start % (8 * d.width);
+  if (mn_major ? in_atom % (8 * d.width) != 0 : in_atom + 32 > d.width) refuse("it does not start in the first row of a swizzle's eight");
+  std::size_t last = 0;
+  for (const std::uint32_t at : pieces(d, rows, mn_major, element_bytes)) last = std::max<std::size_t>(last, at);
+  if (last + 16 > machine.grid->shared_bytes)
+    refuse("it ends at +" + std::to_string(last + 16) + ", behind the " + std::to_string(machine.grid->shared_bytes) +
+           " bytes of shared memory");
+}
+
+// Of the accumulators of a lane: row and column of element i.
+int row_of(unsigned lane, int i) { return static_cast<int>(lane / 32 * 16 + lane % 32 / 4) + 8 * (i / 2 % 2); }
+int column_of(unsigned lane, int i) { return i / 4 * 8 + static_cast<int>(lane % 4) * 2 + i % 2; }
+
+unsigned engine_of(unsigned group) { return machine.watch.engine(group); }
+
+}  // namespace
+
+void Wgmma::issue(const WgmmaCall& call, Where where) {
+  const unsigned me = machine.current->id, group = me / kLanes;
+  Group& g = groups_[group];
+  if ((group + 1) * kLanes > machine.threads)
+    refuse_asynchronous("bad_mma", "wgmma by a warp whose warpgroup is not whole: the block has " + std::to_string(machine.threads) +
+                                       " threads", where);
+  if (g.came == 0) g.where = where;
+  g.calls[me % kLanes] = call;
+  if (g.came != 0 && !same_site(g.where, where)) refuse_asynchronous("bad_mma", "wgmma that is another call in other lanes", where);
+  Thread& t = *machine.current;
+  t.where = where, t.kind = Meet::wgmma, t.mask_or_id = group;
+  if (++g.came == kLanes) {
+    start(group, where);
+    g.came = 0;
+    for (unsigned i = 0; i < kLanes; ++i) machine.ready.push_back(machine.thread + group * kLanes + i);
+  }
+  run_others();
+}
+
+void Wgmma::start(unsigned group, Where where) {
+  Group& g = groups_[group];
+  const WgmmaCall& call = g.calls[0];
+  for (const WgmmaCall& c : g.calls)
+    if (c.a != call.a || c.b != call.b || c.n != call.n || c.type != call.type || c.keep != call.keep)
+      refuse_asynchronous("bad_mma", "wgmma whose descriptors are not the same in all lanes of the warpgroup", where);
+  const int size = bytes_of(call.type);
+  Product p{.call = call, .number = g.issued++, .clock = 0, .acc = nullptr, .a_words = {}, .read = {}, .where = where, .computed = false};
+  if (call.a_words == nullptr) {
+    check_descriptor("A", call.a, kWgmmaRows, call.a_mn_major, size, where);
+    p.read = pieces(Descriptor(call.a), kWgmmaRows, call.a_mn_major, size);
+  } else {
+    for (const WgmmaCall& c : g.calls) p.a_words.insert(p.a_words.end(), c.a_words, c.a_words + 4);
+  }
+  check_descriptor("B", call.b, call.n, call.b_mn_major, size, where);
+  const std::vector<std::uint32_t> b_pieces = pieces(Descriptor(call.b), call.n, call.b_mn_major, size);
+  p.read.insert(p.read.end(), b_pieces.begin(), b_pieces.end());
+
+  const auto arena = reinterpret_cast<std::uintptr_t>(machine.shared);
+  for (const std::uint32_t at : p.read) {
+    if (machine.guards.untouchable(at, 16))
+      refuse_asynchronous("in_flight", "wgmma reads at +" + std::to_string(at) +
+                                           " of shared memory, which a copy may still be writing", where);
+    machine.guards.read_begins(at, 16);
+  }
+  if (machine.options.watch) {
+    for (unsigned lane = 0; lane < kLanes; lane += 32)  // Note: a warp goes on together, so one of its lanes speaks for all
+      for (const std::uint32_t at : p.read) machine.watch.begin(group * kLanes + lane, arena + at, 16, false, where);
+    p.clock = machine.watch.advance();
+    for (const std::uint32_t at : p.read) machine.watch.done(engine_of(group), p.clock, arena + at, 16, false, where);
+  }
+  p.acc = &accumulators(g, where);
+  p.acc->last = p.number;
+  g.clocks.push_back(p.clock);
+  g.running.push_back(std::move(p));
+  if (!as_late_as_may_be())
+    for (Product& each : g.running) compute(each);
+}
+
+// The accumulators that these lanes name, taken over from their registers unless a product for them runs.
+Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
+  const WgmmaCall& call = g.calls[0];
+  const auto unchanged = [&](const float* acc) {
+    for (int i = 0; i < call.n / 2; ++i)
+      if (std::bit_cast<std::uint32_t>(acc[i]) != kRunning) return false;
+    return true;
+  };
+  for (const auto& a : g.active) {
+    if (a->of_lane[0] != call.acc) continue;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      if (a->n != call.n || a->of_lane[lane] != g.calls[lane].acc || !unchanged(g.calls[lane].acc))
+        refuse_asynchronous("wgmma_registers", "accumulators were written while a wgmma ran that gives them", where);
+    return *a;
+  }
+  const unsigned first = static_cast<unsigned>(&g - groups_.data()) * kLanes;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    if (!begun_[first + lane])
+      refuse_asynchronous("wgmma_unordered", "no wgmma_begin orders this wgmma after what was done to its registers", where);
+  auto a = std::make_unique<Accumulators>();
+  a->n = call.n;
+  a->c.resize(static_cast<std::size_t>(kWgmmaRows * call.n));
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    float* const acc = a->of_lane[lane] = g.calls[lane].acc;
+    for (int i = 0; i < call.n / 2; ++i) {
+      if (call.keep) a->c[static_cast<std::size_t>(row_of(lane, i) * call.n + column_of(lane, i))] = acc[i];
+      acc[i] = std::bit_cast<float>(kRunning);
+    }
+  }
+  g.active.push_back(std::move(a));
+  return *g.active.back();
+}
+
+void Wgmma::compute(Product& p) {
+  if (p.computed) return;
+  p.computed = true;
+  const WgmmaCall& call = p.call;
+  std::vector<float>& c = p.acc->c;
+  if (!call.keep) std::fill(c.begin(), c.end(), 0.0f);
+  const auto* arena = static_cast<const unsigned char*>(machine.shared);
+  std::vector<std::uint32_t> a;
+  if (call.a_words == nullptr) {
+    a = gathered(Descriptor(call.a), kWgmmaRows, call.a_mn_major, arena);
+  } else {
+    a.resize(kWgmmaRows * 8);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      for (unsigned i = 0; i < 4; ++i)
+        a[(lane / 32 * 16 + lane % 32 / 4 + 8 * (i % 2)) * 8 + lane % 4 + 4 * (i / 2)] = p.a_words[lane * 4 + i];
+  }
+  const std::vector<std::uint32_t> b = gathered(Descriptor(call.b), call.n, call.b_mn_major, arena);
+  multiply(call.type, a.data(), b.data(), c.data(), call.n);
+}
+
+void Wgmma::commit(unsigned thread) { committed_[thread].push_back(groups_[thread / kLanes].issued); }
+
+// Products before this number are over: what they read may be written again.
+void Wgmma::retire(Group& g, std::uint64_t before) {
+  while (!g.running.empty() && g.running.front().number < before) {
+    Product& p = g.running.front();
+    compute(p);
+    for (const std::uint32_t at : p.read) machine.guards.read_ends(at, 16);
+    g.running.pop_front();
+  }
+}
+
+void Wgmma::wait(unsigned thread, unsigned newest, Where where) {
+  std::vector<std::uint64_t>& mine = committed_[thread];
+  begun_[thread] = false;
+  if (mine.size() <= newest) return;
+  const std::uint64_t before = mine[mine.size() - 1 - newest];
+  mine.erase(mine.begin(), mine.end() - static_cast<std::ptrdiff_t>(newest));
+  Group& g = groups_[thread / kLanes];
+  retire(g, before);
+  if (machine.options.watch && before != 0) machine.watch.know(thread, engine_of(thread / kLanes), g.clocks[before - 1]);
+  const unsigned lane = thread % kLanes;
+  for (auto a = g.active.begin(); a != g.active.end();) {
+    Accumulators& acc = **a;
+    float* const registers = acc.of_lane[lane];
+    if (acc.last >= before || registers == nullptr) {
+      ++a;
+      continue;
+    }
+    for (int i = 0; i < acc.n / 2; ++i) {
+      if (std::bit_cast<std::uint32_t>(registers[i]) != kRunning)
+        refuse_asynchronous("wgmma_registers", "an accumulator was written before wgmma_wait", where);
+      registers[i] = acc.c[static_cast<std::size_t>(row_of(lane, i) * acc.n + column_of(lane, i))];
+    }
+    acc.of_lane[lane] = nullptr;
+    if (++acc.handed == kLanes) a = g.active.erase(a);
+    else ++a;
+  }
+}
+
+void Wgmma::check_over() {
+  for (unsigned group = 0; group < groups_.size(); ++group) {
+    const Group& g = groups_[group];
+    if (!g.running.empty())
+      return left_behind("the block ends while a wgmma runs that nobody has waited for", group * kLanes, g.running.front().where);
+    for (const auto& a : g.active)
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (a->of_lane[lane] != nullptr)
+          return left_behind("a thread ends that has not waited for its warpgroup's wgmma", group * kLanes + lane, g.where);
+  }
+}
+
+void Wgmma::clear() {
+  for (Group& g : groups_) {
+    g.running.clear(), g.active.clear();
+    g.came = 0;
+    g.issued = 0;
+    g.clocks.clear();
+  }
+  begun_.fill(false);
+  for (auto& each : committed_) each.clear();
+}
+
+// --- The words --------------------------------------------------------------------------------------------------------
+
+void wgmma(const WgmmaCall& call, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  use_asynchronous(where);
+  machine.wgmma.issue(call, where);
+}
+void wgmma_begin() { machine.wgmma.begin(machine.current->id); }
+void wgmma_commit() { machine.wgmma.commit(machine.current->id); }
+void wgmma_wait(unsigned newest, Where where) {
+  if (--hot.ticks < 0) tick(where);
+  machine.wgmma.wait(machine.current->id, newest, where);
+}
+
+}  // namespace simt::detail
