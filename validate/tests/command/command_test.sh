@@ -385,7 +385,7 @@ if command -v script >/dev/null; then
     TERM=xterm timeout 60 script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
       terminal </dev/null >/dev/null 2>&1
     # What a terminal would show: of each line, what follows the last return to its start.
-    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)
+    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[[0-9]*[Km]//g; /^Script done/d' terminal)
     progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
     same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"
     same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"
