@@ -20,7 +20,7 @@ check_one() {
     validate/tests/hostile/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$rooms/validate" -I "$source/simt" -Wno-unknown-pragmas) ;;
     simt/tests/*) path=(-I "$source/simt" -I "$source/simt/tests" -I "$source/cmake/catch") ;;
     simt/*) path=(-I "$source/simt") ;;
-    validate/backends/* | validate/bench/* | validate/report/* | validate/probe/* | validate/command/* | validate/tests/*)
+    validate/backends/* | validate/bench/* | validate/report/* | validate/probe/* | validate/console/* | validate/command/* | validate/tests/*)
       path=(-I "$rooms/ops" -I "$rooms/validate" -I "$rooms/simt" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
       ;;
     validate/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/validate") ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the installed command and datasets work without the source tree and the build folder.
+# Tests that the installed command, man page, licence and datasets work without the source tree and the build folder.
 #   install.sh BUILD CMAKE
 set -u
 build=$1 cmake=$2
@@ -11,6 +11,15 @@ fail() { echo "FAILED: $1"; exit 1; }
 "$cmake" --install "$build" --prefix "$prefix" >"$prefix/log" 2>&1 || { cat "$prefix/log"; fail "cmake --install"; }
 [ -x "$prefix/bin/validate" ] || fail "bin/validate is not there"
 [ -f "$prefix/share/assay/datasets/edges/common.json" ] || fail "share/assay/datasets is not there"
+cmp -s "$prefix/share/doc/assay/LICENSE" "$(dirname "$0")/../../LICENSE" || fail "the licence is not there"
+page=$prefix/share/man/man1/validate.1
+grep -q '^\.TH VALIDATE 1' "$page" || fail "the man page is not there"
+for flag in 'last\-failed' partial color; do grep -qF -- "\\-\\-$flag" "$page" || fail "the man page has no --$flag"; done
+if command -v man >/dev/null && man --version >/dev/null 2>&1; then
+  text=$(MANWIDTH=100 man --warnings -l "$page" 2>"$prefix/log" | col -b)
+  [ ! -s "$prefix/log" ] || { cat "$prefix/log"; fail "the man page has faults"; }
+  echo "$text" | grep -q 'validate run' || fail "the man page does not show"
+fi
 mkdir "$prefix/elsewhere"
 cd "$prefix/elsewhere" || exit 2
 unset ASSAY_DATASETS

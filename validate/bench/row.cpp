@@ -24,13 +24,13 @@ std::string row_text(const BenchShape& shape, const Kernel& k) {
 
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {
   std::vector<const Kernel*> chosen;
-  const auto& asked = flags.selection.kernels;
+  const bool any_kept = flags.selection.kernels.empty() && flags.selection.pattern.empty();
   for (const Kernel& k : kernels()) {
     if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
     if (is_vendor(k) && flags.selection.no_vendor) continue;
     const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
     const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
-    if (reference || (asked.empty() ? kept : has(asked, k.name))) chosen.push_back(&k);
+    if (reference || (any_kept ? kept : asked(flags.selection, k, shape.c.dtype))) chosen.push_back(&k);
   }
   return chosen;
 }

@@ -51,13 +51,14 @@ std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
   for (const std::string& name : flags.selection.ops) chosen.push_back(&op_named(name));
   if (chosen.empty())
     for (const Op& op : ops()) chosen.push_back(&op);
-  for (const std::string& kernel : flags.selection.kernels) {
-    Names names;
-    for (const Op* op : chosen)
-      for (const Kernel& k : kernels())
-        if (k.op == op->name && !k.broken) names.push_back(k.name);
-    if (std::find(names.begin(), names.end(), kernel) == names.end()) throw BadInput(unknown("kernel", kernel, names));
-  }
+  require_kernels(flags.selection, chosen);
+  if (flags.baseline == "unfused") return chosen;  // where an op has none, its rows have no such ratio
+  Names names{"vendor"};
+  for (const Op* op : chosen)
+    for (const Kernel& k : kernels())
+      if (k.op == op->name && !k.broken && std::find(names.begin(), names.end(), k.name) == names.end()) names.push_back(k.name);
+  if (std::find(names.begin(), names.end(), flags.baseline) == names.end())
+    throw BadInput("--baseline: " + unknown("kernel", flags.baseline, names) + "  (validate list kernels)");
   return chosen;
 }
 
@@ -113,14 +114,19 @@ class RowList {
   std::map<const Op*, std::optional<BenchFile>> files_;
 };
 
+// Whether the op has a kernel that was asked for.
+bool has_asked(const Op& op, const BenchFlags& flags) {
+  return std::any_of(kernels().begin(), kernels().end(), [&](const Kernel& k) {
+    const auto on = [&](DType t) { return asked(flags.selection, k, t); };
+    return k.op == op.name && !k.broken && std::any_of(kActivationDTypes.begin(), kActivationDTypes.end(), on);
+  });
+}
+
 void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchFlags& flags) {
-  const std::vector<std::string>& asked = flags.selection.kernels;
   for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.selection) / "bench/suites"))
     for (const SuiteRow& row : table.rows) {
       const Op& op = op_named(row.op);
-      if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end()) continue;
-      if (!asked.empty() && std::none_of(asked.begin(), asked.end(), [&](const auto& k) { return find_kernel(op.name, k); }))
-        continue;
+      if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end() || !has_asked(op, flags)) continue;
       rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
     }
   if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it is of that op, dtype and kernel", flags.suite));
@@ -134,7 +140,8 @@ std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu) {
   RowList rows(flags, on_gpu);
   if (!flags.suite.empty()) add_suite(rows, chosen, flags);
   else
-    for (const Op* op : chosen) rows.add(*op);
+    for (const Op* op : chosen)
+      if (has_asked(*op, flags)) rows.add(*op);
   return std::move(rows.all);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -132,6 +133,18 @@ std::vector<std::string_view> dtype_names() {
   return out;
 }
 
+std::string unknown_dtype(std::string_view text) {
+  static const std::map<std::string_view, std::string_view> kElsewhere{
+      {"half", "f16"},           {"float16", "f16"}, {"fp16", "f16"},    {"bfloat16", "bf16"}, {"bfloat", "bf16"},
+      {"__nv_bfloat16", "bf16"}, {"float", "f32"},   {"float32", "f32"}, {"fp32", "f32"},      {"single", "f32"}};
+  Names known = dtype_names();
+  for (const auto& [theirs, ours] : kElsewhere) known.push_back(theirs);
+  const std::string_view meant = nearest(text, known);
+  if (meant.empty()) return unknown("dtype", text, dtype_names());
+  const auto at = kElsewhere.find(meant);
+  return fmt::format("unknown dtype '{}'. Did you mean '{}'?", text.substr(0, 200), at == kElsewhere.end() ? meant : at->second);
+}
+
 std::int64_t elements(const Case& c, const OpShape& op) {
   const bool grouped = find_axis(op, name(Axis::heads)) != nullptr;
   // A block with attention and feed-forward counts the wider of the two.
@@ -226,7 +239,7 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   c.op = op_name;
   const auto dtype =
       std::find_if(kActivationDTypes.begin(), kActivationDTypes.end(), [&](DType t) { return name(t) == parts[1]; });
-  if (dtype == kActivationDTypes.end()) throw BadInput(unknown("dtype", parts[1], dtype_names()));
+  if (dtype == kActivationDTypes.end()) throw BadInput(unknown_dtype(parts[1]));
   c.dtype = *dtype;
 
   std::set<std::string_view> seen;

@@ -44,5 +44,7 @@ std::vector<std::string_view> layout_names();
 std::vector<std::string_view> axis_names();
 std::vector<std::string_view> axis_names(const OpShape&);
 std::vector<std::string_view> dtype_names();
+// "unknown dtype 'fp16'. Did you mean 'f16'?": other programs' names are known too.
+std::string unknown_dtype(std::string_view text);
 
 }  // namespace assay

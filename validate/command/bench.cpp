@@ -12,6 +12,7 @@
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/bench/device.hpp"
+#include "validate/problem/image.hpp"
 
 namespace assay {
 
@@ -35,15 +36,39 @@ Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows) {
 
 }  // namespace
 
+namespace {
+
+// "y was written without st()" of what simt did not see move, and so did not count; empty: it counted all.
+std::string uncounted(const Op& op, const Record& r) {
+  const std::vector<Placement> placements = place(op, r.c);
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    const auto at = r.traffic.find(std::string(op.tensors[i].name));
+    const Traffic t = at == r.traffic.end() ? Traffic{} : at->second;
+    const std::int64_t bytes = placements[i].tensor.size() * size_of(placements[i].tensor.dtype);
+    if (op.tensors[i].role == Role::output && !is_given(op.tensors[i]) && !lies_over(op, r.c, i) &&
+        static_cast<std::int64_t>(t.unique_written_bytes) < bytes)
+      return fmt::format("{} was written without st()", op.tensors[i].name);
+  }
+  return "";
+}
+
+}  // namespace
+
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out) {
   std::vector<const Kernel*> counted = bench_candidates(reduced, flags);
   std::erase_if(counted, [](const Kernel* k) { return !k->on_simt; });
   const std::vector<Task> tasks{{reduced.op, reduced.c, counted}};
   bool sound = true;
+  fmt::print("\n  {} {}  {}\n    {:<20}{:>14}{:>14}{:>8}{:>10}{:>8}\n", reduced.op->name, name(reduced.c.dtype),
+             summary_of(reduced.c), "kernel", "formula", "unique", "ratio", "requested", "sectors");
   judge(tasks, {.backend = "simt", .timeout_s = flags.timeout_s, .sectors = true, .stop = &stop_requested}, [&](const Record& r) {
-    if (r.verdict == Verdict::skipped) fmt::print("  {}: skipped: {}\n", r.repro, r.reason);
+    if (r.verdict == Verdict::skipped) fmt::print("    {:<20}skipped: {}\n", r.kernel, r.reason);
     if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) return;
     sound = sound && !is_bad(r.verdict);
+    if (is_bad(r.verdict)) fmt::print("    {:<20}{}: {}\n    {}\n", r.kernel, name(r.verdict), r.reason, replay_text(r.repro));
+    const std::string why_not = is_bad(r.verdict) ? "" : uncounted(*reduced.op, r);
+    if (!why_not.empty()) fmt::print("    {:<20}bytes not counted: {}\n", r.kernel, why_not);
+    if (is_bad(r.verdict) || !why_not.empty()) return;
     Traffic sum;
     for (const auto& [tensor, t] : r.traffic) {
       sum.read_bytes += t.read_bytes, sum.written_bytes += t.written_bytes;
@@ -53,10 +78,8 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
     const double requested = static_cast<double>(sum.read_bytes + sum.written_bytes);
     const double unique = static_cast<double>(sum.unique_read_bytes + sum.unique_written_bytes);
     const double sectors = 32 * static_cast<double>(sum.read_sectors + sum.written_sectors);
-    fmt::print("  {:<18} {:<12} {:<5} {:<44} formula {:>12.0f}  unique {:>12.0f} ({:.4f})  requested {:.3f}  sectors {:.3f}{}\n",
-               reduced.op->name, r.kernel, name(reduced.c.dtype), summary_of(reduced.c), r.cost.bytes(), unique,
-               unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes(),
-               is_bad(r.verdict) ? "  " + std::string(name(r.verdict)) : "");
+    fmt::print("    {:<20}{:>14.0f}{:>14.0f}{:>8.4f}{:>10.3f}{:>8.3f}\n", r.kernel, r.cost.bytes(), unique,
+               unique / r.cost.bytes(), requested / r.cost.bytes(), sectors / r.cost.bytes());
     if (flags.sites) print_sites(r.sites);
     Json j = Json::parse(to_json(r));
     j["record"] = "traffic";
@@ -138,7 +161,7 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
   fmt::print("  bytes of device memory: tensors, workspace, both; less than {}: workspace, both\n", flags.baseline);
   std::string table;
   for (const BenchShape& row : rows) {
-    if (stop_requested) return 130;
+    if (stop_requested) return kInterrupted;
     print_heading(row, table);
     bench_memory(*backend, row, flags, out);
     std::fflush(stdout);
@@ -190,12 +213,14 @@ int bench_command(const BenchFlags& flags) {
   if (flags.once) {
     out.start(head);
     bench_once(*open_backend(backend_name), rows, flags, out, stop_requested);
-    return stop_requested ? 130 : kAllPassed;
+    return stop_requested ? kInterrupted : kAllPassed;
   }
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
   else out.start(head);
   if (!flags.times_only && flags.ab.empty()) {
-    fmt::print("  bytes as counted on simt, beside the contract's formula (1.0000 is equal; a simulator is no clock)\n");
+    fmt::print(
+        "  bytes as counted on simt, beside the contract's formula; ratios are to that\n  (1.0000 is equal; a simulator is no "
+        "clock)\n");
     std::set<std::string> counted;  // several rows may come down to one
     for (const BenchShape& row : rows) {
       const BenchShape small{.op = row.op, .c = bench_reduced(*row.op, row.c), .kernels = row.kernels};
@@ -204,7 +229,7 @@ int bench_command(const BenchFlags& flags) {
     }
   }
   fmt::print("\n{} rows, {}\n", rows.size(), sound ? "every output right" : "some outputs WRONG");
-  if (stop_requested) return 130;
+  if (stop_requested) return kInterrupted;
   if (!sound) return kVerdictFailed;
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;

@@ -55,11 +55,11 @@ int cost_command(const Selection& selection, const std::vector<std::string>& lin
     tasks.push_back({&op, parsed.what, {&*std::find_if(kernels().begin(), kernels().end(), of_op)}});
   }
   if (lines.empty()) tasks = tasks_of(selection, false);
-  fmt::print("  {:>8}  {:>8}  {:>10}  {:>16}  {:>9}  case\n", "inputs", "golden", "comparison", "rows checked", "us a row");
+  fmt::print("  {:>8}  {:>8}  {:>10}  {:>16}  {:>9}\n", "inputs", "golden", "comparison", "rows checked", "us a row");
   for (const Task& task : tasks) {
-    if (stop_requested) return 130;
+    if (stop_requested) return kInterrupted;
     if (const std::string why = too_large(*task.op, task.c, available_memory()); !why.empty()) {
-      fmt::print("  {}: left out: {}\n", repro(task.c, task.op->shape()), why);
+      fmt::print("{}\n  left out: {}\n", repro(task.c, task.op->shape()), why);
       continue;
     }
     PrepareTimes times;
@@ -67,12 +67,12 @@ int cost_command(const Selection& selection, const std::vector<std::string>& lin
     const double comparison = compare_all(*p);
     const Rows& rows = p->problem->rows();
     const auto checked = rows.all() ? rows.total : static_cast<std::int64_t>(rows.sample.size());
-    fmt::print("  {:>6.2f} s  {:>6.2f} s  {:>8.2f} s  {:>16}  {:>9.1f}  {}\n", times.inputs_s, times.golden_s, comparison,
-               fmt::format("{} of {}", checked, rows.total),
-               1e6 * times.golden_s / static_cast<double>(std::max<std::int64_t>(1, checked)), repro(task.c, task.op->shape()));
+    fmt::print("{}\n  {:>6.2f} s  {:>6.2f} s  {:>8.2f} s  {:>16}  {:>9.1f}\n", repro(task.c, task.op->shape()), times.inputs_s,
+               times.golden_s, comparison, fmt::format("{} of {}", checked, rows.total),
+               1e6 * times.golden_s / static_cast<double>(std::max<std::int64_t>(1, checked)));
     std::fflush(stdout);
   }
-  return tasks.empty() ? kNothingRun : kAllPassed;
+  return tasks.empty() ? kIncomplete : kAllPassed;
 }
 
 }  // namespace assay

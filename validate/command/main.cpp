@@ -25,15 +25,15 @@ namespace {
 
 void request_stop(int) {
   // A second signal ends the program at once.
-  if (stop_requested.exchange(true)) _exit(130);
+  if (stop_requested.exchange(true)) _exit(kInterrupted);
 }
 
 // What is wrong, on one line: it quotes what was typed, which may hold anything.
-int complain(std::string what) {
+int complain(std::string what, int code) {
   for (char& c : what)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   std::fprintf(stderr, "validate: %s\n", what.c_str());
-  return kBadInput;
+  return code;
 }
 
 // Starts the program again with OpenMP told not to spin: idle threads of the judge would take the workers' cores.  The
@@ -73,7 +73,9 @@ int main(int argc, char** argv) {
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // the write then fails, and what was begun is taken away
   try {
     const int code = command_line(argc, argv);
     if (std::fflush(stdout) != 0 && errno != EPIPE)
@@ -82,10 +84,12 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& e) {
     // A reader that has seen enough (head) is no error; 141 is what a shell gives a program that SIGPIPE ended.
     if (e.code() == std::errc::broken_pipe) return 141;
-    return complain(e.what());
+    return complain(e.what(), kIncomplete);
+  } catch (const BadInput& e) {
+    return complain(e.what(), kBadInput);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory");
+    return complain("out of memory", kIncomplete);
   } catch (const std::exception& e) {
-    return complain(e.what());
+    return complain(std::string("the machine is at fault: ") + e.what(), kIncomplete);
   }
 }

@@ -2,40 +2,74 @@
 // replay: one case, everything printed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/command/console.hpp"
+#include "validate/console/console.hpp"
+#include "validate/records/record_file.hpp"
 
 namespace assay {
+
+namespace {
+
+Task task_of(const std::string& line) {
+  const std::vector<OpShape> shapes = op_shapes();
+  const Repro parsed = parse_repro(line, shapes);
+  const Op& op = op_named(parsed.what.op);
+  Task task{&op, parsed.what, {}};
+  Names names;
+  for (const Kernel& k : kernels())
+    if (k.op == op.name) {
+      names.push_back(k.name);
+      if (parsed.kernel.empty() ? !k.broken : k.name == parsed.kernel) task.kernels.push_back(&k);
+    }
+  if (task.kernels.empty()) throw BadInput(unknown("kernel", parsed.kernel, names) + "  (validate list kernels)");
+  check(parsed.what, op.shape());
+  return task;
+}
+
+}  // namespace
+
+std::vector<Task> bad_tasks(const std::string& path, const Selection& selection) {
+  for (const std::string& op : selection.ops) op_named(op);
+  std::vector<Task> tasks;
+  std::map<std::string, std::size_t> place;  // of a case, by its repro line without a kernel
+  for (const JudgedCase& c : read_records(path).cases) {
+    const auto named = [&](const std::vector<std::string>& words, const std::string& word) {
+      return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (!c.bad() || !named(selection.ops, c.op) || !named(selection.dtypes, c.dtype)) continue;
+    Task task = task_of(c.repro);
+    std::erase_if(task.kernels, [&](const Kernel* k) { return !asked(selection, *k, task.c.dtype); });
+    if (task.kernels.empty()) continue;
+    task.c.source = c.source;
+    const auto [at, fresh] = place.try_emplace(repro(task.c, task.op->shape()), tasks.size());
+    if (fresh) tasks.push_back(std::move(task));
+    else tasks[at->second].kernels.push_back(task.kernels.front());
+  }
+  return tasks;
+}
 
 int replay_command(const std::string& line, const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags.machine, backend, code)) return code;
   check_watch(flags, backend);
-  const std::vector<OpShape> shapes = op_shapes();
-  const Repro repro_line = parse_repro(line, shapes);
-  const Op& op = op_named(repro_line.what.op);
-  std::vector<const Kernel*> chosen;
-  Names names;
-  for (const Kernel& k : kernels())
-    if (k.op == op.name) {
-      names.push_back(k.name);
-      if (repro_line.kernel.empty() ? !k.broken : k.name == repro_line.kernel) chosen.push_back(&k);
-    }
-  if (chosen.empty()) throw BadInput(unknown("kernel", repro_line.kernel, names) + "  (validate list kernels)");
-  check(repro_line.what, op.shape());
-
-  const std::vector<Task> tasks{{&op, repro_line.what, chosen}};
+  const std::vector<Task> tasks =
+      flags.last_failed.empty() ? std::vector<Task>{task_of(line)} : bad_tasks(flags.last_failed, flags.selection);
   JudgeOptions options = judge_options(flags, backend);
   options.sectors = true, options.relations = Relations::all;
+  const bool colour = colours(flags.colour, STDOUT_FILENO);
   std::vector<Record> failed;
   Tally tally = judge(tasks, options, [&](const Record& r) {
-    fmt::print("{}\n", r.repro);
-    fmt::print("  verdict        {}{}\n", name(r.verdict), r.reason.empty() ? "" : ": " + r.reason);
+    fmt::print("{}\n", replay_text(r.repro));
+    fmt::print("  verdict        {}{}\n", painted(name(r.verdict), is_bad(r.verdict) ? Hue::red : Hue::green, colour),
+               r.reason.empty() ? "" : ": " + r.reason);
     if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
     if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");
     if (r.worst) {
@@ -73,12 +107,13 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     const Shrunk s = shrink(r, options, flags.shrink_s);
     if (!s.label.empty()) fmt::print("  label          {}\n", label_text(s));
     if (s.smallest)
-      fmt::print("  smallest       validate replay '{}'\n                 {}   (shrunk from {}; {} cases tried)\n\n",
-                 s.smallest->repro, s.smallest->reason, difference(r.c, s.smallest->c, op.shape()), s.tried);
+      fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n",
+                 replay_text(s.smallest->repro), s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()),
+                 s.tried);
     else fmt::print("  smallest       this one; of {} smaller cases none fails as it does\n\n", s.tried);
   }
-  fmt::print("{}\n", tally.sentence());
-  return exit_code(tally);
+  fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", flags.last_failed) : "");
+  return exit_code(tally, flags.partial);
 }
 
 }  // namespace assay

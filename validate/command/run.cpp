@@ -8,6 +8,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "cuda/core/vendor/library.hpp"
@@ -15,7 +16,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/command/console.hpp"
+#include "validate/console/console.hpp"
 #include "validate/records/render.hpp"
 
 namespace assay {
@@ -56,10 +57,10 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
 
 }  // namespace
 
-int exit_code(const Tally& tally) {
-  if (tally.interrupted) return 130;
+int exit_code(const Tally& tally, bool partial) {
+  if (tally.interrupted) return kInterrupted;
   if (tally.bad()) return kVerdictFailed;
-  return tally.ran() == 0 ? kNothingRun : kAllPassed;
+  return partial || (tally.ran() > 0 && tally.incomplete == 0) ? kAllPassed : kIncomplete;
 }
 
 Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
@@ -72,7 +73,8 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
   std::fflush(stdout);
 
   std::vector<Record> kept;
-  Console console(show, total, flags.shrink_s > 0, head.suite == "errors");
+  Console console(show, total, colours(flags.colour, STDOUT_FILENO), head.suite == "errors");
+  console.say(fmt::format("0 of {}  inputs and goldens of the first cases", total));
   bool heard = true;  // until whoever reads the output closes it
   const auto say = [&](const auto& print) {
     try {
@@ -90,9 +92,9 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
     say([&] { console.add(r); });
     if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
   });
-  for (const Record& r : console.held()) {
+  for (const Record& r : console.failures()) {
     const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - tally.seconds) : flags.shrink_s;
-    if (left <= 0 || stop_requested) {
+    if (left <= 0 || stop_requested || !can_shrink(r)) {
       say([&] { console.show(r, nullptr); });
       continue;
     }
@@ -135,7 +137,7 @@ namespace {
 bool whole_suite(const RunFlags& flags) {
   const std::string& suite = flags.selection.suite;
   return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && flags.budget_s == 0 &&
-         !flags.fail_fast;
+         !flags.fail_fast && flags.last_failed.empty();
 }
 
 }  // namespace
@@ -146,11 +148,10 @@ void check_watch(const RunFlags& flags, const std::string& backend) {
 
 void print_sites(const std::vector<SiteTraffic>& sites) {
   if (!sites.empty())
-    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", "by source line", "", "", "bytes", "requests", "sectors",
-               "wavefronts");
+    fmt::print("    {:<32} {:>5} {:>10} {:>8} {:>8} {:>8}\n", "by source line", "", "bytes", "requests", "sectors", "waves");
   for (const SiteTraffic& s : sites)
-    fmt::print("    {:<52} {:<16} {:<6} {:>12} {:>10} {:>10} {:>10}\n", s.place, s.buffer, s.write ? "write" : "read", s.bytes,
-               s.requests, s.sectors, s.wavefronts);
+    fmt::print("    {}, {}\n    {:<32} {:>5} {:>10} {:>8} {:>8} {:>8}\n", s.place, s.buffer, "", s.write ? "write" : "read",
+               s.bytes, s.requests, s.sectors, s.wavefronts);
 }
 
 RunHead head_of(const std::string& backend, const Selection& selection) {
@@ -180,10 +181,16 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
 int run_command(const RunFlags& flags) {
   std::string backend;
   int code = 0;
+  Selection selection = flags.selection;
+  if (!flags.last_failed.empty()) selection.suite = "last-failed";
+  std::optional<Doing> doing;
+  if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + flags.selection.suite);
   if (!backend_ready(flags.machine, backend, code)) return code;
   check_watch(flags, backend);
   const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
-  const std::vector<Task> tasks = tasks_of(flags.selection, backend == "simt" || flags.reduced);
+  const std::vector<Task> tasks = flags.last_failed.empty() ? tasks_of(flags.selection, backend == "simt" || flags.reduced)
+                                                            : bad_tasks(flags.last_failed, flags.selection);
+  doing.reset();
   std::int64_t same = 0, unknown_there = 0;
   std::vector<std::string> different;
   struct Bits {
@@ -194,20 +201,20 @@ int run_command(const RunFlags& flags) {
   Power power;
   JudgeOptions options = judge_options(flags, backend);
   if (whole_suite(flags)) options.power = &power;
-  const Tally tally =
-      run_tasks(tasks, flags, options, head_of(backend, flags.selection),
-                flags.quiet ? Console::Show::last_line : Console::Show::everything, [&](const Record& r) {
-                  if (expected.empty()) return;
-                  const auto at = expected.find(r.repro);
-                  if (at == expected.end()) ++unknown_there;
-                  else if (at->second.verdict == name(r.verdict)) ++same;
-                  else different.push_back(fmt::format("{}: {} here, {} there", r.repro, name(r.verdict), at->second.verdict));
-                  if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
-                  Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
-                  if (at->second.digest == digest_text(r)) ++b.equal;
-                  else if (b.different++ == 0) b.first = r.repro;
-                });
-  code = exit_code(tally);
+  const Tally tally = run_tasks(
+      tasks, flags, options, head_of(backend, selection), flags.quiet ? Console::Show::last_line : Console::Show::everything,
+      [&](const Record& r) {
+        if (expected.empty()) return;
+        const auto at = expected.find(r.repro);
+        if (at == expected.end()) ++unknown_there;
+        else if (at->second.verdict == name(r.verdict)) ++same;
+        else different.push_back(fmt::format("{}: {} here, {} there", replay_text(r.repro), name(r.verdict), at->second.verdict));
+        if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
+        Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
+        if (at->second.digest == digest_text(r)) ++b.equal;
+        else if (b.different++ == 0) b.first = replay_text(r.repro);
+      });
+  code = exit_code(tally, flags.partial);
   if (expected.empty()) return code;
   for (const auto& [kernel, b] : bits) {
     if (!flags.quiet)

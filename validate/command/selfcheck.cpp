@@ -37,7 +37,7 @@ class Selfcheck {
       if (!again.empty()) judge_suite("simt", std::move(again));
     }
     show();
-    if (tally_.interrupted) return 130;
+    if (tally_.interrupted) return kInterrupted;
     return good() ? kAllPassed : kVerdictFailed;
   }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "validate/command/console.hpp"
+#include "validate/console/console.hpp"
 
 namespace assay {
 

@@ -139,10 +139,10 @@ class Run {
   void prepare_ahead() {
     while (next_task_ < tasks_.size()) {
       const Task& task = tasks_[next_task_];
-      const std::string why_not = out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
-                                  : options_.wanted && !options_.wanted(task) ? "not wanted any more"
-                                  : enough(task)                              ? kEnough
-                                                                              : too_large(*task.op, task.c, memory_, replays_);
+      const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
+      const std::string why_not = unwanted          ? kEnough
+                                  : out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
+                                                    : too_large(*task.op, task.c, memory_, replays_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
       const std::size_t first = next_record_;
@@ -151,7 +151,8 @@ class Run {
         making_.push_back({&task, memory_of(*task.op, task.c, replays_),
                            timed(goldens_ns_, [&task, first, replays = replays_] { return prepare(task, first, replays); })});
       else
-        for (std::size_t k = 0; k < task.kernels.size(); ++k) emit(first + k, skipped(task, *task.kernels[k], options_, why_not));
+        for (std::size_t k = 0; k < task.kernels.size(); ++k)
+          emit(first + k, skipped(task, *task.kernels[k], options_, why_not, !unwanted));
     }
   }
 

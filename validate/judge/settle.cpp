@@ -243,9 +243,10 @@ Verdict verdict_of(const Reply& reply) {
   return Verdict::failed;
 }
 
-Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why) {
+Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why, bool incomplete) {
   Record r = blank_record(task, kernel, options);
   r.verdict = Verdict::skipped;
+  r.incomplete = incomplete;
   r.reason = std::move(why);
   return r;
 }
@@ -256,6 +257,7 @@ Record settle(const Result& result, const JudgeOptions& options) {
   r.exact = result.of->exact;
   r.verdict = result.verdict;
   r.reason = result.reply.message;
+  r.incomplete = (r.verdict == Verdict::skipped && result.reply.tainted) || r.reason.starts_with(kNotWatchable);
   r.seconds = result.reply.seconds;
   r.traffic = result.reply.traffic;
   r.sites = result.reply.sites;

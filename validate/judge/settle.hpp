@@ -32,7 +32,7 @@ std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions
 Verdict verdict_of(const Reply&);
 
 // The record of a kernel on a task that was not run.
-Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why);
+Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why, bool incomplete = false);
 
 // Judges the outputs of both runs where there are some.  Threads may judge at the same time.
 Record settle(const Result&, const JudgeOptions&);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "validate/base/error.hpp"
 
@@ -31,6 +33,24 @@ Json number(double v) {
 [[noreturn]] void cannot_write(const std::string& path, int error) {
   throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
 }
+
+// No signal that ends the program is taken while one of these lives.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+int records_fd = -1;  // standard output, where it is the records'
 
 bool is_special(const std::string& path) {
   struct stat s {};
@@ -60,6 +80,8 @@ void Record::caught(Tier t) {
 void Tally::add(const Record& r) {
   ++of[r.verdict];
   ++total;
+  incomplete += r.incomplete;
+  unwatchable += r.incomplete && r.verdict == Verdict::unsupported;
   if (r.verdict != Verdict::skipped && r.verdict != Verdict::unsupported && r.multi_tile_ragged) ++ragged;
 }
 
@@ -80,7 +102,9 @@ std::string Tally::sentence() const {
       fmt::format("{} passed · {} failed · {} suspect", count(Verdict::passed), count(Verdict::failed), count(Verdict::suspect));
   for (Verdict v : {Verdict::crashed, Verdict::timeout, Verdict::skipped})
     if (count(v)) text += fmt::format(" · {} {}", count(v), name(v));
-  if (count(Verdict::unsupported)) text += fmt::format(" · {} unsupported as declared", count(Verdict::unsupported));
+  if (const std::int64_t declared = count(Verdict::unsupported) - unwatchable)
+    text += fmt::format(" · {} unsupported as declared", declared);
+  if (unwatchable) text += fmt::format(" · {} not watchable", unwatchable);
   if (interrupted) text += " · interrupted";
   return text + fmt::format(" · {:.1f} s", seconds);
 }
@@ -162,8 +186,16 @@ std::string to_json(const Tally& t) {
       .dump();
 }
 
+void give_stdout_to_records() {
+  if (records_fd >= 0) return;
+  std::fflush(stdout);
+  records_fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (records_fd < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) cannot_write("standard output", errno);
+}
+
 JsonLines::JsonLines(const std::string& path) : path_(path) {
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  fd_ = path == kStdout ? ::fcntl(records_fd, F_DUPFD_CLOEXEC, 0)
+                        : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0) cannot_write(path, errno);
 }
 
@@ -179,7 +211,9 @@ void JsonLines::write(const std::string& line) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
-      [[maybe_unused]] const int cut = ::ftruncate(fd_, whole_);
+      if (error == EPIPE) throw std::system_error(error, std::generic_category(), path_);  // its reader has seen enough
+      if (path_ != kStdout) [[maybe_unused]]
+        const int cut = ::ftruncate(fd_, whole_);
       cannot_write(path_, error);
     }
     done += static_cast<std::size_t>(n);
@@ -191,6 +225,7 @@ void write_whole(const std::string& path, const std::string& text) {
   // Note: a device or a pipe (--junit /dev/stdout) cannot be replaced by a rename, so only regular files go by way of one.
   if (is_special(path)) return JsonLines(path).write(text);
   const std::string temporary = path + ".part";
+  const SignalsHeld until_renamed;  // or a second Ctrl-C would leave it
   try {
     JsonLines(temporary).write(text);
     if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
@@ -225,6 +260,7 @@ std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& 
 }
 
 void require_writable(const std::string& path) {
+  if (path == kStdout && records_fd >= 0) return;
   if (::access(path.c_str(), F_OK) == 0) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno != ENXIO) cannot_write(path, errno);  // Note: ENXIO is a pipe that nobody reads yet

@@ -68,6 +68,7 @@ struct Record {
   std::vector<SiteTraffic> sites;          // by source line, likewise; shown, not recorded
   double seconds = 0;                      // of the candidate's first run, worker's clock
   std::string repro;
+  bool incomplete = false;                    // asked for and not judged: no time, no memory, no way to watch, a faulty machine
   bool call_failed = false;                   // an error, a crash or a hang that anyone who calls the kernel sees
   std::vector<PolicyFigures> policy_figures;  // of each output, where they were asked for
   std::map<std::string_view, bool> policies;  // rules that were asked, and whether they let the case pass
@@ -92,6 +93,8 @@ struct Tally {
   struct Work {
     double workers = 0, goldens = 0, judging = 0, power = 0;
   } work;
+  std::int64_t incomplete = 0;   // records that were asked for and not judged
+  std::int64_t unwatchable = 0;  // of those, kernels that went past the watch
   bool interrupted = false;
   void add(const Record& r);
   void add_powerless() { ++of[Verdict::suspect]; }  // a fault that no case of the run would have rejected (power.hpp)
@@ -105,6 +108,10 @@ struct Tally {
 std::string to_json(const RunHead&);
 std::string to_json(const Record&);
 std::string to_json(const Tally&);
+
+// As the name of a record file: standard output.  What is printed goes to standard error once that was given to the records.
+inline constexpr std::string_view kStdout = "-";
+void give_stdout_to_records();
 
 // A JSON Lines file that holds whole lines only, whenever it is looked at.
 class JsonLines {

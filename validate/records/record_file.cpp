@@ -181,6 +181,7 @@ JudgedCase judged_case(const Json& j) {
                .reason = j.value("reason", ""),
                .pattern = j.value("pattern", ""),
                .repro = j.at("repro"),
+               .source = j.value("source", ""),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {}};

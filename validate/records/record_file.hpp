@@ -60,7 +60,7 @@ struct TimedRow {
 
 // A `case` record.
 struct JudgedCase {
-  std::string op, kernel, dtype, verdict, reason, pattern, repro;
+  std::string op, kernel, dtype, verdict, reason, pattern, repro, source;
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
 

@@ -2,12 +2,14 @@
 #include "validate/tasks/selection.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "validate/base/error.hpp"
 #include "validate/problem/image.hpp"
@@ -62,6 +64,42 @@ std::pair<std::int64_t, std::int64_t> parse_shard(const std::string& text) {
 
 }  // namespace
 
+bool means(std::string_view word, const Kernel& k) {
+  const std::size_t slash = word.find('/');
+  return slash == word.npos ? word == k.name : word.substr(0, slash) == k.op && word.substr(slash + 1) == k.name;
+}
+
+bool asked(const Selection& s, const Kernel& k, DType t) {
+  const auto named = [&](const std::string& word) { return means(word, k); };
+  if (!s.kernels.empty() && std::none_of(s.kernels.begin(), s.kernels.end(), named)) return false;
+  if (s.no_vendor && is_vendor(k)) return false;
+  if (s.pattern.empty()) return true;
+  const bool glob = s.pattern.find_first_of("*?[") != s.pattern.npos;
+  const std::string pattern = glob ? s.pattern : "*" + s.pattern + "*", kernel = fmt::format("{}/{}", k.op, k.name);
+  return ::fnmatch(pattern.c_str(), kernel.c_str(), 0) == 0 ||
+         ::fnmatch(pattern.c_str(), fmt::format("{} {}", kernel, name(t)).c_str(), 0) == 0;
+}
+
+void require_kernels(const Selection& s, const std::vector<const Op*>& ops, bool broken) {
+  std::vector<const Kernel*> there;
+  for (const Op* op : ops)
+    for (const Kernel& k : kernels())
+      if (k.op == op->name && k.broken == broken) there.push_back(&k);
+  for (const std::string& word : s.kernels) {
+    if (std::any_of(there.begin(), there.end(), [&](const Kernel* k) { return means(word, *k); })) continue;
+    std::set<std::string> names;
+    for (const Kernel* k : there)
+      names.insert(word.find('/') == word.npos ? std::string(k->name) : fmt::format("{}/{}", k->op, k->name));
+    throw BadInput(unknown("kernel", word, Names(names.begin(), names.end())) + "  (validate list kernels)");
+  }
+  const auto on_any = [&](const Kernel* k) {
+    return std::any_of(kActivationDTypes.begin(), kActivationDTypes.end(), [&](DType t) { return asked(s, *k, t); });
+  };
+  if (!s.pattern.empty() && std::none_of(there.begin(), there.end(), on_any))
+    throw BadInput(
+        fmt::format("-k '{}' matches no kernel, as in 'softmax/*' or '*/naive f16'  (validate list kernels)", s.pattern));
+}
+
 std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken) {
   std::vector<const Op*> chosen;
   for (const std::string& name : selection.ops)
@@ -72,23 +110,12 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
   SuiteOptions options{.seed = selection.seed, .count = selection.count, .reduce = reduce};
   for (const std::string& text : selection.dtypes) {
     const auto dtype = parse_dtype(text);
-    if (!dtype || !(*dtype == f16 || *dtype == bf16 || *dtype == f32)) throw BadInput(unknown("dtype", text, dtype_names()));
+    if (!dtype || !(*dtype == f16 || *dtype == bf16 || *dtype == f32))
+      throw BadInput(unknown_dtype(text));
     options.dtypes.push_back(*dtype);
   }
 
-  const auto wanted = [&](const Kernel& k, const Op& op) {
-    const auto& names = selection.kernels;
-    return k.op == op.name && k.broken == broken && !(selection.no_vendor && is_vendor(k)) &&
-           (names.empty() || std::find(names.begin(), names.end(), k.name) != names.end());
-  };
-  for (const std::string& name : selection.kernels) {
-    Names names;
-    bool found = false;
-    for (const Op* op : chosen)
-      for (const Kernel& k : kernels())
-        if (k.op == op->name && k.broken == broken) names.push_back(k.name), found = found || k.name == name;
-    if (!found) throw BadInput(unknown("kernel", name, names) + "  (validate list kernels)");
-  }
+  require_kernels(selection, chosen, broken);
 
   const Datasets datasets = datasets_of(selection);
   const std::vector<OpShape> shapes = op_shapes();
@@ -99,11 +126,16 @@ std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken)
   for (const Op* op : chosen) {
     std::vector<const Kernel*> candidates;
     for (const Kernel& k : kernels())
-      if (wanted(k, *op)) candidates.push_back(&k);
-    if (candidates.empty()) continue;
+      if (k.op == op->name && k.broken == broken) candidates.push_back(&k);
+    const auto wanted = [&](const Kernel* k, DType t) { return asked(selection, *k, t); };
+    const auto on_any = [&](const Kernel* k) {
+      return std::any_of(kActivationDTypes.begin(), kActivationDTypes.end(), [&](DType t) { return wanted(k, t); });
+    };
+    if (std::none_of(candidates.begin(), candidates.end(), on_any)) continue;
     for (Case& c : cases(datasets, op->shape(), selection.suite, options)) {
       if (number++ % parts != part - 1) continue;
       std::vector<const Kernel*> judged = candidates;
+      std::erase_if(judged, [&](const Kernel* k) { return !wanted(k, c.dtype); });
       if (reduce && c.blocks_along)
         std::erase_if(judged, [&](const Kernel* k) { return tile_along(*k, *c.blocks_along, c.dtype) > 1; });
       if (!judged.empty()) tasks.push_back({op, std::move(c), std::move(judged)});

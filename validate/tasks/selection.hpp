@@ -20,6 +20,7 @@ struct Selection {
   std::uint64_t seed = 2026;
   std::int64_t count = 200;
   std::string shard;       // "i/n"
+  std::string pattern;     // a glob over "op/kernel dtype" or "op/kernel"; what is no glob may stand anywhere in it
   bool no_vendor = false;  // leave out what calls a vendor's library
 };
 
@@ -29,6 +30,12 @@ std::vector<OpShape> op_shapes();
 const Op& op_named(std::string_view name);  // throws BadInput with the nearest right name
 // The tasks of a selection, sound kernels only; `broken`: broken kernels only.
 std::vector<Task> tasks_of(const Selection& selection, bool reduce, bool broken = false);
+// Whether a word of --kernel means that kernel: "naive", or "softmax/naive".
+bool means(std::string_view word, const Kernel& k);
+// Whether --kernel, --no-vendor and -k leave a kernel in, on that dtype.
+bool asked(const Selection& s, const Kernel& k, DType t);
+// Throws BadInput where a word of --kernel, or -k, means no kernel of these ops.
+void require_kernels(const Selection& s, const std::vector<const Op*>& ops, bool broken = false);
 std::string summary_of(const Case& c);  // "rows=129 cols=4096 fill=normal"
 
 }  // namespace assay

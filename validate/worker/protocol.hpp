@@ -52,6 +52,9 @@ struct Order {
   std::vector<OrderRun> runs;
 };
 
+// Begins the message of a kernel that went past the machine that was to watch it.
+inline constexpr std::string_view kNotWatchable = "not watchable";
+
 struct Reply {
   std::int64_t id = 0;
   enum class Status { done, unsupported, skipped, failed } status = Status::done;

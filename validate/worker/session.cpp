@@ -13,6 +13,11 @@ namespace assay {
 
 namespace {
 
+// A kernel went past the machine that was to watch it.
+struct NotWatchable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Session {
  public:
   Session(Backend& backend, const Op& op, const Kernel& kernel, const Order& order, const SharedMemory& inputs,
@@ -20,6 +25,15 @@ class Session {
       : backend_(backend), op_(op), kernel_(kernel), order_(order), inputs_(inputs), outputs_(outputs) {}
 
   Reply run() {
+    try {
+      return run_all();
+    } catch (const NotWatchable& why) {
+      return stopped(Reply::Status::unsupported, fmt::format("{}: {}", kNotWatchable, why.what()));
+    }
+  }
+
+ private:
+  Reply run_all() {
     Reply reply{.id = order_.id};
     launcher_ = backend_.launcher(kernel_);
     if (!launcher_) return stopped(Reply::Status::skipped, fmt::format("not built for backend {}", backend_.name()));
@@ -49,8 +63,6 @@ class Session {
     }
     return reply;
   }
-
- private:
   Reply stopped(Reply::Status status, std::string why) const {
     return {.id = order_.id, .status = status, .message = std::move(why)};
   }
@@ -108,13 +120,36 @@ class Session {
   // One run, its outputs read into their place; false where it cannot be replayed.
   bool launch(const OrderRun& run, std::size_t number) {
     const auto begin = [&] { change_inputs(run.inputs), reset_outputs(run.garbage); };
-    if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
-    else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;
+    try {
+      if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
+      else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;
+    } catch (const BackendFinding& f) {
+      // What was stored past the watch is uninitialised to it.
+      if (run.how.watch && f.kind == "uninitialised") check_watched(run.garbage);
+      throw;
+    }
+    if (run.how.watch) check_watched(run.garbage);
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (is_output(i)) buffers_[i]->read_checked(outputs_.data() + number * order_.output_bytes + *order_.tensors[i].output);
     check_inputs();
     if (run.how.watch) check_written();
     return true;
+  }
+
+  // Nothing was stored but through st(): what the watch saw no store to still holds its garbage.
+  void check_watched(std::byte garbage) const {
+    std::vector<std::byte> seen;
+    const auto check = [&](const GuardedBuffer& buffer, std::size_t bytes, std::byte was, std::string_view name) {
+      seen.resize(bytes);
+      backend_.read(seen.data(), buffer.data(), bytes);
+      for (std::size_t at = 0; at < bytes; ++at)
+        if (seen[at] != was && backend_.first_unwritten(buffer.data() + at, 1) == 0)
+          throw NotWatchable(fmt::format("{} was written without st()", name));
+    };
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (is_output(i) && !given(i) && !order_.tensors[i].over)
+        check(*buffers_[i], order_.tensors[i].place.bytes, garbage, order_.tensors[i].name);
+    if (workspace_) check(*workspace_, kernel_.workspace_bytes(problem_->args()), std::byte{0xff}, "the workspace");
   }
 
   // Every element of every output was written by this launch, whatever the buffer held; but for those that are updated.

@@ -89,13 +89,18 @@ int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
   while (receive(text, fds)) {
     Reply reply;
     std::int64_t id = 0;
+    bool opening = false;
     try {
       const Order order = order_from(text);
       id = order.id;
+      opening = true;
       if (!backend) backend = open_backend();
+      opening = false;
       reply = execute(*backend, order, fds[0], fds[1]);
     } catch (const std::exception& e) {
       reply = {.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
+      if (opening)  // no fault of the kernel
+        reply.status = Reply::Status::skipped, reply.message = std::string("the machine cannot be used: ") + e.what();
     }
     if (!reply_with(reply)) return kSocketLost;
   }

@@ -9,7 +9,11 @@ quick=(--backend simt --suite sanitize --op $op --kernel naive)  # 13 cases, a f
 for what in ops kernels cases backends; do works "$validate" list $what; done
 works "$validate" list cases --suite edges --op $op
 works "$validate" list kernels --op $op --kernel naive
-same "list kernels --op --kernel" 1 "$(wc -l <"$tmp/out")"
+same "list kernels --op --kernel, under a heading" 2 "$(wc -l <"$tmp/out")"
+works "$validate" list kernels --kernel $op/naive
+same "list kernels --kernel OP/NAME" "$op naive" "$(awk 'NR == 2 {print $1, $2}' "$tmp/out")"
+works "$validate" list kernels -k '*/naive f16' --op $op,softmax
+same "list kernels -k" 3 "$(wc -l <"$tmp/out")"
 refuses "unknown op 'no_such_op'" "$validate" list kernels --op no_such_op
 works "$validate" describe $op
 works "$validate" doctor
@@ -56,13 +60,18 @@ rm "$tmp/selfcheck.md"
 # --- exit codes
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --shrink $hangs
 holds "$called" "$out" "failed: "
-for part in "y[row 0, col " "label          deterministic" "validate replay '$op/unbiased_variance f32 rows=1 cols=1 seed=0'"; do holds "$called" "$out" "$part"; done
+for part in "y[row 0, col " "label          deterministic" "validate-trial replay '$op/unbiased_variance f32 rows=1 cols=1 seed=0'"; do holds "$called" "$out" "$part"; done
 exits 1 "$bin/validate-trial" replay "$op/unbiased_variance f32 rows=3 cols=4" --backend simt --no-shrink
 lacks "$called" "$out" "smallest"
 works "$validate" cost "$op f32 rows=3 cols=4"
 refuses "unknown op 'linaer'" "$validate" cost 'linaer f32 tokens=1'
 exits 3 "$validate" run "${quick[@]}" --shard 999/1000
 holds "$called" "$out" "nothing was run"
+exits 0 "$validate" run "${quick[@]}" --shard 999/1000 --partial
+holds "$called" "$out" "nothing was run"
+call bash -c "ulimit -n 10; '$validate' run ${quick[*]}"
+same "run without a descriptor for workers" "exit 3" "exit $code"
+holds "run without a descriptor for workers" "$err" "the machine is at fault"
 if "$validate" list backends | grep -q '^cuda *not usable'; then
   exits 77 "$validate" run --backend cuda --skip-exit 77
   holds "$called" "$out" "skipped: "
@@ -73,28 +82,103 @@ if "$validate" list backends | grep -q '^cuda *not usable'; then
 fi
 refuses "contradict" "$validate" run --require-gpu --backend simt
 
-# --- wrong names
-refuses "a subcommand is required" "$validate"
-refuses "Did you mean 'doctor'?" "$validate" docter
-refuses "unknown flag '--sutie'. Did you mean '--suite'?" "$validate" run --sutie edges
-refuses "Did you mean '--version'?" "$validate" --verson
-refuses "'extra' was not expected" "$validate" run extra
-refuses "Did you mean 'kernels'?" "$validate" list kernel
-refuses "unknown backend 'simd'. Did you mean 'simt'?" "$validate" run --backend simd
-refuses "unknown suite 'edge'. Did you mean 'edges'?" "$validate" run --suite edge
-refuses "unknown op 'layernorm_residul'. Did you mean '$op'?" "$validate" run --op layernorm_residul
-refuses "unknown op 'layernorm_residul'. Did you mean '$op'?" "$validate" describe layernorm_residul
-refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" run --kernel naiv
-refuses "unknown kernel 'naiv'. Did you mean 'naive'?" "$validate" bench --backend simt --kernel naiv
-refuses "unknown dtype 'fp16'. Did you mean 'f16'?" "$validate" run --dtype fp16
-refuses "no broken kernels" "$validate" selfcheck
+# --- wrong command lines: one sentence, exit code 2, and a command that goes on from there
+step() {  # the command in parentheses runs
+  local next=${err##*  (}
+  [[ $err == *"  ("*")" ]] || { fail "$called" "a next step in parentheses" "$err"; return; }
+  next=${next%)}
+  case $next in
+    "validate run"*--help | "validate list"* | "validate describe"* | *--help | "validate doctor" | "validate replay"*) ;;
+    *RECORDS*) return ;;
+    "validate run"*) next="$next --shard 999/1000 --partial" ;;  # of no case
+    *) return ;;
+  esac
+  next=${next/validate/\"\$validate\"}
+  checks=$((checks + 1))
+  (eval "$next" >/dev/null 2>"$tmp/why" </dev/null) || fail "$called" "a next step that works: $next" "$(<"$tmp/why")"
+}
+works "$validate" run "${quick[@]}" --json a.jsonl
+wrong=0
+while IFS='|' read -r part line; do
+  [[ -n $part ]] || continue
+  wrong=$((wrong + 1))
+  eval "refuses \"\$part\" \"\$validate\" $line"
+  step
+done <<'TABLE'
+a subcommand is required|
+Did you mean 'doctor'?|docter
+Did you mean 'run'?|rnu
+Did you mean 'run'?|RUN
+Did you mean '--version'?|--verson
+the subcommand comes before its flag '--suite'|--suite smoke run
+only the program with broken kernels has 'selfcheck'|selfcheck
+unknown flag '--sutie'. Did you mean '--suite'?|run --sutie edges
+'softmax' was not expected here; the op goes after --op  (validate run --op softmax)|run softmax
+Did you mean '--op softmax'?|run SOFTMAX
+'naive' was not expected here; the kernel goes after --kernel|run naive
+'edges' was not expected here; the suite goes after --suite|run edges
+'extra' was not expected here|run extra
+--suite needs a value|run --suite
+Did you mean 'kernels'?|list kernel
+'list ops' takes no such flag|list ops --op softmax
+'list backends' takes no such flag|list backends --dtype f16
+'list kernels' takes no such flag|list kernels --suite edges
+op is required|describe
+unknown op 'layernorm_residul'. Did you mean 'layernorm_residual'?|describe layernorm_residul
+unknown op 'layernorm_residul'. Did you mean 'layernorm_residual'?|run --op layernorm_residul
+unknown op 'SOFTMAX'. Did you mean 'softmax'?|run --op SOFTMAX
+unknown kernel 'naiv'. Did you mean 'naive'?|run --kernel naiv
+unknown kernel 'softmax/naiv'. Did you mean 'softmax/naive'?|run --kernel softmax/naiv
+unknown kernel 'naiv'. Did you mean 'naive'?|bench --backend simt --kernel naiv
+-k 'nothing/*' matches no kernel|run -k 'nothing/*'
+unknown dtype 'fp16'. Did you mean 'f16'?|run --dtype fp16
+unknown dtype 'float16'. Did you mean 'f16'?|run --dtype float16
+unknown dtype 'half'. Did you mean 'f16'?|bench --backend simt --dtype half
+unknown dtype 'bfloat16'. Did you mean 'bf16'?|replay --backend simt 'softmax/naive bfloat16 rows=3 cols=4'
+unknown suite 'edge'. Did you mean 'edges'?|run --suite edge
+only --suite random and full draw cases|run --count 5
+unknown backend 'simd'. Did you mean 'simt'?|run --backend simd
+--bit-equal compares with a record file|run --bit-equal
+--last-failed takes its cases from the records|run --last-failed a.jsonl --suite edges
+cannot read 'nowhere.jsonl'|run --last-failed nowhere.jsonl
+unknown choice of colours 'alwys'. Did you mean 'always'?|run --color alwys
+--shrink|run --shrink 5s --no-shrink
+is not a duration|run --budget '5 parsecs'
+replay takes a repro line|replay
+replay takes a repro line|replay --from a.jsonl 'softmax/naive f16 rows=3 cols=4'
+--baseline: unknown kernel 'nope'|bench --backend simt --op softmax --baseline nope
+unknown flag '--shard'|bench --shard 1/2
+unknown flag '--budget'|bench --budget 5
+unknown flag '--fail-fast'|bench --fail-fast
+unknown flag '--quiet'|bench --quiet
+unknown flag '--jobs'|bench --jobs 2
+unknown flag '--count'|bench --count 2
+unknown flag '--sectors'|bench --sectors
+a repro line says it all itself|cost 'softmax f16 rows=3 cols=4' --suite edges
+-o is required|report a.jsonl
+does not say what to write|report a.jsonl -o a.pdf
+TABLE
+checks=$((checks + 1))
+((wrong >= 30)) || fail "wrong command lines" "at least 30" "$wrong"
+# A case that is judged and one that no memory holds: the evidence is incomplete.
+bad_case() { echo "{\"record\":\"case\",\"op\":\"$op\",\"kernel\":\"naive\",\"dtype\":\"f32\",\"verdict\":\"failed\",\"repro\":\"$op/naive f32 $1\"}"; }
+{ head -1 a.jsonl && bad_case "rows=3 cols=4" && bad_case "rows=1073741824 cols=4096"; } >mixed.jsonl
+exits 3 "$validate" run --backend simt --last-failed mixed.jsonl
+holds "$called" "$out" "1 passed · "
+holds "$called" "$out" "evidence incomplete: 1 cases"
+exits 0 "$validate" run --backend simt --last-failed mixed.jsonl --partial
+call bash -c "ulimit -f 1; '$validate' report a.jsonl -o large.html"
+same "report beyond the limit of a file's size" "exit 2" "exit $code"
+same "files left by it" "" "$(ls large.html* 2>/dev/null)"
+rm a.jsonl mixed.jsonl
 refuses "--fail-fast" "$bin/validate-trial" selfcheck --fail-fast
 refuses "unknown policy 'cosin'. Did you mean 'cosine'?" "$bin/validate-trial" selfcheck --policy cosin
 refuses "nowhere" "$bin/validate-trial" selfcheck --md /nowhere/selfcheck.md
 for value in 0 -1 1e30 nan x; do refuses "--jobs" "$validate" run --jobs=$value; done
 for flag in timeout budget shrink; do
-  for value in 0 -1 nan inf 1e30 x; do refuses "--$flag" "$validate" run --$flag=$value; done
+  for value in 0 0ms -1 nan inf 1e30 x 5x 5ss s 0x10; do refuses "--$flag" "$validate" run --$flag=$value; done
 done
+for value in 60 60s 500ms 2m 1h 0.5; do exits 0 "$validate" run "${quick[@]}" --quiet --timeout $value --shard 1/13; done
 for value in -1 1e30 x 99999999999999999999; do refuses "--seed" "$validate" run --seed=$value; done
 for value in 0 -1 x 10000001; do refuses "--count" "$validate" run --count=$value; done
 for value in 0/3 4/3 1 1/ /3 1/0 -1/3 1/3x 9223372036854775808/9; do refuses "--shard" "$validate" run --shard=$value; done
@@ -106,7 +190,8 @@ line "expected 'op/kernel dtype" ""
 line "unknown op 'layernorn'" "layernorn/naive f16 rows=3 cols=4"
 line "no kernel after the slash" "$op/ f16 rows=3 cols=4"
 line "Did you mean 'naive'?" "$op/naivee f16 rows=3 cols=4"
-line "unknown dtype 'f61'. Known: f16, bf16, f32" "$op/naive f61 rows=3 cols=4"
+line "unknown dtype 'f61'. Did you mean 'f16'?" "$op/naive f61 rows=3 cols=4"
+line "unknown dtype 'int'. Known: f16, bf16, f32" "$op/naive int rows=3 cols=4"
 line "axis 'cols' is missing" "$op/naive f16 rows=3"
 line "given twice" "$op/naive f16 rows=3 cols=4 rows=3"
 line "Did you mean 'rows'?" "$op/naive f16 row=3 cols=4"
@@ -133,6 +218,7 @@ holds "$called" "$out" "passed: by chance every right value is within its bound 
 # --- a case that no memory holds
 exits 3 "$validate" replay --backend simt "$op/naive f32 rows=1073741824 cols=4096"
 holds "$called" "$out" "of memory and"
+exits 0 "$validate" replay --partial --backend simt "$op/naive f32 rows=1073741824 cols=4096"
 exits 3 "$validate" replay --backend simt "$op/naive f32 rows=0 cols=1099511627776"
 holds "$called" "$out" "of memory and"
 
@@ -178,6 +264,52 @@ names() { grep -o 'classname="[^"]*" name="[^"]*"' "$1"; }
 same "names in the JUnit file" "$(names a.xml)" "$(names b.xml)"
 same "equal names in the JUnit file" "" "$(names a.xml | sort | uniq -d)"
 
+# --- records on standard output: whole lines there, everything else on standard error
+exits 0 "$validate" run --backend simt --suite sanitize --json -
+whole_lines "$tmp/out" "$called"
+same "cases of run --json -" "$(grep -c '"record":"case"' a.jsonl)" "$(grep -c '"record":"case"' <<<"$out")"
+holds "$called" "$err" " passed · "
+exits 0 "$validate" bench --backend simt --op $op --kernel naive --shape 'rows=4 cols=64' --dtype f16 --json -
+whole_lines "$tmp/out" "$called"
+refuses "named as two outputs" "$validate" run "${quick[@]}" --json - --junit -
+"$validate" run --backend simt --suite sanitize --json - 2>/dev/null | head -1 >/dev/null
+same "run --json - | head -1" 141 "${PIPESTATUS[0]}"
+echo before >appended && "$validate" run "${quick[@]}" --json - >>appended 2>/dev/null
+same "run --json - >>: what was there" before "$(head -1 appended)"
+
+# --- documents
+for what in "list ops" "list kernels" "list cases --suite sanitize" "list backends" "describe $op" doctor; do
+  works "$validate" $what --json
+  if command -v python3 >/dev/null; then
+    same "$what --json" "" "$(python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/out" 2>&1)"
+  fi
+done
+works "$validate" list kernels --json --kernel $op/naive
+same "list kernels --json" "$op" "$(grep -o '"op": "[^"]*"' <<<"$out" | cut -d'"' -f 4)"
+
+# --- help and the man page
+for sub in list describe run replay bench compare report probe cost doctor; do
+  works "$validate" $sub --help
+  holds "$called" "$out" "Exit codes:"
+done
+for part in "ASSAY_DATASETS" "NO_COLOR" "evidence incomplete"; do holds "run --help" "$("$validate" run --help)" "$part"; done
+works "$validate" --man
+holds "--man" "$out" ".TH VALIDATE 1"
+for sub in list describe run replay bench compare report probe cost doctor; do holds "--man" "$out" ".SS \"validate $sub\""; done
+lacks "--help" "$("$validate" --help)" "--man"
+
+# --- tables in a pipe: 80 columns
+wider() {  # the lines of more than so many characters
+  local LC_ALL=C.UTF-8 line
+  while IFS= read -r line; do ((${#line} > $1)) && printf '%s\n' "$line"; done
+}
+for what in "list ops" "list kernels" "list backends" "run ${quick[*]}" "run --backend simt --suite sanitize" \
+  "bench --backend simt --op $op --shape rows=4,cols=64" "cost --suite sanitize --op $op"; do
+  read -ra words <<<"$what"
+  works "$validate" "${words[@]/rows=4,cols=64/rows=4 cols=64}"
+  same "$called: lines wider than 80 columns" "" "$(grep -v 'seed=\|^Assay ' "$tmp/out" | wider 80)"
+done
+
 # --- the same again, and otherwise
 timeless() { grep '"record":"case"' "$1" | sed 's/"seconds":[^,}]*//'; }
 same "records of two runs" "$(timeless a.jsonl)" "$(timeless b.jsonl)"
@@ -199,12 +331,47 @@ same "--op twice" "$("$validate" list cases --op $op | tail -1)" "$("$validate" 
 exits 3 "$validate" run --backend simt --suite edges --budget 0.000001s --json g.jsonl
 same "skipped for the budget" "$(grep -c '"record":"case"' g.jsonl)" "$(grep -c '"verdict":"skipped","reason":"the budget' g.jsonl)"
 holds "$called" "$out" "skipped: the budget"
+holds "$called" "$out" "evidence incomplete: "
+exits 0 "$validate" run --backend simt --suite edges --op $op --budget 1ms --partial
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --shrink $hangs --json h.jsonl
 same "--fail-fast" 1 "$(grep '"record":"case"' h.jsonl | grep -c '"verdict":"crashed"')"
 same "--fail-fast, shrunk" 1 "$(grep '"record":"shrunk"' h.jsonl | grep -c '"label":"deterministic"')"
 holds "$called" "$out" "  smallest   "
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
 same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
+
+# --- bad cases again
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --no-shrink --json bad.jsonl
+same "one failure a reason, as it came and at the end" 2 "$(grep -c "^CRASHED  $op/calls_abort " <<<"$out")"
+holds "$called" "$out" "cases fail like this"
+bad=$(grep -c '"verdict":"crashed"' bad.jsonl)
+exits 1 "$bin/validate-hostile" run --backend simt --last-failed bad.jsonl --no-shrink --json again.jsonl
+same "--last-failed" "$(grep '"verdict":"crashed"' bad.jsonl | field /dev/stdin repro)" "$(field again.jsonl repro)"
+exits 1 "$bin/validate-hostile" replay --backend simt --from bad.jsonl --no-shrink
+same "replay --from" "$bad" "$(grep -c '  verdict        crashed' <<<"$out")"
+holds "$called" "$out" "validate-hostile replay '$op/calls_abort "
+exits 3 "$validate" run --backend simt --last-failed a.jsonl
+exits 3 "$validate" replay --backend simt --from a.jsonl
+holds "$called" "$out" "no bad case in 'a.jsonl'"
+refuses "unknown kernel 'calls_abort'" "$validate" run --backend simt --last-failed bad.jsonl
+
+# --- colours
+exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort --fail-fast --no-shrink --color always
+holds "$called" "$out" $'\033[31mCRASHED\033[0m'
+works "$validate" run "${quick[@]}" --color always
+holds "$called" "$out" $'\033[32m'
+works "$validate" run "${quick[@]}"
+lacks "$called" "$out" $'\033'
+
+# --- what goes past the watch is no failure, and its bytes are not counted
+exits 3 "$bin/validate-hostile" run --backend simt --watch --suite sanitize --op $op --kernel stores_plainly
+holds "$called" "$out" "not watchable: y was written without st()"
+lacks "$called" "$out" "FAILED"
+exits 0 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel stores_plainly
+exits 1 "$bin/validate-trial" replay --backend simt --watch --no-shrink "$op/dropped_tail f32 rows=3 cols=257"
+holds "$called" "$out" "failed: unwritten: "
+works "$bin/validate-hostile" bench --backend simt --op $op --kernel stores_plainly --shape 'rows=4 cols=64' --dtype f32
+holds "$called" "$out" "bytes not counted: y was written without st()"
 works "$validate" run "${quick[@]}" --quiet
 same "lines of --quiet" 1 "$(wc -l <<<"$out")"
 
@@ -213,16 +380,12 @@ mkdir elsewhere && cd elsewhere && works "$validate" run "${quick[@]}" && cd ..
 mkdir locked && cd locked && chmod a-w . && works "$validate" run "${quick[@]}" && same "left in a read-only folder" "" "$(ls)" && cd ..
 
 # --- a terminal
-wider() {  # the lines of more than so many characters
-  local LC_ALL=C.UTF-8 line
-  while IFS= read -r line; do ((${#line} > $1)) && printf '%s\n' "$line"; done
-}
 if command -v script >/dev/null; then
   for columns in 80 160; do
     TERM=xterm timeout $hangs script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
       terminal </dev/null >/dev/null 2>&1
     # What a terminal would show: of each line, what follows the last return to its start.
-    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[K//g; /^Script done/d' terminal)
+    shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[[0-9]*[Km]//g; /^Script done/d' terminal)
     progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
     same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"
     same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"

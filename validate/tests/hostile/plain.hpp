@@ -10,8 +10,8 @@
 
 namespace assay::ASSAY_FLAVOUR {
 
-// One thread a row, in double.
-template <class T>
+// One thread a row, in double.  kThroughSt: whether it stores as a kernel here does, or as one of elsewhere.
+template <class T, bool kThroughSt>
 __global__ void answer_rows(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t rows,
                             std::int64_t cols, std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride,
                             double epsilon) {
@@ -25,17 +25,20 @@ __global__ void answer_rows(const T* x, const T* residual, const T* gamma, const
   const double deviation = sqrt(variance + epsilon);
   for (std::int64_t c = 0; c < cols; ++c) {
     const double normalised = (value(x + c) - mean) / deviation * value(gamma + c) + value(beta + c);
-    st(y + c, from_float<T>(static_cast<float>(normalised + value(residual + c))));
+    const T result = from_float<T>(static_cast<float>(normalised + value(residual + c)));
+    if constexpr (kThroughSt) st(y + c, result);
+    else y[c] = result;
   }
 }
 
-inline void answer(const layernorm_residual::Args& a, const Launch& l) {
+template <bool kThroughSt = true>
+void answer(const layernorm_residual::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(answer_rows<T>, {.grid = dim3(ceil_div(rows, 64)), .block = dim3(64)}, l.stream, a.x.as<T>(), a.residual.as<T>(),
-           a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.residual.stride[0], a.y.stride[0],
-           a.epsilon);
+    launch(answer_rows<T, kThroughSt>, {.grid = dim3(ceil_div(rows, 64)), .block = dim3(64)}, l.stream, a.x.as<T>(),
+           a.residual.as<T>(), a.gamma.as<T>(), a.beta.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.residual.stride[0],
+           a.y.stride[0], a.epsilon);
   });
 }
 

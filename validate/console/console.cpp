@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/command/console.hpp"
+#include "validate/console/console.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 #include "validate/judge/pattern.hpp"
 #include "validate/tasks/selection.hpp"
@@ -16,15 +18,39 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t kUsualWidth = 120;  // of lines that go to a file or a pipe
-
 std::size_t width_of(int fd) {
+  constexpr std::size_t kUsual = 80;  // of lines that go to a file or a pipe
   winsize size{};
   const bool known = ::isatty(fd) && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : kUsualWidth;
+  return known ? size.ws_col : kUsual;
 }
 
-// ASCII text that starts in column 3, broken at spaces.
+void clear_line() {
+  if (::isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
+void show_line(const std::string& what) {
+  if (!::isatty(STDERR_FILENO)) return;
+  // Note: a line as wide as the terminal would wrap on some of them.
+  fmt::print(stderr, "\r{}\033[K", cut("  " + what, width_of(STDERR_FILENO) - 1));
+  std::fflush(stderr);
+}
+
+// What tells a failure from another one of the same kernel.
+std::string reason_of(const Record& r) {
+  return can_shrink(r) ? failure_kind(r) : fmt::format("{}: {}", name(r.verdict), r.reason);
+}
+
+std::string heading(const Record& r, bool colour) {
+  std::string verdict(name(r.verdict));
+  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
+  return fmt::format("{}  {}/{}  {}  {}\n", painted(verdict, r.verdict == Verdict::suspect ? Hue::yellow : Hue::red, colour),
+                     r.c.op, r.kernel, name(r.c.dtype), r.reason);
+}
+
+}  // namespace
+
 std::string wrapped(std::string text, std::size_t width) {
   for (std::size_t start = 0, room = std::max<std::size_t>(width, 20) - 2; text.size() - start > room;
        room = std::max<std::size_t>(width, 20) - 4) {
@@ -36,11 +62,12 @@ std::string wrapped(std::string text, std::size_t width) {
   return text;
 }
 
-}  // namespace
-
 std::string cut(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
-  return width == 0 ? "" : text.substr(0, width - 1) + "…";
+  if (width == 0) return "";
+  std::size_t end = width - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no half of a character
+  return text.substr(0, end) + "…";
 }
 
 std::string where_text(const Record& r) {
@@ -55,13 +82,40 @@ std::string label_text(const Shrunk& s) {
   return text;
 }
 
-std::string failure_text(const Record& r, const Shrunk* shrunk) {
-  std::string verdict(name(r.verdict));
-  for (char& c : verdict) c = static_cast<char>(std::toupper(c));
-  std::string text = fmt::format("{}  {}/{}  {}  {}\n\n", verdict, r.c.op, r.kernel, name(r.c.dtype), r.reason), more;
+std::string replay_text(const std::string& repro) { return fmt::format("{} replay '{}'", program_invocation_short_name, repro); }
+
+std::size_t stdout_width() { return width_of(STDOUT_FILENO); }
+
+bool colours(std::string_view choice, int fd) {
+  if (choice != "auto") return choice == "always";
+  const char *none = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  return ::isatty(fd) && !(none && *none) && !(terminal && std::string_view(terminal) == "dumb");
+}
+
+std::string painted(std::string_view text, Hue hue, bool colour) {
+  return colour ? fmt::format("\033[{}m{}\033[0m", static_cast<int>(hue), text) : std::string(text);
+}
+
+std::string time_left(double seconds, std::int64_t done, std::int64_t total) {
+  constexpr double kSoonest = 2;  // seconds: before that a run is all start
+  if (seconds < kSoonest || done == 0) return "";
+  const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
+  return left < 90 ? fmt::format("about {:.0f} s left", left) : fmt::format("about {:.0f} min left", left / 60);
+}
+
+std::string short_text(const Record& r, bool colour) {
+  std::string text = heading(r, colour);
+  if (r.worst && r.wrong)
+    text += fmt::format("  {}: got {:.6g}, golden {:.6g}, bound ±{:.3g}\n", where_text(r), r.worst->got, r.worst->golden,
+                        r.worst->bound);
+  return text + fmt::format("  {}\n", replay_text(r.repro));
+}
+
+std::string failure_text(const Record& r, const Shrunk* shrunk, const std::string& across, bool colour) {
+  std::string text = heading(r, colour) + "\n", more;
   if (r.worst && r.wrong) {
     text += fmt::format("  where      {}{}\n", where_text(r), r.worst->tile.empty() ? "" : "      " + r.worst->tile);
-    text += fmt::format("  got        {:.10g}\n", r.worst->got);
+    text += fmt::format("  got        {}\n", painted(fmt::format("{:.10g}", r.worst->got), Hue::red, colour));
     text += fmt::format("  golden     {:.10g}      bound ±{:.3g}\n", r.worst->golden, r.worst->bound);
     more += fmt::format("  pattern    {}\n", r.pattern);
   }
@@ -71,39 +125,47 @@ std::string failure_text(const Record& r, const Shrunk* shrunk) {
                         difference(r.c, smallest->c, op_named(r.c.op).shape()));
   if (!r.reads_like.empty()) more += fmt::format("  reads like {}\n", r.reads_like);
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
+  if (!across.empty()) more += fmt::format("  across     {}\n", across);
   text += more + (more.empty() ? "" : "\n");
-  if (!smallest) return text + fmt::format("  again      validate replay '{}'\n", r.repro);
-  return text + fmt::format("  again      validate replay '{}'\n  found as   validate replay '{}'\n", smallest->repro, r.repro);
+  if (!smallest) return text + fmt::format("  again      {}\n", replay_text(r.repro));
+  return text + fmt::format("  again      {}\n  found as   {}\n", replay_text(smallest->repro), replay_text(r.repro));
 }
 
-Console::Console(Show show, std::int64_t total, bool hold, bool each_case)
-    : show_(show),
-      terminal_(::isatty(STDERR_FILENO)),
-      total_(total),
-      hold_(hold && show == Show::everything),
-      each_case_(each_case) {}
+Doing::Doing(const std::string& what) { show_line(what); }
+Doing::~Doing() { clear_line(); }
 
-// Whether a failure is kept for later.
-bool Console::hold(const Record& r) {
-  if (!hold_ || !can_shrink(r)) return false;
-  const auto same = [&](const Record& h) { return h.c.op == r.c.op && h.kernel == r.kernel && h.c.dtype == r.c.dtype; };
-  if (held_.size() < kShown && std::none_of(held_.begin(), held_.end(), same))
-    held_.push_back(r), say(fmt::format("failed: {}", r.repro));
-  else ++unshown_;
-  return true;
+Console::Console(Show show, std::int64_t total, bool colour, bool each_case)
+    : show_(show), terminal_(::isatty(STDERR_FILENO)), colour_(colour), each_case_(each_case), total_(total) {}
+
+void Console::add_bad(const Record& r) {
+  ++bad_;
+  const std::string reason = reason_of(r);
+  across_.add_failed(r.c, op_named(r.c.op).shape(), r.kernel, reason);
+  if (show_ != Show::everything) return;
+  const auto same = [&](const Record& f) { return f.c.op == r.c.op && f.kernel == r.kernel && reason_of(f) == reason; };
+  if (std::any_of(failures_.begin(), failures_.end(), same)) return;
+  if (failures_.size() == kShown) {
+    ++unshown_[fmt::format("{}/{} {}", r.c.op, r.kernel, reason)];
+    return;
+  }
+  failures_.push_back(r);
+  clear();
+  fmt::print("{}\n", short_text(r, colour_));
+  std::fflush(stdout);
 }
 
 void Console::show(const Record& r, const Shrunk* shrunk) {
   clear();
-  fmt::print("{}\n", failure_text(r, shrunk));
+  const std::string reason = reason_of(r);
+  std::string across = across_.sentence(r.c.op, r.kernel, reason);
+  const std::int64_t cases = across_.failed(r.c.op, r.kernel, reason);
+  if (across.empty() && cases > 1) across = fmt::format("{} cases fail like this", cases);
+  fmt::print("{}\n", failure_text(r, shrunk, across, colour_));
   std::fflush(stdout);
 }
 
 void Console::say(const std::string& what) {
-  if (!terminal_) return;
-  // Note: a line as wide as the terminal would wrap on some of them.
-  fmt::print(stderr, "\r{}\033[K", cut("  " + what, width_of(STDERR_FILENO) - 1));
-  std::fflush(stderr);
+  if (show_ != Show::last_line) show_line(what);
 }
 
 Console::Row& Console::row_of(const Record& r) {
@@ -115,7 +177,7 @@ Console::Row& Console::row_of(const Record& r) {
 
 void Console::add(const Record& r) {
   ++done_;
-  if (r.verdict == Verdict::skipped) ++skipped_[r.reason];
+  if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;
@@ -127,35 +189,34 @@ void Console::add(const Record& r) {
       if (!first) at->second = {std::min(at->second.first, to.to), std::max(at->second.second, to.to)};
     }
   }
-  if (show_ == Show::last_line) return;
-  if (show_ == Show::everything && is_bad(r.verdict) && !hold(r)) {
-    if (failures_++ < kShown) show(r, nullptr);
-    else ++unshown_;
-  }
-  progress(r);
+  if (is_bad(r.verdict)) add_bad(r);
+  else if (r.verdict == Verdict::passed && r.compared > 0) across_.add_passed(r.c, op_named(r.c.op).shape(), r.kernel);
+  if (show_ != Show::last_line) progress(r);
 }
 
 void Console::progress(const Record& r) {
   const auto now = std::chrono::steady_clock::now();
   if (!terminal_ || now - last_progress_ < std::chrono::milliseconds(100)) return;
   last_progress_ = now;
-  say(fmt::format("{} of {}  {}", done_, total_, r.repro));
+  const std::string left = time_left(std::chrono::duration<double>(now - start_).count(), done_, total_);
+  say(fmt::format("{} of {}  {}{}{}{}", done_, total_, bad_ ? fmt::format("{} failed  ", bad_) : "", left,
+                  left.empty() ? "" : "  ", r.repro));
 }
 
 void Console::clear() {
-  if (terminal_) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  if (show_ != Show::last_line) clear_line();
 }
 
 void Console::finish(const Tally& tally, const std::vector<PowerLine>& power) {
   if (show_ != Show::last_line) clear();
   if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
-    if (unshown_) fmt::print("... and {} more that are not shown; --json has them all\n\n", unshown_);
+    if (!unshown_.empty()) fmt::print("... and {} more reasons that are not shown; --json has them all\n\n", unshown_.size());
     table();
     notes(tally, power);
   }
-  fmt::print("{}{}\n", tally.sentence(), tally.ran() == 0 ? " · nothing was run" : "");
+  const Hue hue = tally.bad() ? Hue::red : tally.ran() == 0 || tally.incomplete ? Hue::yellow : Hue::green;
+  fmt::print("{}{}\n", painted(tally.sentence(), hue, colour_), tally.ran() == 0 ? " · nothing was run" : "");
 }
 
 void Console::table() const {
@@ -164,7 +225,7 @@ void Console::table() const {
     op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
   // What the other columns and the spaces between them leave to `at`.
   const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + (each_case_ ? 9 : 5) + 2 + 9 + 2 + 2 + 7;
-  const std::size_t width = width_of(STDOUT_FILENO);
+  const std::size_t width = stdout_width();
   if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // where it is one of the figures it is whole
   if (rows_.empty()) return;
   fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel,
@@ -179,7 +240,7 @@ void Console::table() const {
 void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
-  const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, width_of(STDOUT_FILENO))), any = true; };
+  const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, stdout_width())), any = true; };
   if (tally.ragged)
     note(fmt::format("{} of {} cases with more than one tile and a ragged tail ({:.0f} %)", tally.ragged, tally.ran(),
                      100.0 * static_cast<double>(tally.ragged) / static_cast<double>(tally.ran())));
@@ -211,8 +272,11 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
       note(fmt::format("... and {} more reasons to skip; --json has them all", skipped_.size() - kReasons));
       break;
     }
-    note(fmt::format("{} skipped: {}", count, why));
+    note(fmt::format("{} {}", count, why));
   }
+  if (tally.incomplete)
+    note(fmt::format("evidence incomplete: {} cases were asked for and not judged (exit code 3; --partial accepts that)",
+                     tally.incomplete));
   if (any) fmt::print("\n");
 }
 

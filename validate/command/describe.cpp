@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// describe: an op, as text or as a JSON document.
+#include <fmt/format.h>
+
+#include "validate/base/error.hpp"
+#include "validate/command/commands.hpp"
+#include "validate/command/list.hpp"
+#include "validate/values/common_fills.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::size_t room(std::size_t taken) { return stdout_width() > taken + 8 ? stdout_width() - taken : 8; }
+
+std::string numerics_text(const Numerics& n) {
+  return fmt::format("accumulates in {}, chains of ceil(n/{}){}{}", name(n.accumulate), n.chain.lanes,
+                     n.chain.extra ? fmt::format(" + {}", n.chain.extra) : "",
+                     n.stores_intermediate ? ", rounds an intermediate to the dtype" : "") +
+         (n.mma_terms ? ", on tensor cores, which truncate" : "") +
+         (n.narrow_probabilities ? ", rounds what a second product takes to the dtype" : "") +
+         (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
+         (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
+         (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
+         (n.turn_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.turn_error) : "") +
+         (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +
+         (n.rounds_turned ? ", rounds turned q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
+}
+
+// The choice that a tensor is there for, with its words where they are not all but the first.
+std::string words_of(const Op& op, const TensorOptions& options) {
+  std::string text(options.when);
+  for (const Attribute& a : op.attributes)
+    for (std::size_t k = 0; a.name == options.when && k < a.choices.size(); ++k)
+      if (options.words >> k & 1) text += fmt::format("{}{}", text == options.when ? "=" : "|", a.choices[k]);
+  return text;
+}
+
+std::string_view role_of(const TensorSpec& t) {
+  if (t.options.updated) return "updated";
+  return t.role == Role::output ? "output" : t.role == Role::weight ? "weight" : "input";
+}
+
+Json document_of(const Op& op) {
+  Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
+  for (const AxisUse& use : op.axes)
+    j["axes"].push_back(
+        {{"axis", name(use.axis)}, {"least", use.least}, {"meaning", kAxes[static_cast<std::size_t>(use.axis)].meaning}});
+  for (const TensorSpec& t : op.tensors) {
+    Json tensor{{"tensor", t.name}, {"role", role_of(t)}, {"axes", Json::array()}};
+    for (const Axis a : t.axes) tensor["axes"].push_back(name(a));
+    if (t.options.one_more) tensor["one_more"] = true;
+    if (t.options.dtype) tensor["dtype"] = name(*t.options.dtype);
+    if (!t.options.when.empty()) tensor["only_with"] = words_of(op, t.options);
+    j["tensors"].push_back(tensor);
+  }
+  j["attributes"] = Json::array(), j["kernels"] = Json::array(), j["fills"] = Json::array();
+  for (const Attribute& a : op.attributes)
+    j["attributes"].push_back({{"attribute", a.name}, {"default", text_of(a, a.standard)}, {"choices", a.choices}});
+  for (const Kernel& k : kernels())
+    if (k.op == op.name)
+      j["kernels"].push_back({{"kernel", k.name},
+                              {"broken", k.broken},
+                              {"dtypes", dtypes_text(k.dtypes)},
+                              {"idea", idea_of(k.about)},
+                              {"numerics", numerics_text(k.numerics)}});
+  for (const Fill& f : op.hooks.fills) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
+  for (const Fill& f : common_fills()) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
+  return j;
+}
+
+}  // namespace
+
+int describe_command(const std::string& name_of_op, bool json) {
+  const Op& op = op_named(name_of_op);
+  if (json) {
+    print_document(document_of(op));
+    return kAllPassed;
+  }
+  fmt::print("{}\n\n{}\n", op.name, op.about);
+  fmt::print("axes\n");
+  for (const AxisUse& use : op.axes)
+    fmt::print("  {:<10} >= {}   {}\n", name(use.axis), use.least, kAxes[static_cast<std::size_t>(use.axis)].meaning);
+  fmt::print("\ntensors (f16, bf16 or f32)\n");
+  for (const TensorSpec& t : op.tensors) {
+    std::string shape;
+    for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
+    if (t.options.one_more) shape += " + 1";
+    fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
+               t.options.updated        ? "   output, updated"
+               : t.role == Role::output ? "   output"
+               : t.role == Role::weight ? "   weight"
+                                        : "",
+               t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
+               (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
+                   (t.options.when.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
+  }
+  if (!op.attributes.empty()) fmt::print("\nattributes\n");
+  for (const Attribute& a : op.attributes) {
+    std::string words;
+    for (const std::string_view w : a.choices) words += (words.empty() ? "" : " | ") + std::string(w);
+    fmt::print("  {:<10} {} by default\n", a.name, words.empty() ? text_of(a, a.standard) : words + "; the first");
+  }
+  fmt::print("\nkernels\n");
+  for (const Kernel& k : kernels()) {
+    if (k.op != op.name) continue;
+    fmt::print("  {:<20} {:<12}  {}\n", shown_name(k), dtypes_text(k.dtypes), cut(idea_of(k.about), room(37)));
+    if (!k.broken) fmt::print("  {}\n", wrapped("  " + numerics_text(k.numerics), stdout_width()));
+  }
+  fmt::print("\nfills, and what each shows\n");
+  for (const Fill& f : op.hooks.fills) fmt::print("  {:<24} {}\n", f.name, cut(std::string(f.shows), room(27)));
+  for (const Fill& f : common_fills()) fmt::print("  {:<24} {}\n", f.name, cut(std::string(f.shows), room(27)));
+  return kAllPassed;
+}
+
+}  // namespace assay

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// doctor: what this machine can do, and what is missing.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "cuda/core/vendor/library.hpp"
+#include "validate/backends/backends.hpp"
+#include "validate/base/version.hpp"
+#include "validate/command/commands.hpp"
+#include "validate/command/list.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+// "works", or what is wrong with it.
+std::string state_of(const BackendInfo& b) {
+  if (!b.unavailable.empty()) return "not usable: " + b.unavailable;
+  try {
+    open_backend(b.name);
+    return "works";
+  } catch (const std::exception& e) {
+    return fmt::format("broken: {}", e.what());
+  }
+}
+
+}  // namespace
+
+int doctor_command(bool json) {
+  utsname system{};
+  ::uname(&system);
+  Json j{{"version", version()},
+         {"commit", commit()},
+         {"build", build_flags()},
+         {"processor", processor_name()},
+         {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
+         {"machine", system.machine},
+         {"system", fmt::format("{} {}", system.sysname, system.release)}};
+  for (const BackendInfo& b : backends()) {
+    const auto runs_there = [&](const Kernel& k) { return (b.name == "cuda" ? k.on_gpu : k.on_simt) != nullptr; };
+    j["backends"].push_back({{"backend", b.name},
+                             {"device", b.device},
+                             {"kernels", std::count_if(kernels().begin(), kernels().end(), runs_there)},
+                             {"state", state_of(b)}});
+  }
+  for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()}) {
+    const bool there = static_cast<bool>(library->available());
+    j["libraries"].push_back({{"library", library->name()},
+                              {"version", there ? library->version() : ""},
+                              {"path", there ? library->path() : ""},
+                              {"missing", there ? "" : library->missing()}});
+  }
+  try {
+    const Datasets data = datasets_of({});
+    check(data, op_shapes());
+    j["datasets"] = fmt::format("{} models, {} ops with edges of their own", data.models.size(), data.edges.size());
+  } catch (const std::exception& e) {
+    j["datasets"] = fmt::format("missing or broken: {}", e.what());
+  }
+  if (json) {
+    print_document(j);
+    return kAllPassed;
+  }
+  const auto text = [](const Json& of, const char* key) { return of.at(key).get<std::string>(); };
+  fmt::print("Assay {} · commit {} · built {}\n\n", text(j, "version"), text(j, "commit"), text(j, "build"));
+  fmt::print("  processor   {}, {} cores, {}\n", text(j, "processor"), j["cores"].get<long>(), text(j, "machine"));
+  fmt::print("  system      {}\n", text(j, "system"));
+  for (const Json& b : j["backends"])
+    fmt::print("  {:<11} {}{}\n", text(b, "backend"),
+               text(b, "device").empty() ? "" : fmt::format("{}, {} kernels: ", text(b, "device"), b["kernels"].get<long>()),
+               text(b, "state"));
+  for (const Json& l : j["libraries"])
+    fmt::print("  {:<11} {}\n", text(l, "library"),
+               text(l, "missing").empty() ? text(l, "version") + ", " + text(l, "path") : "missing: " + text(l, "missing"));
+  fmt::print("  datasets    {}\n", text(j, "datasets"));
+  return kAllPassed;
+}
+
+}  // namespace assay

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What failing cases have in common: the plainest property that separates, and nothing where nothing does.
+#include "validate/console/across.hpp"
+
+#include "catch_shim.hpp"
+
+#include "validate/console/console.hpp"
+#include "validate/judge/selection.hpp"
+
+namespace assay {
+
+namespace {
+
+const std::vector<OpShape>& shapes() {
+  static const std::vector<OpShape> all = op_shapes();
+  return all;
+}
+
+Across learnt(const std::vector<std::string>& passed, const std::vector<std::string>& failed) {
+  Across across;
+  const OpShape& op = *std::find_if(shapes().begin(), shapes().end(), [](const OpShape& s) { return s.name == "softmax"; });
+  for (const std::string& line : passed) across.add_passed(parse_repro("softmax " + line, shapes()).what, op, "k");
+  for (const std::string& line : failed) across.add_failed(parse_repro("softmax " + line, shapes()).what, op, "k", "values");
+  return across;
+}
+std::string sentence(const std::vector<std::string>& passed, const std::vector<std::string>& failed) {
+  return learnt(passed, failed).sentence("softmax", "k", "values");
+}
+
+}  // namespace
+
+TEST_CASE("failing cases are told by what they alone have", "[command]") {
+  const std::vector<std::string> passed{"f16 rows=3 cols=64", "f32 rows=5 cols=256", "f16 rows=1 cols=128 fill=ramp"};
+  CHECK(sentence(passed,
+                 {"f16 rows=3 cols=64 layout=padded", "f32 rows=7 cols=33 layout=padded", "bf16 rows=1 cols=8 layout=padded"}) ==
+        "all 3 failing cases have layout=padded; none of the 3 passing ones do");
+  CHECK(sentence(passed, {"bf16 rows=3 cols=64", "bf16 rows=5 cols=256", "bf16 rows=1 cols=33"}) ==
+        "all 3 failing cases have dtype=bf16; none of the 3 passing ones do");
+  CHECK(sentence(passed, {"f16 rows=2 cols=64", "f32 rows=2 cols=256", "f16 rows=2 cols=128"}) ==
+        "all 3 failing cases have rows=2; none of the 3 passing ones do");
+  CHECK(sentence(passed, {"f16 rows=3 cols=257", "f32 rows=5 cols=1024", "f16 rows=1 cols=512"}) ==
+        "all 3 failing cases have cols >= 257; none of the 3 passing ones do");
+  CHECK(sentence(passed, {"f16 rows=3 cols=65", "f32 rows=5 cols=1023", "f16 rows=1 cols=7"}) ==
+        "all 3 failing cases have cols not a multiple of 2; none of the 3 passing ones do");
+}
+
+TEST_CASE("nothing is said where nothing separates, or where the cases are few", "[command]") {
+  const std::vector<std::string> passed{"f16 rows=3 cols=64", "f32 rows=5 cols=256", "bf16 rows=9 cols=128 layout=padded"};
+  CHECK(sentence(passed, {"f16 rows=3 cols=128", "f32 rows=5 cols=64", "f16 rows=9 cols=256"}).empty());
+  CHECK(sentence(passed, {"f16 rows=2 cols=64", "f16 rows=2 cols=32"}).empty());
+  CHECK(sentence({"f16 rows=3 cols=64"}, {"f16 rows=2 cols=64", "f16 rows=2 cols=32", "f16 rows=2 cols=16"}).empty());
+  CHECK(learnt(passed, {"f16 rows=2 cols=64"}).failed("softmax", "k", "values") == 1);
+  CHECK(learnt(passed, {}).failed("softmax", "k", "values") == 0);
+}
+
+TEST_CASE("the time left is what the cases so far took", "[command]") {
+  CHECK(time_left(1, 5, 100).empty());
+  CHECK(time_left(10, 0, 100).empty());
+  CHECK(time_left(10, 20, 100) == "about 40 s left");
+  CHECK(time_left(60, 10, 100) == "about 9 min left");
+}
+
+}  // namespace assay

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// HOSTILE: stores its output with a plain assignment, which the simulated machine does not see.
+// Expected: passed; under --watch unsupported, for what nobody saw being written cannot be watched.
+#include "validate/tests/hostile/plain.hpp"
+
+namespace assay::ROOM(layernorm_residual, stores_plainly) {
+
+KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
+
+void run(const layernorm_residual::Args& a, const Launch& l) { answer<false>(a, l); }
+
+}  // namespace assay::ROOM(layernorm_residual, stores_plainly)
