@@ -201,8 +201,7 @@ std::string repro(const Case& c, const OpShape& op, std::string_view kernel) {
   const auto pair = [&](std::string_view key, std::string_view value) { text.append(" ").append(key).append("=").append(value); };
   for (const AxisUse& use : op.axes) pair(name(use.axis), shortest(c.dims[use.axis]));
   for (const Attribute& a : op.attributes)
-    if (const auto it = c.attributes.find(std::string(a.name)); it != c.attributes.end() && it->second != a.standard)
-      pair(a.name, text_of(a, it->second));
+    if (const double v = attribute(c, a.name, a.standard); v != a.standard) pair(a.name, text_of(a, v));
   if (c.fill != "normal") pair("fill", c.fill);
   if (c.layout != "contiguous") pair("layout", c.layout);
   pair("seed", shortest(c.seed));

@@ -37,6 +37,11 @@ struct Case {
   std::optional<Axis> blocks_along{};
 };
 
+inline double attribute(const Case& c, std::string_view name, double standard = 0) {
+  const auto at = c.attributes.find(std::string(name));
+  return at == c.attributes.end() ? standard : at->second;
+}
+
 // Whether the case is from a dataset, not random or typed by hand.
 inline bool from_dataset(const Case& c) { return c.source.find('/') != std::string::npos; }
 

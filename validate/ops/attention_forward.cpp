@@ -173,7 +173,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   oracle_with(a, {numerics, roundings, a.q.dtype}, out);
 }
 
-bool not_turned(const Case& c) { return relations::attribute(c, "rope") == 0; }
+bool not_turned(const Case& c) { return attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
 
 }  // namespace
@@ -243,11 +243,7 @@ Hooks hooks_of_attention_forward() {
                      .shows = "a clamped accumulator, weights that depend on V",
                      .scaled = {{"v", 2}, {"o", 2}},
                      .applies = relations::normal_values},
-                    {.name = "query_doubled",
-                     .shows = "a scale applied twice, or to only part of the keys",
-                     .scaled = {{"q", 2}},
-                     .change = attention_relations::half_scale,
-                     .applies = relations::normal_values},
+                    attention_relations::kQueryDoubled,
                     {.name = "packed_is_batch",
                      .shows = "a packed sequence whose result depends on its position",
                      .change = unpack,

@@ -9,8 +9,6 @@
 
 namespace assay::attention_relations {
 
-using relations::attribute;
-
 // Not packed: the sequences are those of the batch axis.
 inline bool batch(const Case& c) { return attribute(c, "packed") == 0; }
 inline bool unmasked(const Case& c) {
@@ -40,6 +38,11 @@ inline double scale_of(const Case& c) {
 }
 // Compensates doubled queries.
 inline void half_scale(Case& c) { c.attributes["scale"] = scale_of(c) / 2; }
+inline const Relation kQueryDoubled{.name = "query_doubled",
+                                    .shows = "a scale applied twice, or to only part of the keys",
+                                    .scaled = {{"q", 2}},
+                                    .change = half_scale,
+                                    .applies = relations::normal_values};
 // Keeps the scale of the original case in a problem with fewer channels.
 inline void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 

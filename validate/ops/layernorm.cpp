@@ -9,21 +9,6 @@
 
 namespace assay {
 
-namespace {
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const layernorm::Args*>(args);
-  const Rounding round(numerics, roundings, a.x.dtype);
-  const std::int64_t cols = a.x.shape[1];
-  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
-    const auto x = [&](std::int64_t c) { return a.x.at(row * cols + c); };
-    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
-    norm_oracle::layernorm(round, cols, a.epsilon, a.gamma, a.beta, x, store);
-  }
-}
-
-}  // namespace
-
 Hooks hooks_of_layernorm() {
   using namespace norm_fills;
   using namespace row_relations;
@@ -39,15 +24,9 @@ Hooks hooks_of_layernorm() {
                      .exact = always},
                     kLarge,
                     kTiny},
-          .oracle = oracle,
-          .relations = {kRowsPermuted,
-                        kFirstRows,
-                        summands_permuted("a skipped column, or one with another's gamma or beta"),
-                        x_doubled({{"x", 2}}),
-                        {.name = "affine_doubled",
-                         .shows = "clamping",
-                         .scaled = {{"gamma", 2}, {"beta", 2}, {"y", 2}},
-                         .applies = normal_values}}};
+          .oracle = norm_oracle::of_rows<layernorm>,
+          .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's gamma or beta"),
+                        x_doubled({{"x", 2}}), kAffineDoubled}};
 }
 
 }  // namespace assay

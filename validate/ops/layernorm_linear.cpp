@@ -7,6 +7,7 @@
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -32,11 +33,6 @@ double probe_signs(const FillSite& s, std::int64_t i) {
   return place % step == 0 ? static_cast<double>((place / step + row) % 7 - 3) : 0;
 }
 bool even_hidden(const Dims& d, DType) { return d[Axis::hidden] % 2 == 0; }
-
-double large_rows(const FillSite& s, std::int64_t i) {
-  return s.role == Role::input ? (normal(s, i) < 0 ? -8000 : 8000) + 500 * normal(s, i) : normal(s, i);
-}
-double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 
 // The second half of the channels cancels the first half's terms up to a part; beta is not involved.
 double cancelling(const FillSite& s, std::int64_t i) {
@@ -105,8 +101,8 @@ Hooks hooks_of_layernorm_linear() {
                      .value = probe_signs,
                      .exact = even_hidden,
                      .applies = even_hidden},
-                    {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
-                    {.name = "tiny_rows", .shows = "epsilon outside the root, squares that underflow", .value = tiny_rows},
+                    norm_fills::kLarge,
+                    norm_fills::kTiny,
                     {.name = "one_sided",
                      .shows = "a mean subtracted after the product, where it cancels",
                      .coherent = true,

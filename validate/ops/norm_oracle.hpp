@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "ops/core/tensor.hpp"
@@ -32,6 +33,24 @@ void rmsnorm(const Rounding& round, std::int64_t cols, double epsilon, const Ten
   for (std::int64_t c = 0; c < cols; ++c) squares = round(squares + round(x(c) * x(c)));
   const double root = round(std::sqrt(round(round(squares / static_cast<double>(cols)) + round(epsilon))));
   for (std::int64_t c = 0; c < cols; ++c) y(c, round(round.stored(round(x(c) / root)) * gamma.at(c)));
+}
+
+// The second oracle of a norm of rows: of x, or of s = x + residual as it is stored.
+template <class Op>
+void of_rows(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
+  const auto& a = *static_cast<const typename Op::Args*>(args);
+  const Rounding round(numerics, roundings, a.x.dtype);
+  const std::int64_t cols = a.x.shape[1];
+  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
+    const auto element = [&](std::int64_t c) {
+      const double x = a.x.at(row * cols + c);
+      if constexpr (requires { a.residual; }) return round_to(a.s.dtype, round(x + a.residual.at(row * cols + c)));
+      else return x;
+    };
+    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
+    if constexpr (requires { a.beta; }) layernorm(round, cols, a.epsilon, a.gamma, a.beta, element, store);
+    else rmsnorm(round, cols, a.epsilon, a.gamma, element, store);
+  }
 }
 
 }  // namespace assay::norm_oracle

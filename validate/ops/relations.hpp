@@ -8,11 +8,6 @@ namespace assay::relations {
 
 using Applies = bool (*)(const Case&);
 
-inline double attribute(const Case& c, const char* name, double standard = 0) {
-  const auto at = c.attributes.find(name);
-  return at == c.attributes.end() ? standard : at->second;
-}
-
 inline Relation permuted(std::string_view name, Axis axis, std::string_view shows, Applies applies = nullptr) {
   return {.name = name, .shows = shows, .move = Relation::Move::permuted, .axis = axis, .applies = applies};
 }

@@ -9,23 +9,6 @@
 
 namespace assay {
 
-namespace {
-
-void oracle(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
-  const auto& a = *static_cast<const residual_rmsnorm::Args*>(args);
-  const Rounding round(numerics, roundings, a.x.dtype);
-  const std::int64_t cols = a.x.shape[1];
-  for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
-    const auto s = [&](std::int64_t c) {
-      return round_to(a.s.dtype, round(a.x.at(row * cols + c) + a.residual.at(row * cols + c)));
-    };
-    const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
-    norm_oracle::rmsnorm(round, cols, a.epsilon, a.gamma, s, store);
-  }
-}
-
-}  // namespace
-
 Hooks hooks_of_residual_rmsnorm() {
   using namespace norm_fills;
   using namespace row_relations;
@@ -43,13 +26,9 @@ Hooks hooks_of_residual_rmsnorm() {
                      .value = opposite<8>},
                     kLarge,
                     kTiny},
-          .oracle = oracle,
-          .relations = {
-              kRowsPermuted,
-              kFirstRows,
-              summands_permuted("a skipped column, or one with another's residual or gamma"),
-              x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}),
-              {.name = "gamma_doubled", .shows = "clamping", .scaled = {{"gamma", 2}, {"y", 2}}, .applies = normal_values}}};
+          .oracle = norm_oracle::of_rows<residual_rmsnorm>,
+          .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's residual or gamma"),
+                        x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}), kGammaDoubled}};
 }
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include "validate/ops/gemm_fills.hpp"
 #include "validate/ops/gemm_oracle.hpp"
 #include "validate/ops/gemm_relations.hpp"
+#include "validate/ops/norm_fills.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -45,10 +46,6 @@ bool power_of_four(const Dims& d, DType) {
   return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
 }
 
-double large_rows(const FillSite& s, std::int64_t i) {
-  return s.role == Role::input ? (normal(s, i) < 0 ? -8000 : 8000) + 500 * normal(s, i) : normal(s, i);
-}
-double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i) * (s.role == Role::input ? 0x1p-12 : 1); }
 double hot_channel(const FillSite& s, std::int64_t i) {
   const std::int64_t hot = random::index(draws::shared_key(s, random::Purpose::column), 0, hidden_of(s));
   return normal(s, i) * (s.role == Role::input && i % hidden_of(s) == hot ? 1000 : 1);
@@ -154,8 +151,8 @@ Hooks hooks_of_rmsnorm_gemm() {
                  .value = probe_channel,
                  .exact = power_of_four,
                  .applies = power_of_four},
-                {.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows},
-                {.name = "tiny_rows", .shows = "epsilon outside the root, squares that underflow", .value = tiny_rows},
+                norm_fills::kLarge,
+                norm_fills::kTiny,
                 {.name = "hot_channel", .shows = "small terms lost next to one channel's", .value = hot_channel},
                 {.name = "sparse_gamma", .shows = "gamma of another channel, gamma dropped", .value = sparse_gamma},
                 {.name = "cancelling",

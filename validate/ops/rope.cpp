@@ -67,15 +67,15 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
     }
 }
 
-bool has_positions(const Case& c) { return relations::attribute(c, "positions") != 0; }
+bool has_positions(const Case& c) { return attribute(c, "positions") != 0; }
 constexpr double kMoved = 3;  // subtracted from the positions, added to the offset
 
 // The other element of a pair.  Inverse check: rotate (a, b) by t, swap, rotate by t again, swap: the result is (a, b), since the
 // swap reverses the direction of rotation.
 std::int64_t partner(const Case& c, std::int64_t i) {
   rope::Args a;
-  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = relations::attribute(c, "rotary_dim");
-  a.layout = static_cast<rope::Layout>(static_cast<int>(relations::attribute(c, "layout_of_pairs")));
+  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim");
+  a.layout = static_cast<rope::Layout>(static_cast<int>(attribute(c, "layout_of_pairs")));
   const std::int64_t d = i % a.q.shape[3];
   return d < a.rotary() ? i - d + a.partner(d) : i;
 }

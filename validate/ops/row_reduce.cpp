@@ -61,7 +61,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-bool is(const Case& c, Reduction what) { return relations::attribute(c, "what") == static_cast<double>(what); }
+bool is(const Case& c, Reduction what) { return attribute(c, "what") == static_cast<double>(what); }
 
 }  // namespace
 

@@ -21,4 +21,10 @@ inline Relation summands_permuted(std::string_view shows) {
   return relations::summands_permuted("cols_permuted", Axis::cols, shows);
 }
 
+// For norms.
+inline const Relation kGammaDoubled{
+    .name = "gamma_doubled", .shows = "clamping", .scaled = {{"gamma", 2}, {"y", 2}}, .applies = normal_values};
+inline const Relation kAffineDoubled{
+    .name = "affine_doubled", .shows = "clamping", .scaled = {{"gamma", 2}, {"beta", 2}, {"y", 2}}, .applies = normal_values};
+
 }  // namespace assay::row_relations

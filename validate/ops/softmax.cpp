@@ -4,19 +4,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "validate/ops/rounding.hpp"
+#include "validate/ops/row_fills.hpp"
 #include "validate/ops/row_relations.hpp"
-#include "validate/values/draws.hpp"
 
 namespace assay {
 
 namespace {
 
-using namespace draws;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using namespace row_fills;
 
 std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
 
@@ -34,31 +31,9 @@ double probe_hot(const FillSite& s, std::int64_t i) {
 // Every row is constant, and cols is a power of two: y = 1/cols exactly.
 double probe_uniform(const FillSite& s, std::int64_t i) { return static_cast<double>(i / cols_of(s) % 11 - 9); }
 
-// Four values, the largest in a quarter of the columns.
-double ties(const FillSite& s, std::int64_t i) { return 0.7 - 0.9 * static_cast<double>(draw(s, Purpose::kind, i, 4)); }
-
-// exp(100) and its sums overflow f32; exp(-200) underflows to 0.
-double spread_200(const FillSite& s, std::int64_t i) { return 200 * uniform(s, i) - 100; }
-
-// Every value is below -300: with a maximum that starts at zero all results are 0.
-double all_far_below_zero(const FillSite& s, std::int64_t i) { return -400 + 4 * normal(s, i); }
-
-// Of four rows one is all -inf, one has a single number; the others have -inf in an eighth of their columns.
-double minus_infinity(const FillSite& s, std::int64_t i) {
-  const std::int64_t cols = cols_of(s), row = i / cols, col = i % cols;
-  if (row % 4 == 2) return -kInfinity;
-  if (row % 4 == 1) return col == draw(s, Purpose::column, row, cols) ? normal(s, i) : -kInfinity;
-  return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
-}
-
 // The first column's term is 1, all others 2e-4: below half an ulp of a 16-bit sum, but together up to many times the first.
 double stagnation(const FillSite& s, std::int64_t i) { return i % cols_of(s) == 0 ? 0 : -8.5; }
 
-// The maximum grows from the first column to the last, so an online sum is rescaled at every step.
-double rising(const FillSite& s, std::int64_t i) {
-  const double place = static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
-  return 24 * place - 12 + 0.25 * normal(s, i);
-}
 // The maximum comes first.
 double falling(const FillSite& s, std::int64_t i) {
   return 0.25 * normal(s, i) + 12 - 24 * static_cast<double>(i % cols_of(s)) / static_cast<double>(cols_of(s));
@@ -110,12 +85,12 @@ Hooks hooks_of_softmax() {
                      .value = probe_uniform,
                      .exact = power_of_two_cols,
                      .applies = power_of_two_cols},
-                    {.name = "ties", .shows = "tied maxima of which only one counts", .coherent = true, .value = ties},
-                    {.name = "spread_200", .shows = "exp without subtracting the maximum", .value = spread_200},
+                    kTies,
+                    kSpread200,
                     {.name = "all_far_below_zero",
                      .shows = "a maximum that starts at zero, a padding column that is included",
                      .value = all_far_below_zero},
-                    {.name = "minus_infinity", .shows = "-inf treated as a number, rows of only -inf", .value = minus_infinity},
+                    kMinusInfinity,
                     {.name = "stagnation",
                      .shows = "a sum in the storage dtype, which absorbs small terms",
                      .coherent = true,

@@ -36,15 +36,10 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// Index of the case's enum value; 0 if unset.
-double word_of(std::string_view choice, const Case& c) {
-  const auto at = c.attributes.find(std::string(choice));
-  return at == c.attributes.end() ? 0 : at->second;
-}
 // Whether this tensor is present under the case's choices (TensorOptions::when).
 bool present(const TensorSpec& spec, const Case& c) {
   if (spec.options.when.empty()) return true;
-  const double word = word_of(spec.options.when, c);
+  const double word = attribute(c, spec.options.when);
   return spec.options.words == 0 ? word != 0 : spec.options.words >> static_cast<unsigned>(word) & 1;
 }
 
@@ -87,7 +82,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
 
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index) {
   const TensorOptions& options = op.tensors[index].options;
-  if (options.over.empty() || word_of(options.over_when, c) == 0) return std::nullopt;
+  if (options.over.empty() || attribute(c, options.over_when) == 0) return std::nullopt;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     if (op.tensors[i].name == options.over) return i;
   throw std::logic_error(fmt::format("{}: an in-place output names an unknown tensor '{}'", op.name, options.over));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch_shim.hpp"
+#include "device_tensor.hpp"
 #include "simt/machine.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/problem/op.hpp"
@@ -13,27 +14,9 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t kHeads = 2, kDim = 40;
+using test::Device;
 
-// A tensor in the simulated machine's memory, released at the end.
-struct Device {
-  Tensor t;
-  Device(DType dtype, std::vector<std::int64_t> shape) {
-    t.dtype = dtype, t.rank = static_cast<int>(shape.size());
-    std::copy(shape.begin(), shape.end(), t.shape.begin());
-    std::int64_t stride = 1;
-    for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
-    t.data = simt::allocate(static_cast<std::size_t>(t.bytes()), 0, "tensor");
-  }
-  Device(const Device&) = delete;
-  ~Device() { simt::release(t.data); }
-  void fill(std::uint64_t key) {
-    for (std::int64_t i = 0; i < t.size(); ++i) t.set(i, random::normal(key, static_cast<std::uint64_t>(i)));
-  }
-  void set(const std::vector<std::int32_t>& values) {
-    if (!values.empty()) std::memcpy(t.data, values.data(), values.size() * sizeof(std::int32_t));
-  }
-};
+constexpr std::int64_t kHeads = 2, kDim = 40;
 
 // Rows [first, first + count) of all batches' as one sequence's.
 Tensor rows(const Tensor& t, std::int64_t first, std::int64_t count) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch_shim.hpp"
+#include "device_tensor.hpp"
 #include "simt/machine.hpp"
 #include "validate/base/error.hpp"
 #include "validate/judge/compare.hpp"
@@ -15,26 +16,10 @@
 namespace assay {
 namespace {
 
+using test::Device;
+
 constexpr std::int64_t kPages = (std::int64_t{1} << 21) + 3, kPageSize = 16, kDim = 64;  // 2^31 elements are 2^21 pages
 constexpr std::int32_t kLast = static_cast<std::int32_t>(kPages - 1);
-
-// A tensor in the simulated machine's memory, released at the end.
-struct Device {
-  Tensor t;
-  Device(DType dtype, std::vector<std::int64_t> shape) {
-    t.dtype = dtype, t.rank = static_cast<int>(shape.size());
-    std::copy(shape.begin(), shape.end(), t.shape.begin());
-    std::int64_t stride = 1;
-    for (int i = t.rank - 1; i >= 0; --i) t.stride[i] = stride, stride *= t.shape[i];
-    t.data = simt::allocate(static_cast<std::size_t>(t.bytes()), 0, "tensor");
-  }
-  Device(const Device&) = delete;
-  ~Device() { simt::release(t.data); }
-  void fill(std::int64_t first, std::int64_t count, std::uint64_t key) {
-    for (std::int64_t i = first; i < first + count; ++i) t.set(i, random::normal(key, static_cast<std::uint64_t>(i)));
-  }
-  void set(std::vector<std::int32_t> values) { std::memcpy(t.data, values.data(), values.size() * sizeof(std::int32_t)); }
-};
 
 void attach(Problem& problem, const std::vector<const Device*>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) *problem.tensors()[i] = tensors[i]->t;
