@@ -17,7 +17,8 @@ template <F kFault, bool kTurns>
 std::string kinds(bool watch = true) {
   std::string all;
   for (const Order order : kOrders) {
-    const RingRun run = run_ring<kFault, kTurns>({.order = order, .seed = 3, .time_limit_s = 20, .watch = watch}, 200, 136, 456, 1);
+    const RingRun run =
+        run_ring<kFault, kTurns>({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch}, 200, 136, 456, 1);
     if (all.find(run.finding.kind) == std::string::npos) all += (all.empty() ? "" : ", ") + run.finding.kind;
     if (run.finding.kind == "none" && run.wrong != 0) all += " and wrong";
     INFO(run.finding.message << " " << run.finding.file << ":" << run.finding.line);
@@ -33,7 +34,7 @@ TEST_CASE("a product by a ring of stages, shared and in turns, in every order", 
     for (const bool watch : {false, true})
       for (const unsigned blocks : {1u, 3u})
         for (const auto& [m, n, k] : {std::array{200, 136, 456}, {64, 64, 8}, {130, 72, 200}}) {
-          const simt::Options options{.order = order, .seed = 5, .time_limit_s = 20, .watch = watch};
+          const simt::Options options{.order = order, .seed = 5, .time_limit_s = kHang_s, .watch = watch};
           const RingRun shared = run_ring<F::none, false>(options, m, n, k, blocks);
           INFO(shared.finding.message);
           CHECK(shared.finding.kind == "none");

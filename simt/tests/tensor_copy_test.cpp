@@ -23,7 +23,7 @@ template <class... Params, class... Args>
 Finding found(void (*kernel)(Params...), unsigned threads, Args... args) {
   Finding first;
   for (const Order order : kOrders) {
-    const Configured configured({.order = order, .seed = 3, .time_limit_s = 5, .watch = true});
+    const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = true});
     const Finding f = finding_of([&] {
       launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr, args...);
     });
