@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The README's chart: our times beside those of vendors' libraries and PyTorch, by size, as an SVG made from records.
   chart.py [FOLDER] [-o FILE]
-Each point is the other's median time divided by that of our fastest kernel on the same shape, so that below 1 the other is faster.
+Each point is the other's median time divided by that of our fastest kernel on the same shape: below 1 the other is faster.
 FOLDER has suite_*.jsonl and pytorch_*.jsonl, plain or as .gz.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
 import glob, math, os
 from html import escape
@@ -10,7 +10,7 @@ from html import escape
 from records import BadInput, Parser, judged, records_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A panel: title, what is under it, dtype, op, the shape with the size as {}, the sizes, their name, and the lines: name and kernel.
+# A panel: title, line below it, dtype, op, the shape with the size as {}, the sizes, their name, and the lines: name and kernel.
 PANELS = [
     ("LayerNorm + residual", "2,560 columns", "f32", "layernorm_residual",
      "rows={} cols=2560", [1, 128, 2048, 4096, 16384], "rows",
@@ -27,7 +27,8 @@ WIDTH, HEIGHT, LEFT, TOP, GAP, PLOT = 920, 342, 46, 78, 34, 196
 # Hues that a reader with colour-blindness tells apart (Okabe and Ito), legible on white and on black; marks differ in shape too.
 LOOK = {"PyTorch eager": ("#0072b2", "circle"), "PyTorch compiled": ("#009e73", "square"), "cuDNN": ("#d55e00", "diamond"),
         "cuBLASLt": ("#d55e00", "diamond")}
-STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:600;font-size:13px}.small{font-size:11px;fill:#57606a}
+STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:600;font-size:13px}
+.small{font-size:11px;fill:#57606a}
 .grid{stroke:#d0d7de}.even{stroke:#1f2328;stroke-width:1.5}.line{fill:none;stroke-width:2}
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#9198a1}.grid{stroke:#3d444d}.even{stroke:#e6edf3}}"""
 
@@ -51,7 +52,8 @@ def ratios(times, panel):
         row = times.get((op, dtype, shape.format(size)), {})
         ours = [us for kernel, us in row.items() if not kernel.startswith(("baseline_", "pytorch_"))]
         for name, kernel in lines:
-            if not ours or kernel not in row: raise BadInput(f"no time of {kernel if ours else op} on {dtype} {shape.format(size)}")
+            if not ours or kernel not in row:
+                raise BadInput(f"no time of {kernel if ours else op} on {dtype} {shape.format(size)}")
             drawn[name].append(row[kernel] / min(ours))
     return drawn
 
@@ -90,8 +92,8 @@ def svg(times):
     width = (WIDTH - LEFT - GAP * (len(PANELS) - 1) - 10) / len(PANELS)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">', f"<style>{STYLE}</style>",
            "<title>Time of PyTorch, cuDNN and cuBLASLt divided by the time of our fastest kernel, by size</title>",
-           f'<text class="small" x="{LEFT}" y="16">The other\'s time ÷ ours, one NVIDIA H200. Above the dark line our kernel is faster, '
-           "below it the other is.</text>"]
+           f'<text class="small" x="{LEFT}" y="16">The other\'s time ÷ ours, one NVIDIA H200. '
+           "Above the line at 1× our kernel is faster, below it the other is.</text>"]
     for i, panel in enumerate(PANELS): out += panel_svg(panel, ratios(times, panel), LEFT + i * (width + GAP), width)
     x = LEFT + 4
     for name in ("PyTorch eager", "PyTorch compiled", "cuDNN"):
