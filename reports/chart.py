@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The README's chart: our times beside those of vendors' libraries and PyTorch, by size, as an SVG made from records.
+  chart.py [FOLDER] [-o FILE]
+Each point is the other's median time divided by that of our fastest kernel on the same shape: below 1 the other is faster.
+FOLDER has suite_*.jsonl and pytorch_*.jsonl, plain or as .gz.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
+import glob, math, os
+from html import escape
+
+from records import BadInput, Parser, judged, records_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# A panel: title, line below it, dtype, op, the shape with the size as {}, the sizes, their name, and the lines: name and kernel.
+PANELS = [
+    ("LayerNorm + residual", "2,560 columns", "f32", "layernorm_residual",
+     "rows={} cols=2560", [1, 128, 2048, 4096, 16384], "rows",
+     [("PyTorch eager", "pytorch_eager_graph"), ("PyTorch compiled", "pytorch_compile")]),
+    ("Causal attention", "32 heads of 128", "f16", "attention_forward",
+     "batch=1 seq_q={0} seq_k={0} heads=32 kv_heads=32 head_dim=128 mask=causal", [512, 1024, 2048, 4096], "tokens",
+     [("PyTorch eager", "pytorch_eager_graph"), ("PyTorch compiled", "pytorch_compile"), ("cuDNN", "baseline_cudnn")]),
+    ("Linear", "4,096 inputs, 12,288 outputs", "f16", "linear",
+     "tokens={} hidden=4096 out=12288", [1, 64, 512, 2048, 8192], "tokens",
+     [("PyTorch eager", "pytorch_eager"), ("cuBLASLt", "baseline_cublaslt")]),
+]
+LEAST, MOST = 0.25, 10.0  # of the vertical axis
+WIDTH, HEIGHT, LEFT, TOP, GAP, PLOT = 920, 342, 46, 78, 34, 196
+# Hues that a reader with colour-blindness tells apart (Okabe and Ito), legible on white and on black; marks differ in shape too.
+LOOK = {"PyTorch eager": ("#0072b2", "circle"), "PyTorch compiled": ("#009e73", "square"), "cuDNN": ("#d55e00", "diamond"),
+        "cuBLASLt": ("#d55e00", "diamond")}
+STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:600;font-size:13px}
+.small{font-size:11px;fill:#57606a}
+.grid{stroke:#d0d7de}.even{stroke:#1f2328;stroke-width:1.5}.line{fill:none;stroke-width:2}
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#9198a1}.grid{stroke:#3d444d}.even{stroke:#e6edf3}}"""
+
+
+def times_of(folder):
+    """The latest median of each kernel on each shape, in microseconds."""
+    paths = sorted(path for stem in ("suite", "pytorch") for path in glob.glob(os.path.join(folder, f"{stem}_*.jsonl*")))
+    if not paths: raise BadInput(f"'{folder}' has no suite_*.jsonl and no pytorch_*.jsonl")
+    times = {}
+    for record in records_of(paths):
+        if record["record"] in ("bench", "timing") and "time_us" in record:
+            times.setdefault((record["op"], record["dtype"], record["shape"]), {})[record["kernel"]] = record["time_us"]["median"]
+    return times
+
+
+def ratios(times, panel):
+    """By line of the panel: the other's time over ours, size by size."""
+    _, _, dtype, op, shape, sizes, _, lines = panel
+    drawn = {name: [] for name, _ in lines}
+    for size in sizes:
+        row = times.get((op, dtype, shape.format(size)), {})
+        ours = [us for kernel, us in row.items() if not kernel.startswith(("baseline_", "pytorch_"))]
+        for name, kernel in lines:
+            if not ours or kernel not in row:
+                raise BadInput(f"no time of {kernel if ours else op} on {dtype} {shape.format(size)}")
+            drawn[name].append(row[kernel] / min(ours))
+    return drawn
+
+
+def height_of(ratio): return TOP + PLOT * (math.log(MOST / ratio) / math.log(MOST / LEAST))
+
+
+def mark(shape, x, y, hue):
+    if shape == "circle": return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{hue}"/>'
+    turn = f' transform="rotate(45 {x:.1f} {y:.1f})"' if shape == "diamond" else ""
+    return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7" fill="{hue}"{turn}/>'
+
+
+def panel_svg(panel, drawn, left, width):
+    title, below, dtype, _, _, sizes, unit, _ = panel
+    out = [f'<text class="title" x="{left:.0f}" y="{TOP - 26}">{escape(title)}</text>',
+           f'<text class="small" x="{left:.0f}" y="{TOP - 10}">{escape(below)}, {dtype}</text>']
+    for ratio in (0.25, 0.5, 1, 2, 4, 8):
+        y, kind = height_of(ratio), "even" if ratio == 1 else "grid"
+        out.append(f'<line class="{kind}" x1="{left:.0f}" x2="{left + width:.0f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        if left == LEFT: out.append(f'<text class="small" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{ratio:g}×</text>')
+    places = [left + width * (i + 0.5) / len(sizes) for i in range(len(sizes))]
+    for x, size in zip(places, sizes):
+        out.append(f'<text class="small" x="{x:.1f}" y="{TOP + PLOT + 18}" text-anchor="middle">{size:,}</text>')
+    out.append(f'<text class="small" x="{left + width / 2:.1f}" y="{TOP + PLOT + 34}" text-anchor="middle">{unit}</text>')
+    for name, values in drawn.items():
+        hue, shape = LOOK[name]
+        points = [(x, height_of(value)) for x, value in zip(places, values)]
+        out.append(f'<polyline class="line" stroke="{hue}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>')
+        for (x, y), value in zip(points, values):
+            out.append(f"<g>{mark(shape, x, y, hue)}<title>{escape(name)}: {value:.2f} times our time</title></g>")
+    return out
+
+
+def svg(times):
+    width = (WIDTH - LEFT - GAP * (len(PANELS) - 1) - 10) / len(PANELS)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">', f"<style>{STYLE}</style>",
+           "<title>Time of PyTorch, cuDNN and cuBLASLt divided by the time of our fastest kernel, by size</title>",
+           f'<text class="small" x="{LEFT}" y="16">The other\'s time ÷ ours, one NVIDIA H200. '
+           "Above the line at 1× our kernel is faster, below it the other is.</text>"]
+    for i, panel in enumerate(PANELS): out += panel_svg(panel, ratios(times, panel), LEFT + i * (width + GAP), width)
+    x = LEFT + 4
+    for name in ("PyTorch eager", "PyTorch compiled", "cuDNN"):
+        hue, shape = LOOK[name]
+        label = "cuDNN, cuBLASLt" if name == "cuDNN" else name
+        out += [mark(shape, x, HEIGHT - 12, hue), f'<text x="{x + 10}" y="{HEIGHT - 8}">{label}</text>']
+        x += 40 + 7 * len(label)
+    return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def main(arguments):
+    p = Parser(__doc__)
+    p.add_argument("folder", nargs="?", default=os.path.join(HERE, "baselines/nvidia-h200"), metavar="FOLDER")
+    p.add_argument("-o", dest="out", default=os.path.join(HERE, "../docs/img/versus-libraries.svg"), metavar="FILE")
+    flags = p.parse_args(arguments)
+    text = svg(times_of(flags.folder))
+    try:
+        with open(flags.out, "w", encoding="utf-8") as file: file.write(text)
+    except OSError as e:
+        raise BadInput(f"cannot write '{flags.out}': {e.strerror}")
+    return 0
+
+
+if __name__ == "__main__": judged(main)

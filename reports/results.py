@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of docs/results-h200.md, made from the records:
+  results.py [FOLDER] [PAGE] [--check]
+Rewrites what stands in PAGE between <!-- begin NAME --> and <!-- end NAME -->.  FOLDER is that of a device below
+reports/baselines.  --check writes nothing.  Exit codes: 0 the page has these tables, 1 (--check) it has others, 2 bad usage."""
+import glob, os, re
+
+from records import BadInput, Parser, judged, records_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LLAMA = "heads=32 kv_heads=32 head_dim=128"
+# Rows of the comparison: words, op, dtype, shape.
+COMPARED = [
+    *[(f"LayerNorm + residual, {rows}×2560", "layernorm_residual", "f32", f"rows={rows} cols=2560") for rows in (1, 128, 4096)],
+    ("LayerNorm + residual, 16384×8192", "layernorm_residual", "f16", "rows=16384 cols=8192"),
+    *[(f"Llama-2-7B attention, {n} tokens", "attention_forward", "f16", f"batch=1 seq_q={n} seq_k={n} {LLAMA} mask=causal")
+      for n in (512, 1024, 2048, 4096)],
+    *[(f"its feed-forward block with GELU, {n}", "ffn_gelu", "f16", f"tokens={n} hidden=4096 ffn=11008") for n in (512, 4096)],
+    *[(f"the whole layer, {n}", "transformer_layer", "f16", f"batch=1 seq_q={n} hidden=4096 {LLAMA} ffn=11008")
+      for n in (512, 4096)],
+    ("RMSNorm + GEMM, 4096 to 12288, 512 tokens", "rmsnorm_gemm", "f16", "tokens=512 hidden=4096 out=12288"),
+    ("GEMM + SwiGLU, 4096 to 11008, 512 tokens", "gemm_swiglu", "f16", "tokens=512 hidden=4096 ffn=11008"),
+    ("scores + softmax, 2048 queries and keys", "attention_scores", "f16",
+     f"batch=1 seq_q=2048 seq_k=2048 {LLAMA} mask=causal"),
+]
+SUITES = [f"{kind}_{name}.jsonl*" for kind in ("suite", "pytorch") for name in ("ln-residual", "llama2-7b", "fused-ops")]
+SUITES.append("pytorch_compile.jsonl*")
+LN_SHAPES = [(16384, 8192), (16384, 2560), (4096, 2560), (2048, 2560), (128, 2560), (1, 2560)]
+
+
+class Records:
+    def __init__(self, folder):
+        self.folder, self.rows = folder, {}
+        # Note: other suites have some of the same rows, of another run.
+        for record in records_of([path for suite in SUITES for path in self.paths(suite)]):
+            if record["record"] in ("bench", "timing") and "time_us" in record:
+                self.rows.setdefault((record["op"], record["dtype"], axes_of(record["shape"])), {})[record["kernel"]] = record
+
+    def paths(self, pattern):
+        found = sorted(glob.glob(os.path.join(self.folder, pattern)))
+        if not found: raise BadInput(f"'{self.folder}' has no {pattern}")
+        return found
+
+    def row(self, op, dtype, shape):
+        try:
+            return self.rows[op, dtype, axes_of(shape)]
+        except KeyError:
+            raise BadInput(f"no times of {op} {dtype} {shape}")
+
+
+def axes_of(shape): return tuple(sorted(shape.split()))
+def us(record): return record["time_us"]["median"]
+def is_ours(kernel): return not kernel.startswith(("baseline_", "pytorch_")) and kernel not in ("unfused", "naive")
+def dram(record): return record["dram"]["read_bytes"] + record["dram"]["written_bytes"]
+
+
+def table(columns, rows): return ["| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns)] + rows]
+
+
+def compared(records):
+    rows = []
+    for words, op, dtype, shape in COMPARED:
+        row = records.row(op, dtype, shape)
+        ours = min((r for kernel, r in row.items() if is_ours(kernel)), key=us)
+        library = min((r for kernel, r in row.items() if kernel.startswith("baseline_")), key=us, default=None)
+        others = [row.get("pytorch_eager_graph", row.get("pytorch_eager")), row.get("pytorch_compile"), row.get("unfused"), library]
+        published = ours.get("suite", {}).get("reported", {}).get("speedup")
+        unfused = row["unfused"]
+        saved = f"{100 * (1 - ours['bytes']['formula'] / ours['bytes']['unfused_formula']):.0f} %"
+        counted = f"{100 * (1 - dram(ours) / dram(unfused)):.0f} %" if "dram" in ours and dram(unfused) > 4e6 else "–"
+        rows.append([words, dtype, f"{published:g}×" if published else "–"] + [f"{us(r):.1f}" if r else "–" for r in others] +
+                    [f"{us(ours):.1f} (`{ours['kernel']}`)"] + [f"{us(r) / us(ours):.2f}×" if r else "–" for r in others] +
+                    [f"{counted} ({saved})"])
+    return table(["", "dtype", "published speedup", "PyTorch eager", "`torch.compile`", "`unfused`", "library", "ours", "to eager",
+                  "to compiled", "to `unfused`", "to library", "DRAM saved: counted (formula)"], rows)
+
+
+def layernorm_residual(records):
+    rows = []
+    for height, width in LN_SHAPES:
+        for dtype in ("f16", "f32"):
+            row = records.row("layernorm_residual", dtype, f"rows={height} cols={width}")
+            best = row["block_row"]
+            rows.append([f"{height}×{width}", dtype] + [f"{us(row[k]):.1f} µs" if k in row else "–"
+                                                       for k in ("block_row", "warp_row", "unfused", "naive")] +
+                        [f"{100 * best['share_of_copy']:.1f} % ({best['rate_bytes_per_s'] / 1e9:.0f} GB/s)",
+                         f"{us(row['unfused']) / us(best):.2f}×"])
+    return table(["shape", "dtype", "`block_row`", "`warp_row`", "`unfused`", "`naive`", "`block_row`: share of the copy rate",
+                  "ratio to `unfused`"], rows)
+
+
+def margins(records):
+    worst = {}
+    for case in records_of(records.paths("full_*of4.jsonl.gz")):
+        if case["record"] == "case" and case["op"] == "layernorm_residual" and case["verdict"] == "passed" and "margin" in case:
+            key = case["kernel"], case["dtype"]
+            worst[key] = max(worst.get(key, 0), case["margin"])
+    return table(["kernel", "f16", "bf16", "f32"],
+                 [[f"`{kernel}`"] + [f"{worst[kernel, dtype]:.3f}" for dtype in ("f16", "bf16", "f32")]
+                  for kernel in ("naive", "warp_row", "block_row", "unfused")])
+
+
+def verdicts(records):
+    rows = []
+    for words, pattern in (("`smoke`", "smoke.jsonl*"), ("`full`, all ops but the layer", "full_*of4.jsonl*"),
+                           ("`full`, `transformer_layer`", "full_transformer_layer.jsonl*"), ("`long`", "long.jsonl*")):
+        count = dict.fromkeys(("passed", "failed", "suspect", "unsupported", "skipped"), 0)
+        for case in records_of(records.paths(pattern)):
+            if case["record"] == "case": count[case["verdict"]] += 1
+        rows.append([words] + [f"{n:,}" for n in count.values()])
+    return table(["suite", "passed", "failed", "suspect", "unsupported as declared", "skipped"], rows)
+
+
+TABLES = {"compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
+
+
+def main(arguments):
+    p = Parser(__doc__)
+    p.add_argument("folder", nargs="?", default=os.path.join(HERE, "baselines/nvidia-h200"), metavar="FOLDER")
+    p.add_argument("page", nargs="?", default=os.path.join(HERE, "../docs/results-h200.md"), metavar="PAGE")
+    p.add_argument("--check", action="store_true", help="whether the page has these tables; nothing is written")
+    flags = p.parse_args(arguments)
+    try:
+        with open(flags.page, encoding="utf-8") as file: text = file.read()
+    except OSError as e:
+        raise BadInput(f"cannot read '{flags.page}': {e.strerror}")
+    records, new = Records(flags.folder), text
+    for name, make in TABLES.items():
+        marked = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
+        if not marked.search(new): raise BadInput(f"'{flags.page}' has no place for the table {name}")
+        made = "\n".join(make(records)) + "\n"
+        new = marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
+    if flags.check:
+        if new != text: print(f"{flags.page} has other tables than the records; run reports/results.py")
+        return int(new != text)
+    with open(flags.page, "w", encoding="utf-8") as file: file.write(new)
+    return 0
+
+
+if __name__ == "__main__": judged(main)
