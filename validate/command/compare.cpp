@@ -69,6 +69,7 @@ int show_calibration(const RecordFile& file, const TimeRule& rule) {
 }
 
 int accept(const std::string& base, const RecordFile& now, const std::string& reason) {
+  if (base.ends_with(".gz")) throw BadInput(fmt::format("--accept writes plain text: name the baseline '{}' without .gz", base));
   for (const JudgedCase& c : now.cases)
     if (c.bad()) throw BadInput(fmt::format("'{}' cannot be a baseline: {} {}", now.path, c.verdict, c.repro));
   for (const TimedRow& r : now.rows)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
 #include "validate/records/record.hpp"
+#include "validate/records/text_file.hpp"
 #include "validate/values/random.hpp"
 #include "validate/worker/backend.hpp"
 
@@ -102,23 +102,13 @@ std::string to_line(Instruction i, const ProbeClass& c, const Probed& o) {
 }
 
 std::map<std::string, Probed> probed_in(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
   std::map<std::string, Probed> all;
-  std::int64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    try {
-      const Json j = Json::parse(line);
-      if (j.at("record") != "probe") continue;
-      Probed o{j.at("inputs"), j.value("digests", std::vector<std::string>{}), {}};
-      if (j.contains("worst_error"))
-        o.worst_error = j.at("worst_error").is_number() ? j.at("worst_error").get<double>() : INFINITY;
-      all[fmt::format("{} {}", j.at("instruction").get<std::string>(), j.at("class").get<std::string>())] = o;
-    } catch (const Json::exception& e) {
-      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, e.what()));
-    }
-  }
+  each_record(read_text_file(path), path, [&](const std::string&, const Json& j) {
+    if (text_in(j, "record") != "probe") return;
+    Probed o{text_in(j, "inputs"), j.value("digests", std::vector<std::string>{}), {}};
+    if (j.contains("worst_error")) o.worst_error = number_in(j, "worst_error");
+    all[fmt::format("{} {}", text_in(j, "instruction"), text_in(j, "class"))] = o;
+  });
   if (all.empty()) throw BadInput(fmt::format("'{}' holds no probe", path));
   return all;
 }

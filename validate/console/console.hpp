@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "validate/console/across.hpp"
+#include "validate/cases/across.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"
 #include "validate/records/record.hpp"

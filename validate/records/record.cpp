@@ -11,11 +11,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "validate/base/error.hpp"
+#include "validate/records/text_file.hpp"
 
 namespace assay {
 
@@ -237,24 +237,13 @@ void write_whole(const std::string& path, const std::string& text) {
 
 std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x}", *r.digest) : std::string(); }
 
-std::map<std::string, Outcome> outcomes_in(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
-  return outcomes_in(in, path);
-}
+std::map<std::string, Outcome> outcomes_in(const std::string& path) { return outcomes_in(read_text_file(path), path); }
 
-std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path) {
+std::map<std::string, Outcome> outcomes_in(const std::string& text, const std::string& path) {
   std::map<std::string, Outcome> outcomes;
-  std::int64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    try {
-      const Json j = Json::parse(line);
-      if (j.at("record") == "case") outcomes[j.at("repro")] = {j.at("verdict"), j.value("digest", "")};
-    } catch (const Json::exception& e) {
-      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, e.what()));
-    }
-  }
+  each_record(text, path, [&](const std::string&, const Json& j) {
+    if (text_in(j, "record") == "case") outcomes[text_in(j, "repro")] = {text_in(j, "verdict"), j.value("digest", "")};
+  });
   if (outcomes.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
   return outcomes;
 }

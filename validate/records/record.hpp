@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -134,8 +133,8 @@ struct Outcome {
   std::string verdict, digest;  // digest empty: nothing came out
 };
 std::map<std::string, Outcome> outcomes_in(const std::string& path);
-std::map<std::string, Outcome> outcomes_in(std::istream& in, const std::string& path);  // `path` is for messages
-std::string digest_text(const Record&);                                                 // 16 hexadecimal digits, or empty
+std::map<std::string, Outcome> outcomes_in(const std::string& text, const std::string& path);  // `path` is for messages
+std::string digest_text(const Record&);                                                        // 16 hexadecimal digits, or empty
 
 // Writes a whole file or nothing.
 void write_whole(const std::string& path, const std::string& text);

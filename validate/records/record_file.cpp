@@ -5,37 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 #include "validate/base/error.hpp"
 #include "validate/records/record.hpp"
+#include "validate/records/text_file.hpp"
 
 namespace assay {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // a document's words stay in its order
-
-// A number, or one of the strings that stand for what JSON has not.
-double number_of(const Json& j) {
-  if (j.is_number()) return j.get<double>();
-  const std::string& text = j.get_ref<const std::string&>();
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw BadInput(fmt::format("'{}' is not a number", text.substr(0, 40)));
-}
+using Json = RecordJson;
 
 std::optional<double> optional_number(const Json& j, const char* key) {
   const auto at = j.find(key);
   if (at == j.end() || at->is_null()) return std::nullopt;
-  return number_of(*at);
+  return number_in(j, key);
 }
 
 double positive(const Json& j, const char* key) {
-  const double v = number_of(j.at(key));
+  const double v = number_in(j, key);
   if (!(v > 0 && std::isfinite(v))) throw BadInput(fmt::format("'{}' is {}, not a positive number", key, v));
   return v;
 }
@@ -56,7 +44,7 @@ std::optional<SuitePlace> suite_of(const Json& record) {
   const auto at = record.find("suite");
   if (at == record.end()) return std::nullopt;
   const Json& j = *at;
-  SuitePlace s{.name = j.at("name"), .table = j.value("table", ""), .label = j.value("label", ""), .reported = {}};
+  SuitePlace s{.name = text_in(j, "name"), .table = j.value("table", ""), .label = j.value("label", ""), .reported = {}};
   if (const auto reported = j.find("reported"); reported != j.end() && reported->is_object())
     for (const auto& [key, said] : reported->items())
       if (!said.is_null()) s.reported.emplace_back(key, said.is_string() ? said.get<std::string>() : said.dump());
@@ -64,7 +52,7 @@ std::optional<SuitePlace> suite_of(const Json& record) {
 }
 
 FunctionResources function_resources(const Json& j) {
-  return {.function = j.at("function"),
+  return {.function = text_in(j, "function"),
           .registers = figure(j, "registers"),
           .static_shared = figure(j, "static_shared"),
           .dynamic_shared = figure(j, "dynamic_shared"),
@@ -78,11 +66,11 @@ FunctionResources function_resources(const Json& j) {
 Summary summary_in(const Json& t) {
   Summary s;
   s.p50 = positive(t, "median");
-  s.p5 = number_of(t.at("p5")), s.p95 = number_of(t.at("p95"));
-  s.min = number_of(t.at("min")), s.max = number_of(t.at("max"));
+  s.p5 = number_in(t, "p5"), s.p95 = number_in(t, "p95");
+  s.min = number_in(t, "min"), s.max = number_in(t, "max");
   s.mean = t.value("mean", 0.0), s.std = t.value("std", 0.0);
   s.p99 = optional_number(t, "p99");
-  s.n = t.at("samples");
+  s.n = field_in(t, "samples");
   return s;
 }
 
@@ -99,18 +87,18 @@ Clusters samples_in(const Json& j) {
 
 // Of a time.  What rested before each launch is another row: no comparison sets it beside what did not.
 std::string timed_shape(const Json& j) {
-  const std::string shape = j.at("shape");
+  const std::string shape = text_in(j, "shape");
   const double rest_s = j.value("rest_s", 0.0);
   return rest_s > 0 ? fmt::format("{} (after {} s of rest)", shape, rest_s) : shape;
 }
 
 Timing timing_in(const Json& j) {
-  Timing t{.op = j.at("op"),
-           .kernel = j.at("kernel"),
-           .dtype = j.at("dtype"),
+  Timing t{.op = text_in(j, "op"),
+           .kernel = text_in(j, "kernel"),
+           .dtype = text_in(j, "dtype"),
            .shape = timed_shape(j),
-           .what = j.at("what"),
-           .source = j.at("source"),
+           .what = text_in(j, "what"),
+           .source = text_in(j, "source"),
            .time_us = {},
            .samples = samples_in(j),
            .left_out = j.value("left_out", "")};
@@ -121,10 +109,10 @@ Timing timing_in(const Json& j) {
 }
 
 ProfileRow profile_row(const Json& j) {
-  ProfileRow r{.op = j.at("op"),
-               .kernel = j.at("kernel"),
-               .dtype = j.at("dtype"),
-               .shape = j.at("shape"),
+  ProfileRow r{.op = text_in(j, "op"),
+               .kernel = text_in(j, "kernel"),
+               .dtype = text_in(j, "dtype"),
+               .shape = text_in(j, "shape"),
                .function = j.value("function", ""),
                .time_us = figure(j, "time_us"),
                .registers = figure(j, "registers"),
@@ -137,68 +125,113 @@ ProfileRow profile_row(const Json& j) {
                .dram_written_bytes = figure(j, "dram_written_bytes"),
                .stalls = {}};
   if (const auto stalls = j.find("stalls"); stalls != j.end())
-    for (const auto& [reason, share] : stalls->items()) r.stalls.emplace_back(reason, number_of(share));
+    for (const auto& [reason, share] : stalls->items()) r.stalls.emplace_back(reason, number_of(share, reason));
   std::stable_sort(r.stalls.begin(), r.stalls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return r;
 }
 
 TimedRow timed_row(const Json& j) {
   TimedRow r;
-  r.op = j.at("op"), r.kernel = j.at("kernel"), r.dtype = j.at("dtype"), r.shape = timed_shape(j);
-  r.time_us = summary_in(j.at("time_us")), r.samples = samples_in(j);
+  r.op = text_in(j, "op"), r.kernel = text_in(j, "kernel"), r.dtype = text_in(j, "dtype"), r.shape = timed_shape(j);
+  r.time_us = summary_in(field_in(j, "time_us")), r.samples = samples_in(j);
   if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
   r.score = optional_number(j, "score");
-  r.flops = number_of(j.at("flops"));
-  r.bytes = number_of(j.at("bytes").at("formula")), r.unfused_bytes = number_of(j.at("bytes").at("unfused_formula"));
-  r.copy_rate = number_of(j.at("copy_rate_bytes_per_s"));
+  r.flops = number_in(j, "flops");
+  r.bytes = number_in(field_in(j, "bytes"), "formula"), r.unfused_bytes = number_in(field_in(j, "bytes"), "unfused_formula");
+  r.copy_rate = number_in(j, "copy_rate_bytes_per_s");
   r.matrix_rate = optional_number(j, "matrix_rate_flops_per_s").value_or(0);
   r.limit = j.value("limit", "copy");
-  r.share_of_limit = j.contains("share_of_limit") ? number_of(j["share_of_limit"]) : number_of(j.at("share_of_copy"));
+  r.share_of_limit = j.contains("share_of_limit") ? number_in(j, "share_of_limit") : number_in(j, "share_of_copy");
   if (const auto all = j.find("speedups"); all != j.end())
-    for (const auto& [baseline, ratio] : all->items()) r.speedups[baseline] = number_of(ratio);
-  else if (const auto ratio = optional_number(j, "speedup")) r.speedups[j.at("baseline")] = *ratio;
+    for (const auto& [baseline, ratio] : all->items()) r.speedups[baseline] = number_of(ratio, baseline);
+  else if (const auto ratio = optional_number(j, "speedup")) r.speedups[text_in(j, "baseline")] = *ratio;
   if (const auto all = j.find("speedup_intervals"); all != j.end())
-    for (const auto& [baseline, ends] : all->items()) r.intervals[baseline] = {number_of(ends.at(0)), number_of(ends.at(1))};
-  r.margin = number_of(j.at("margin_after_timing"));
-  if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_of(memory->at("peak"));
+    for (const auto& [baseline, ends] : all->items())
+      r.intervals[baseline] = {number_of(ends.at(0), baseline), number_of(ends.at(1), baseline)};
+  r.margin = number_in(j, "margin_after_timing");
+  if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_in(*memory, "peak");
   r.planted = j.value("planted", 0.0);
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
   r.suite = suite_of(j);
   if (const auto step = j.find("step"); step != j.end()) r.step = step->get<int>();
   if (const auto dram = j.find("dram"); dram != j.end())
-    r.dram = DramBytes{number_of(dram->at("read_bytes")), number_of(dram->at("written_bytes"))};
+    r.dram = DramBytes{number_in(*dram, "read_bytes"), number_in(*dram, "written_bytes")};
   if (const auto functions = j.find("resources"); functions != j.end())
     for (const Json& f : *functions) r.resources.push_back(function_resources(f));
   return r;
 }
 
+std::optional<WorstElement> worst_in(const Json& record) {
+  const auto at = record.find("worst");
+  if (at == record.end()) return std::nullopt;
+  return WorstElement{.tensor = text_in(*at, "tensor"),
+                      .index = field_in(*at, "index").get<std::vector<std::int64_t>>(),
+                      .got = number_in(*at, "got"),
+                      .golden = number_in(*at, "golden"),
+                      .bound = number_in(*at, "bound"),
+                      .tile = at->value("tile", "")};
+}
+
 JudgedCase judged_case(const Json& j) {
-  JudgedCase c{.op = j.at("op"),
-               .kernel = j.at("kernel"),
-               .dtype = j.at("dtype"),
-               .verdict = j.at("verdict"),
+  JudgedCase c{.op = text_in(j, "op"),
+               .kernel = text_in(j, "kernel"),
+               .dtype = text_in(j, "dtype"),
+               .verdict = text_in(j, "verdict"),
                .reason = j.value("reason", ""),
                .pattern = j.value("pattern", ""),
-               .repro = j.at("repro"),
+               .reads_like = j.value("reads_like", ""),
+               .repro = text_in(j, "repro"),
                .source = j.value("source", ""),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
-               .deterministic = {}};
+               .deterministic = {},
+               .worst = j.value("wrong", 0) > 0 ? worst_in(j) : std::nullopt};
   if (const auto at = j.find("deterministic"); at != j.end()) c.deterministic = at->get<bool>();
   return c;
+}
+
+ShrunkCase shrunk_case(const Json& j) {
+  const auto reruns = [&](const char* key) {
+    return ShrunkCase::Reruns{field_in(field_in(j, key), "run"), field_in(field_in(j, key), "failed")};
+  };
+  const auto smallest = j.find("smallest");
+  return {.of = text_in(j, "of"),
+          .label = j.value("label", ""),
+          .smallest = smallest == j.end() ? "" : text_in(*smallest, "repro"),
+          .same_seed = reruns("same_seed"),
+          .other_seeds = reruns("other_seeds")};
+}
+
+PlantedFault fault_in(const Json& j) {
+  return {.op = text_in(j, "op"),
+          .kernel = text_in(j, "kernel"),
+          .dtype = text_in(j, "dtype"),
+          .fault = text_in(j, "fault"),
+          .tried = field_in(j, "tried"),
+          .rejected = text_in(j, "verdict") == "passed"};
+}
+
+LeftOut left_out_in(const Json& j) {
+  return {.op = text_in(j, "op"),
+          .kernel = text_in(j, "kernel"),
+          .dtype = text_in(j, "dtype"),
+          .shape = text_in(j, "shape"),
+          .reason = text_in(j, "reason"),
+          .suite = suite_of(j)};
 }
 
 constexpr double kSectorBytes = 32;
 
 CountedTraffic counted_traffic(const Json& j) {
-  CountedTraffic t{.op = j.at("op"), .kernel = j.at("kernel"), .dtype = j.at("dtype"), .repro = j.at("repro")};
-  const Json& bytes = j.at("bytes");
-  t.formula = number_of(bytes.at("formula")), t.unfused_formula = number_of(bytes.at("unfused_formula"));
+  CountedTraffic t{
+      .op = text_in(j, "op"), .kernel = text_in(j, "kernel"), .dtype = text_in(j, "dtype"), .repro = text_in(j, "repro")};
+  const Json& bytes = field_in(j, "bytes");
+  t.formula = number_in(bytes, "formula"), t.unfused_formula = number_in(bytes, "unfused_formula");
   if (const auto counted = bytes.find("counted"); counted != bytes.end())
     for (const auto& [tensor, c] : counted->items()) {
-      t.unique += number_of(c.at("unique_read_bytes")) + number_of(c.at("unique_written_bytes"));
-      t.requested += number_of(c.at("read_bytes")) + number_of(c.at("written_bytes"));
+      t.unique += number_in(c, "unique_read_bytes") + number_in(c, "unique_written_bytes");
+      t.requested += number_in(c, "read_bytes") + number_in(c, "written_bytes");
       t.sectors +=
           kSectorBytes * (optional_number(c, "read_sectors").value_or(0) + optional_number(c, "written_sectors").value_or(0));
     }
@@ -206,45 +239,41 @@ CountedTraffic counted_traffic(const Json& j) {
 }
 
 void read_head(const Json& j, RecordFile& f) {
-  if (const int schema = j.at("schema"); schema != kSchemaVersion)
+  if (const int schema = field_in(j, "schema"); schema != kSchemaVersion)
     throw BadInput(fmt::format("it has schema {}, this program reads schema {}", schema, kSchemaVersion));
-  f.version = j.at("version"), f.commit = j.at("commit"), f.compiler = j.at("compiler"), f.build = j.at("build");
-  f.backend = j.at("backend"), f.device = j.at("device"), f.host = j.at("host"), f.date = j.at("date");
-  f.suite = j.at("suite"), f.driver = j.value("driver", "");
+  f.version = text_in(j, "version"), f.commit = text_in(j, "commit"), f.compiler = text_in(j, "compiler"),
+  f.build = text_in(j, "build");
+  f.backend = text_in(j, "backend"), f.device = text_in(j, "device"), f.host = text_in(j, "host"), f.date = text_in(j, "date");
+  f.suite = text_in(j, "suite"), f.driver = j.value("driver", "");
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
-  if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = accepted->at("reason");
+  if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 
 }  // namespace
 
-RecordFile read_records(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw BadInput(fmt::format("cannot read '{}'", path));
+RecordFile records_in(const std::string& text, const std::string& path) {
   RecordFile f;
   f.path = path;
-  for (std::string line; std::getline(in, line);) {
-    try {
-      const Json j = Json::parse(line);
-      const std::string kind = j.at("record");
-      if (f.lines.empty() != (kind == "run"))
-        throw BadInput(f.lines.empty() ? "a file of records begins with a run" : "a second run begins here");
-      if (kind == "run") read_head(j, f);
-      else if (kind == "bench") f.rows.push_back(timed_row(j));
-      else if (kind == "case") f.cases.push_back(judged_case(j));
-      else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
-      else if (kind == "timing") f.timings.push_back(timing_in(j));
-      else if (kind == "profile") f.profiles.push_back(profile_row(j));
-      else if (kind == "left_out")
-        f.left_out.push_back({j.at("op"), j.at("kernel"), j.at("dtype"), j.at("shape"), j.at("reason"), suite_of(j)});
-    } catch (const Json::exception& e) {
-      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, f.lines.size() + 1, e.what()));
-    } catch (const BadInput& e) {
-      throw BadInput(fmt::format("'{}' line {}: {}", path, f.lines.size() + 1, e.what()));
-    }
+  each_record(text, path, [&](const std::string& line, const Json& j) {
+    const std::string kind = j.value("record", "");
+    if (f.lines.empty() != (kind == "run"))
+      throw BadInput(f.lines.empty() ? "a file of records begins with a run, which this line is not"
+                                     : "a second run begins here");
+    if (kind == "run") read_head(j, f);
+    else if (kind == "bench") f.rows.push_back(timed_row(j));
+    else if (kind == "case") f.cases.push_back(judged_case(j));
+    else if (kind == "shrunk") f.shrunk.push_back(shrunk_case(j));
+    else if (kind == "power") f.faults.push_back(fault_in(j));
+    else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
+    else if (kind == "timing") f.timings.push_back(timing_in(j));
+    else if (kind == "profile") f.profiles.push_back(profile_row(j));
+    else if (kind == "left_out") f.left_out.push_back(left_out_in(j));
     f.lines.push_back(line);
-  }
-  if (in.bad() || f.lines.empty()) throw BadInput(fmt::format("'{}' holds no records", path));
+  });
+  if (f.lines.empty()) throw BadInput(fmt::format("'{}' holds no records", path));
   return f;
 }
+
+RecordFile read_records(const std::string& path) { return records_in(read_text_file(path), path); }
 
 }  // namespace assay

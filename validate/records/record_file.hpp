@@ -58,14 +58,38 @@ struct TimedRow {
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
 };
 
+// The element that a wrong output was farthest off at.
+struct WorstElement {
+  std::string tensor;
+  std::vector<std::int64_t> index;
+  double got = 0, golden = 0, bound = 0;
+  std::string tile;
+};
+
 // A `case` record.
 struct JudgedCase {
-  std::string op, kernel, dtype, verdict, reason, pattern, repro, source;
+  std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, source;
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
+  std::optional<WorstElement> worst;  // where something was wrong
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+};
+
+// A `shrunk` record: a failing case run again and cut down.
+struct ShrunkCase {
+  std::string of, label, smallest;  // repro lines; empty: not run again, nothing smaller fails
+  struct Reruns {
+    std::int64_t run = 0, failed = 0;
+  } same_seed, other_seeds;
+};
+
+// A `power` record: a fault that the bounds were asked to reject.
+struct PlantedFault {
+  std::string op, kernel, dtype, fault;
+  std::int64_t tried = 0;  // cases in which it shows
+  bool rejected = false;
 };
 
 // A `traffic` record: bytes as simt counts them, summed over the tensors.
@@ -104,6 +128,8 @@ struct RecordFile {
   std::string accepted;  // the reason that a baseline was accepted with
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
+  std::vector<ShrunkCase> shrunk;
+  std::vector<PlantedFault> faults;
   std::vector<CountedTraffic> traffic;
   std::vector<LeftOut> left_out;
   std::vector<Timing> timings;
@@ -113,5 +139,6 @@ struct RecordFile {
 
 // Throws BadInput, naming the line, where the file cannot be read or is none of ours.
 RecordFile read_records(const std::string& path);
+RecordFile records_in(const std::string& text, const std::string& path);  // `path` is for messages
 
 }  // namespace assay

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as one page that asks nothing of a network: reports/templates/report.html with the data and Chart.js inlined.
+// A report as one page that asks nothing of a network: reports/templates/report.html filled in.  Its text and tables need no
+// script; the charts have their data and Chart.js inlined.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 
-#include "validate/report/json.hpp"
+#include "validate/report/charts.hpp"
+#include "validate/report/tables.hpp"
 
 // The files themselves, so that one program can be carried.  A build without Chart.js has an empty one.
 #define ASSAY_EMBED(name, path)                                                                                         \
@@ -16,132 +22,161 @@ namespace assay {
 
 namespace {
 
-using Json = ReportJson;
-constexpr std::size_t kFailures = 200;
-
-Json number(double v, int digits = 6) { return report_number(v, digits); }
-
-std::string state_of(const RecordFile& f) {
-  double least = 0, most = 0, power = 0, celsius = 0;
-  std::map<std::string, int> reasons;
-  for (const TimedRow& r : f.rows) {
-    if (!r.machine) continue;
-    least = least > 0 ? std::min(least, r.machine->sm_mhz_min) : r.machine->sm_mhz_min;
-    most = std::max(most, r.machine->sm_mhz_max), power = std::max(power, r.machine->power_w_max);
-    celsius = std::max(celsius, r.machine->temperature_c_max);
-    for (const std::string& reason : r.machine->throttle) ++reasons[reason];
-  }
-  if (most == 0) return f.rows.empty() ? "" : "clocks and power were not recorded";
-  std::string text = fmt::format("SM {:.0f} to {:.0f} MHz, {:.0f} W and {:.0f} °C at most", least, most, power, celsius);
-  for (const auto& [reason, count] : reasons) text += fmt::format(", {} in {} rows", reason, count);
-  return text + (reasons.empty() ? ", not throttled" : "");
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  return out;
 }
 
-Json json_of(const Report& report, const ReportRow& row) {
-  const TimedRow& r = *row.row;
-  Json speedups = Json::object(), intervals = Json::object(), history = Json::array();
-  for (const auto& [baseline, ratio] : r.speedups) speedups[baseline] = number(ratio, 4);
-  for (const auto& [baseline, i] : r.intervals) intervals[baseline] = {number(i.low, 4), number(i.high, 4)};
-  if (row.history.size() > 1)
-    for (const auto& [date, us] : row.history) history.push_back({date, number(us)});
-  const bool hashes = row.before && !row.before->code.empty() && !r.code.empty();
-  return {{"op", r.op},
-          {"kernel", r.kernel},
-          {"dtype", r.dtype},
-          {"shape", r.shape},
-          {"margin", number(r.margin, 4)},
-          {"us", number(r.time_us.p50)},
-          {"steady", r.steady_us ? number(*r.steady_us) : Json(nullptr)},
-          {"gbs", number(1e-3 * r.bytes / r.time_us.p50)},
-          {"tflops", number(1e-6 * r.flops / r.time_us.p50)},
-          {"share", number(r.share_of_limit, 4)},
-          {"limit", r.limit},
-          {"speedups", speedups},
-          {"intervals", intervals},
-          {"score", r.score ? number(*r.score, 4) : Json(nullptr)},
-          {"mib", r.peak_bytes > 0 ? number(r.peak_bytes / (1 << 20), 4) : Json(nullptr)},
-          {"same", hashes ? Json(row.before->code == r.code) : Json(nullptr)},
-          {"flops", number(r.flops)},
-          {"bytes", number(r.bytes)},
-          {"unfused", number(r.unfused_bytes)},
-          {"dram", r.dram ? Json(r.dram->sum()) : Json(nullptr)},
-          {"history", history},
-          {"run", run_of(report, row.file)}};
+std::string meta_html(const Report& report) {
+  std::vector<std::string> devices, commits;
+  const auto once = [](std::vector<std::string>& all, const std::string& text) {
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  };
+  for (const RecordFile& f : report.files) once(devices, f.device), once(commits, f.commit);
+  const std::string first = report.files.front().date.substr(0, 10), last = report.files.back().date.substr(0, 10);
+  return escaped(fmt::format("{} · {} · {} · {}", fmt::join(devices, ", "), first == last ? last : first + " to " + last,
+                             commits.size() == 1 ? "commit " + commits[0] : fmt::format("{} commits", commits.size()),
+                             report.files.size() == 1 ? report.files[0].path : fmt::format("{} files", report.files.size())));
 }
 
-Json data_of(const Report& report) {
-  Json data{{"verdict", {{"ok", report.ok()}, {"line", report.line}}},
-            {"runs", Json::array()},
-            {"ops", Json::array()},
-            {"rows", Json::array()},
-            {"kernels", Json::array()},
-            {"failures", Json::array()},
-            {"failures_total", report.failures.size()},
-            {"copy", 0},
-            {"matrix", Json::object()}};
-  data["margins"] = {{"labels", Json::array()}, {"ops", Json::object()}};
-  for (const RecordFile& f : report.files) {
-    std::string libraries;
-    for (const auto& [library, version] : f.libraries)
-      libraries += fmt::format("{}{} {}", libraries.empty() ? "" : ", ", library, version);
-    std::map<std::string, int> sources;
-    for (const Timing& e : f.timings) ++sources[e.source];
-    std::string elsewhere;
-    for (const auto& [source, count] : sources)
-      elsewhere += fmt::format("{}{} of {}", elsewhere.empty() ? "" : ", ", count, source);
-    data["runs"].push_back({{"file", f.path},
-                            {"date", f.date},
-                            {"commit", f.commit},
-                            {"device", f.device + ", " + f.host},
-                            {"driver", f.driver},
-                            {"build", f.compiler + ", " + f.build},
-                            {"libraries", libraries},
-                            {"state", state_of(f)},
-                            {"rows", f.rows.size()},
-                            {"cases", f.cases.size()},
-                            {"elsewhere", elsewhere},
-                            {"accepted", f.accepted}});
+std::string verdict_html(const Report& report) {
+  std::string line = report.line;
+  if (constexpr std::string_view kFailed = "FAILED · "; line.starts_with(kFailed)) line.erase(0, kFailed.size());
+  const bool some = !report.kernels.empty() || !report.rows.empty();
+  return fmt::format("<p class=\"verdict {}\" id=\"verdict\" role=\"status\"><b>{}</b> <span>{}</span></p>",
+                     !report.ok() ? "bad"
+                     : some       ? "good"
+                                  : "",
+                     !report.ok() ? "FAILED"
+                     : some       ? "PASSED"
+                                  : "EMPTY",
+                     escaped(line));
+}
+
+std::string figures_html(const Report& report) {
+  std::string html;
+  for (const Figure& f : figures_of(report))
+    html += fmt::format("<div class=\"figure{}\"><b>{}</b><span>{}</span><small>{}</small></div>\n", f.bad ? " bad" : "",
+                        escaped(f.value), escaped(f.label), escaped(f.note));
+  return html;
+}
+
+std::string failure_html(const ReportFailure& f) {
+  std::string verdict = f.verdict;
+  for (char& c : verdict) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  std::string html = fmt::format("<article class=\"failure\"><h3><b>{}</b> {}</h3><p>{}</p>", escaped(verdict), escaped(f.what),
+                                 escaped(f.reason));
+  if (!f.facts.empty()) html += "<dl>";
+  for (const auto& [name, text] : f.facts) html += fmt::format("<dt>{}<dd>{}", name, escaped(text));
+  if (!f.facts.empty()) html += "</dl>";
+  if (f.alike.empty()) return html + "</article>\n";
+  html += fmt::format("<details><summary>{} more fail{} alike</summary><pre>", f.alike.size(), f.alike.size() == 1 ? "s" : "");
+  for (const std::string& again : f.alike) html += escaped(again) + "\n";
+  return html + "</pre></details></article>\n";
+}
+
+std::string failures_html(const Report& report) {
+  constexpr std::size_t kShown = 4;
+  if (report.ok()) return "";
+  std::string html = fmt::format("<section id=\"failures\"><h2>Failures <small>{}, of {} {}</small></h2>\n", report.failed,
+                                 report.failures.size(), report.failures.size() == 1 ? "kind" : "kinds");
+  for (std::size_t i = 0; i < report.failures.size(); ++i) {
+    if (i == kShown) html += fmt::format("<details class=\"more\"><summary>{} more</summary>\n", report.failures.size() - kShown);
+    html += failure_html(report.failures[i]);
   }
-  for (const ReportRow& row : report.rows) {
-    if (data["ops"].empty() || data["ops"].back() != row.row->op) data["ops"].push_back(row.row->op);
-    data["copy"] = number(row.row->copy_rate);
-    if (row.row->matrix_rate > 0) data["matrix"][row.row->dtype] = number(row.row->matrix_rate);
-    data["rows"].push_back(json_of(report, row));
+  return html + (report.failures.size() > kShown ? "</details></section>\n" : "</section>\n");
+}
+
+// A ratio's place on a bar from 1/8 to 8, 1 in the middle, in percent.
+double place_of(double ratio) { return std::clamp(50 + 50 * std::log2(ratio) / 3, 0.0, 100.0); }
+
+std::string ops_html(const Report& report) {
+  const std::vector<OpStanding> ops = by_op(report);
+  if (ops.empty()) return "";
+  std::string html =
+      "<section id=\"ops\"><h2>Against the best other, by op <small>its time over ours: right of the line ours is faster; bar: "
+      "geometric mean over "
+      "shapes, thin line: least to most</small></h2>\n<ul class=\"ops\">\n";
+  for (const OpStanding& o : ops) {
+    const double mean = place_of(o.mean), least = place_of(o.least), most = place_of(o.most);
+    html += fmt::format(
+        "<li class=\"{}\" title=\"least {}, most {}; the best other is most often {}\"><span>{}</span><i><u "
+        "style=\"left:{:.1f}%;width:{:.1f}%\"></u>"
+        "<s style=\"left:{:.1f}%;width:{:.1f}%\"></s></i><b>{}</b><small>faster on {} of {}</small></li>\n",
+        o.mean < 1 ? "slower" : "faster", ratio_text(o.least), ratio_text(o.most), escaped(o.other), escaped(o.op),
+        std::min(mean, 50.0), std::abs(mean - 50), least, most - least, ratio_text(o.mean), o.faster, o.shapes);
   }
-  for (const ReportKernel& k : report.kernels)
-    data["kernels"].push_back({{"op", k.op},
-                               {"kernel", k.kernel},
-                               {"dtype", k.dtype},
-                               {"cases", k.cases},
-                               {"passed", k.passed},
-                               {"bad", k.bad},
-                               {"unsupported", k.unsupported},
-                               {"margin", k.margin < 0 ? Json(nullptr) : number(k.margin, 4)},
-                               {"error", k.max_abs_error < 0 ? Json(nullptr) : number(k.max_abs_error, 3)},
-                               {"again", k.again.empty() ? "" : "validate replay '" + k.again + "'"}});
-  for (std::size_t i = 0; i < std::min(kFailures, report.failures.size()); ++i) {
-    const ReportFailure& f = report.failures[i];
-    data["failures"].push_back({{"verdict", f.verdict}, {"reason", f.reason}, {"pattern", f.pattern}, {"again", f.again}});
+  return html + "</ul></section>\n";
+}
+
+// Note: HTML lets the ends of cells and rows be left out, a third of a page of many rows.
+std::string table_html(const Table& t, const std::string& name) {
+  std::string kinds, head;
+  for (std::size_t i = 0; i < t.columns.size(); ++i) {
+    if (t.columns[i].number) kinds += fmt::format(" n{}", i + 1);
+    head += fmt::format("<th scope=\"col\">{}", escaped(t.columns[i].name));
   }
-  for (int i = 0; i < kMarginBins; ++i)
-    data["margins"]["labels"].push_back(i + 1 < kMarginBins ? fmt::format("{:.1f}", 0.1 * i) : fmt::format("≥ {:.1f}", 0.1 * i));
-  for (const auto& [op, bins] : report.margins) data["margins"]["ops"][op] = bins;
-  for (const char* list : {"rows", "kernels"}) data[list] = packed(data[list]);
-  add_sections(data, report);
-  return data;
+  std::string html = fmt::format(
+      "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"{}\"><thead><tr>{}<tbody>\n",
+      escaped(name), kinds.empty() ? "" : kinds.substr(1), head);
+  for (const Table::Row& r : t.rows) {
+    html += r.op.empty() ? "<tr>" : fmt::format("<tr data-op=\"{}\">", escaped(r.op));
+    for (const Cell& c : r.cells) {
+      html += c.bad ? "<td class=\"bad\">" : "<td>";
+      html += c.text.empty() ? "–" : escaped(c.text);
+      for (const std::string& note : c.notes) html += "<small>" + escaped(note) + "</small>";
+    }
+    html += "\n";
+  }
+  return html + "</table></div>\n";
+}
+
+std::string folded(const std::string& title, std::size_t rows, const std::string& rest, const std::string& attributes = "") {
+  return fmt::format("<details{}><summary>{} <output>{}</output></summary>\n{}</details>\n", attributes, escaped(title), rows,
+                     rest);
+}
+
+std::string section_html(const Section& s) {
+  std::size_t rows = 0;
+  std::string tables = fmt::format("<p class=\"faint\">{}</p>\n", escaped(s.about));
+  for (const Table& t : s.tables) {
+    rows += t.rows.size();
+    tables += t.title.empty() ? table_html(t, s.title) : folded(t.title, t.rows.size(), table_html(t, t.title));
+  }
+  return folded(s.title, rows, tables, fmt::format(" class=\"section\" id=\"{}\"", s.id));
 }
 
 }  // namespace
 
 std::string to_html(const Report& report) {
-  std::string data = data_of(report).dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string safe;
-  for (const char c : data) c == '<' ? safe += "\\u003c" : safe += c;  // no text of a record ends the script
-  const std::string_view page(assay_report_template, static_cast<std::size_t>(assay_report_template_end - assay_report_template));
+  std::string sections, data;
+  for (const Section& s : sections_of(report)) sections += section_html(s);
+  for (const char c : charts_of(report).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
+    c == '<' ? data += "\\u003c" : data += c;  // no text of a record ends the script
+  std::string_view page(assay_report_template, static_cast<std::size_t>(assay_report_template_end - assay_report_template));
   const std::string_view chart(assay_chart_js, static_cast<std::size_t>(assay_chart_js_end - assay_chart_js));
-  const std::size_t at_data = page.find("@DATA@"), at_chart = page.find("@CHART@");
-  return fmt::format("{}{}{}{}{}", page.substr(0, at_data), safe, page.substr(at_data + 6, at_chart - at_data - 6), chart,
-                     page.substr(at_chart + 7));
+  const std::pair<std::string_view, std::string> parts[] = {{"@META@", meta_html(report)},
+                                                            {"@VERDICT@", verdict_html(report)},
+                                                            {"@FIGURES@", figures_html(report)},
+                                                            {"@FAILURES@", failures_html(report)},
+                                                            {"@OPS@", ops_html(report)},
+                                                            {"@SECTIONS@", sections},
+                                                            {"@DATA@", data},
+                                                            {"@CHART@", std::string(chart)}};
+  std::string html;
+  for (const auto& [name, text] : parts) {  // in the order of the page
+    const std::size_t at = page.find(name);
+    html.append(page.substr(0, at)).append(text);
+    page.remove_prefix(at + name.size());
+  }
+  return html.append(page);
 }
 
 }  // namespace assay

@@ -13,12 +13,11 @@
 namespace assay {
 
 struct ReportRow {
-  const RecordFile* file = nullptr;                     // the latest that has it
-  const TimedRow* row = nullptr;                        // there
-  const TimedRow* before = nullptr;                     // of the file before
-  std::vector<std::pair<std::string, double>> history;  // date and median, the oldest first
-  std::vector<const SuitePlace*> suites;                // the tables that have it in that file
-  std::string again;                                    // the command that times it
+  const RecordFile* file = nullptr;       // the latest that has it
+  const TimedRow* row = nullptr;          // there
+  const TimedRow* before = nullptr;       // of the run before, of the same suite on the same device
+  std::vector<const SuitePlace*> suites;  // the tables that have it in that file
+  std::string again;                      // the command that times it
 };
 
 struct ReportKernel {
@@ -28,8 +27,12 @@ struct ReportKernel {
   double max_abs_error = -1;  // likewise; also of files from before it was recorded
 };
 
+// Failures of one kernel in the same way: one of them in full.
 struct ReportFailure {
-  std::string verdict, reason, pattern, again;
+  std::string verdict, what, reason;                       // what: "softmax/block_row f16"
+  std::vector<std::pair<std::string, std::string>> facts;  // "got", "golden" ...: what a terminal shows of it, line by line
+  std::string again;
+  std::vector<std::string> alike;  // the commands of the others
 };
 
 // What a line of a document's table is held against.
@@ -59,6 +62,15 @@ struct SuiteLine {
   bool claimed_beyond = false;
   // Whose formula counts: ours, or what there is; nullptr: nothing was timed.
   const TimedRow* any() const { return ours ? ours : rows.empty() ? nullptr : rows.front(); }
+};
+
+// Ours against libraries and other programs on one problem, of the latest file that has both.
+struct Standing {
+  const RecordFile* file = nullptr;
+  const TimedRow* ours = nullptr;
+  double limit_us = 0;
+  std::vector<Contender> others;  // that have a time, the fastest first; at least one
+  const Contender& best() const { return others.front(); }
 };
 
 struct RestatedTable {
@@ -100,22 +112,30 @@ struct Report {
   std::vector<ReportRow> rows;    // by op; wrong outputs first, then the lowest share of the limit
   std::vector<ReportKernel> kernels;
   std::vector<ReportFailure> failures;
+  std::size_t failed = 0;              // cases and rows; failures has those alike once
+  std::vector<Standing> standings;     // by op, the lowest ratio first
   std::vector<RestatedTable> suites;   // in the order of the records
   std::vector<Ablation> ablations;     // by op, dtype and shape
   std::vector<TrafficRow> traffic;     // likewise
   std::vector<ResourceRow> resources;  // likewise
   std::vector<std::pair<const RecordFile*, const ProfileRow*>> profiles;
-  std::map<std::string, std::vector<std::int64_t>> margins;  // cases in each bin, by op
-  std::string line;                                          // the verdict
+  std::array<std::int64_t, kMarginBins> margins{};            // cases in each bin
+  std::int64_t faults_rejected = 0, faults_not_rejected = 0;  // precisions one lower, terms dropped
+  std::string line;                                           // the verdict
   bool ok() const { return failures.empty(); }
 };
 
 inline bool is_own(const std::string& kernel) { return kernel != "unfused" && !kernel.starts_with("baseline_"); }
-double fusion_at_most(const TimedRow&);  // by the formula's bytes and operations at the row's ceilings; 0: unknown
-std::string words(const SuitePlace&);    // what the document reported, as it did
+double fusion_at_most(const TimedRow&);    // by the formula's bytes and operations at the row's ceilings; 0: unknown
+std::string words(const SuitePlace&);      // what the document reported, as it did
+std::string library_of(const Contender&);  // "cuDNN", "cuBLASLt", "compile" ...: whose code it is
 
-void add_suites(Report&);  // the documents' tables and the ablations, from the files
-void add_counts(Report&);  // traffic, resources and profiles, from the files
+std::map<std::string, const JudgedCase*> latest_cases(const Report&);     // by repro line
+std::map<std::string, const PlantedFault*> latest_faults(const Report&);  // by kernel, dtype and fault
+void add_failures(Report&);                                               // from the files; those of rows from `rows`
+void add_suites(Report&);     // the documents' tables and the ablations, from the files
+void add_standings(Report&);  // from the files
+void add_counts(Report&);     // traffic, resources and profiles, from the files
 Report report_of(const std::vector<std::string>& paths);
 std::string to_html(const Report&);
 std::string to_report_markdown(const Report&);

@@ -68,15 +68,14 @@ void add_contender(SuiteLine& line, Contender c) {
   line.contenders[contender_of(c.kernel, c.elsewhere)].push_back(std::move(c));
 }
 
-void fill_line(const Report& report, SuiteLine& line) {
+// The times of a problem: ours, and everybody else's, the fastest first.
+void fill_times(const Report& report, SuiteLine& line) {
   for (const TimedRow* r : line.rows) {
     if (!r->right()) continue;
     if (r->kernel == "unfused") line.unfused = r;
     if (is_own(r->kernel) && (!line.ours || r->time_us.p50 < line.ours->time_us.p50)) line.ours = r;
   }
   if (const TimedRow* any = line.any()) line.limit_us = any->share_of_limit * any->time_us.p50, line.most = fusion_at_most(*any);
-  line.claimed = claim_of(*line.place);
-  line.claimed_beyond = line.most > 0 && line.claimed > kResolution * line.most;
   for (const TimedRow* r : line.rows)
     if (!is_own(r->kernel))
       add_contender(line, {.kernel = r->kernel,
@@ -84,16 +83,22 @@ void fill_line(const Report& report, SuiteLine& line) {
                            .interval = {},
                            .why = r->right() ? "" : fmt::format("wrong: err/bound {:.3g}", r->margin)});
     else if (!line.ours) line.why = fmt::format("{} was wrong: err/bound {:.3g}", r->kernel, r->margin);
+  for (const auto& [kernel, e] : taken_elsewhere(report, line))
+    add_contender(line, {.kernel = kernel, .us = e->time_us.p50, .interval = {}, .elsewhere = true, .why = e->left_out});
+}
+
+bool faster(const Contender& a, const Contender& b) { return a.us > 0 && (!(b.us > 0) || a.us < b.us); }
+
+void fill_line(const Report& report, SuiteLine& line) {
+  fill_times(report, line);
+  line.claimed = claim_of(*line.place);
+  line.claimed_beyond = line.most > 0 && line.claimed > kResolution * line.most;
   for (const LeftOut& out : line.file->left_out) {
     if (!same_problem(out, line) || (out.suite && !same_place(*out.suite, *line.place))) continue;
     if (!is_own(out.kernel)) add_contender(line, {.kernel = out.kernel, .interval = {}, .why = out.reason});
     else if (!line.ours && line.why.empty()) line.why = fmt::format("{}: {}", out.kernel, out.reason);
   }
-  for (const auto& [kernel, e] : taken_elsewhere(report, line))
-    add_contender(line, {.kernel = kernel, .us = e->time_us.p50, .interval = {}, .elsewhere = true, .why = e->left_out});
-  for (auto& all : line.contenders)
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Contender& a, const Contender& b) { return a.us > 0 && (!(b.us > 0) || a.us < b.us); });
+  for (auto& all : line.contenders) std::stable_sort(all.begin(), all.end(), faster);
 }
 
 template <class T>
@@ -163,6 +168,44 @@ void add_suites(Report& report) {
     std::stable_sort(a.steps.begin(), a.steps.end(), [](const TimedRow* x, const TimedRow* y) { return *x->step < *y->step; });
     report.ablations.push_back(std::move(a));
   }
+}
+
+std::string library_of(const Contender& c) {
+  const auto has = [&](std::string_view part) { return c.kernel.find(part) != std::string::npos; };
+  for (const auto& [part, name] : {std::pair{"cudnn", "cuDNN"},
+                                   {"cublaslt", "cuBLASLt"},
+                                   {"_cub", "CUB"},
+                                   {"_eager", "eager"},
+                                   {"_compile", "compile"},
+                                   {"_sdpa", "SDPA"}})
+    if (has(part)) return name;
+  return c.kernel;
+}
+
+void add_standings(Report& report) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, Standing> latest;
+  for (const RecordFile& f : report.files) {
+    std::map<std::tuple<std::string, std::string, std::string>, SuiteLine> here;
+    for (const TimedRow& r : f.rows) {
+      if (r.planted > 0) continue;
+      SuiteLine& line = here[{r.op, r.dtype, r.shape}];
+      line.file = &f, line.op = r.op, line.dtype = r.dtype, line.shape = r.shape;
+      found_or_added(line.rows, [&](const TimedRow* other) { return other->kernel == r.kernel; }) = &r;
+    }
+    for (auto& [key, line] : here) {
+      fill_times(report, line);
+      Standing s{.file = &f, .ours = line.ours, .limit_us = line.limit_us, .others = {}};
+      for (const auto& all : line.contenders)
+        for (const Contender& c : all)
+          if (c.us > 0 && c.kernel != "unfused") s.others.push_back(c);
+      std::stable_sort(s.others.begin(), s.others.end(), faster);
+      if (s.ours && !s.others.empty()) latest[{f.device, line.op, line.dtype, line.shape}] = std::move(s);
+    }
+  }
+  for (auto& [key, s] : latest) report.standings.push_back(std::move(s));
+  std::stable_sort(report.standings.begin(), report.standings.end(), [](const Standing& a, const Standing& b) {
+    return a.ours->op != b.ours->op ? a.ours->op < b.ours->op : a.best().ratio < b.best().ratio;
+  });
 }
 
 }  // namespace assay

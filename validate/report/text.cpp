@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "validate/report/report.hpp"
+#include "validate/report/tables.hpp"
 
 namespace assay {
 
@@ -51,111 +51,54 @@ class Markdown {
   std::size_t left_ = 0;
 };
 
-const std::string kNone = "–";
-
-std::string or_none(double v, const char* format) { return v > 0 ? fmt::format(fmt::runtime(format), v) : kNone; }
-
-std::string short_of(const Contender& c) {
-  if (!(c.us > 0)) return kNone;
-  std::string text = fmt::format("{:.2f}{}", c.us, c.elsewhere ? "†" : "");
-  if (c.ratio > 0) text += fmt::format(" {:.2f}×", c.ratio);
-  if (c.interval) text += fmt::format(" [{:.2f}, {:.2f}]", c.interval->low, c.interval->high);
-  return text + (c.beyond ? " ‡" : "") + " " + c.kernel;
+void write_failures(Markdown& out, const Report& report) {
+  constexpr std::size_t kFailures = 3;
+  for (std::size_t i = 0; i < std::min(kFailures, report.failures.size()); ++i) {
+    const ReportFailure& f = report.failures[i];
+    out.line(fmt::format("\n**{}** {}: {}", f.verdict, f.what, cell(f.reason)));
+    std::string facts;
+    for (const auto& [name, text] : f.facts) facts += fmt::format("  {:<10} {}\n", name, cell(text));
+    if (!facts.empty()) out.line("\n```\n" + facts + "```");
+    if (!f.alike.empty()) out.line(fmt::format("\n{} more fail alike.", f.alike.size()));
+  }
+  if (report.failures.size() > kFailures) out.line(fmt::format("\nand {} more failures", report.failures.size() - kFailures));
 }
 
-std::string saved(double fused, double unfused) {
-  return unfused > 0 ? fmt::format("{:.1f} %", 100 * (1 - fused / unfused)) : kNone;
+void write_ops(Markdown& out, const Report& report) {
+  const std::vector<OpStanding> ops = by_op(report);
+  if (ops.empty()) return;
+  out.table("### Ours against the best other, by op",
+            {"op", "shapes", "ours faster on", "ratio, geometric mean", "least", "most", "best other"});
+  for (const OpStanding& o : ops)
+    out.row({o.op, fmt::format("{}", o.shapes), fmt::format("{}", o.faster), ratio_text(o.mean), ratio_text(o.least),
+             ratio_text(o.most), o.other});
 }
 
-void write_suites(Markdown& out, const Report& report) {
-  for (const RestatedTable& table : report.suites) {
-    std::vector<std::string> columns{"label", "op, dtype, shape", "reported"};
-    for (const char* name : kContenders) columns.push_back(fmt::format("{} µs, ratio to ours", name));
-    for (const char* name :
-         {"ours µs", "limit µs", "fusion gives at most", "DRAM MB ours / unfused", "saved by formula / DRAM", "file"})
-      columns.emplace_back(name);
-    out.table(fmt::format("### {}: {}", table.suite, table.title), columns);
-    for (const SuiteLine& l : table.lines) {
-      std::vector<std::string> cells{l.place->label, fmt::format("{} {} {}", l.op, l.dtype, l.shape),
-                                     words(*l.place) + (l.claimed_beyond ? " ‡" : "")};
-      if (cells[2].empty()) cells[2] = kNone;
-      for (const auto& all : l.contenders) cells.push_back(all.empty() ? kNone : short_of(all.front()));
-      cells.push_back(l.ours          ? fmt::format("{:.2f} {}", l.ours->time_us.p50, l.ours->kernel)
-                      : l.why.empty() ? kNone
-                                      : kNone + " " + l.why);
-      cells.push_back(or_none(l.limit_us, "{:.2f}"));
-      cells.push_back(or_none(l.most, "{:.2f}×") + (l.most > 0 && l.limit_us < kLaunchUs ? ", and launches" : ""));
-      const DramBytes* ours = l.ours && l.ours->dram ? &*l.ours->dram : nullptr;
-      const DramBytes* unfused = l.unfused && l.unfused->dram ? &*l.unfused->dram : nullptr;
-      cells.push_back(fmt::format("{} / {}", ours ? fmt::format("{:.2f}", 1e-6 * ours->sum()) : kNone,
-                                  unfused ? fmt::format("{:.2f}", 1e-6 * unfused->sum()) : kNone));
-      cells.push_back(fmt::format("{} / {}", l.any() ? saved(l.any()->bytes, l.any()->unfused_bytes) : kNone,
-                                  ours && unfused ? saved(ours->sum(), unfused->sum()) : kNone));
-      cells.push_back(l.file->path);
+void write_section(Markdown& out, const Section& section) {
+  for (const Table& t : section.tables) {
+    std::vector<std::string> columns;
+    for (const Table::Column& c : t.columns) columns.push_back(c.name);
+    out.table("### " + (t.title.empty() ? section.title : t.title), columns);
+    for (const Table::Row& r : t.rows) {
+      std::vector<std::string> cells;
+      for (const Cell& c : r.cells) cells.push_back(c.text.empty() ? "–" : c.text);
       out.row(cells);
     }
   }
-  if (!report.suites.empty())
-    out.line(fmt::format(
-        "\nµs: median of single launches with a flushed L2 cache. Ratios: that time over ours, with a 95 % interval where both "
-        "are of one run. † taken by another program in another process, not judged here. ‡ more than fusion can give (the bytes "
-        "between the steps at the ceilings of the same run): the baseline is slow; where the limit is below {:.0f} µs, launches "
-        "come on top.",
-        kLaunchUs));
-}
-
-void write_ablations(Markdown& out, const Report& report) {
-  if (report.ablations.empty()) return;
-  out.table("### Ablations: what each idea gave",
-            {"op", "dtype", "shape", "step", "kernel", "µs", "over the step before", "% of limit", "file"});
-  for (const Ablation& a : report.ablations)
-    for (std::size_t i = 0; i < a.steps.size(); ++i) {
-      const TimedRow& r = *a.steps[i];
-      out.row({r.op, r.dtype, r.shape, fmt::format("{}", *r.step), r.kernel + (r.right() ? "" : " WRONG"),
-               fmt::format("{:.2f}", r.time_us.p50), or_none(a.gain(i), "{:.2f}×"),
-               fmt::format("{:.1f} {}", 100 * r.share_of_limit, r.limit), a.file->path});
-    }
-}
-
-void write_rows(Markdown& out, const Report& report) {
-  if (report.rows.empty()) return;
-  out.table("### Times",
-            {"op", "kernel", "dtype", "shape", "err/bound", "µs", "GB/s", "TFLOP/s", "% of limit", "DRAM MB", "ratios"});
-  for (const ReportRow& row : report.rows) {
-    const TimedRow& r = *row.row;
-    std::string ratios;
-    for (const auto& [baseline, ratio] : r.speedups)
-      if (baseline != r.kernel) ratios += fmt::format("{}{:.2f}× {}", ratios.empty() ? "" : ", ", ratio, baseline);
-    out.row({r.op, r.kernel, r.dtype, r.shape, fmt::format("{:.3g}", r.margin), fmt::format("{:.2f}", r.time_us.p50),
-             fmt::format("{:.0f}", 1e-3 * r.bytes / r.time_us.p50), fmt::format("{:.1f}", 1e-6 * r.flops / r.time_us.p50),
-             fmt::format("{:.1f} {}", 100 * r.share_of_limit, r.limit),
-             r.dram ? fmt::format("{:.2f}", 1e-6 * r.dram->sum()) : kNone, ratios});
-  }
+  out.line("\n" + section.about);
 }
 
 }  // namespace
 
 std::string to_report_markdown(const Report& report) {
-  constexpr std::size_t kFailures = 3;
   Markdown out;
   out.line(fmt::format("## Assay: {}\n", report.line));
   for (const RecordFile& f : report.files)
-    out.line(fmt::format("- `{}`: {}, {}, commit {}, {}", f.path, f.date, f.device, f.commit, f.build));
-  for (std::size_t i = 0; i < std::min(kFailures, report.failures.size()); ++i) {
-    const ReportFailure& f = report.failures[i];
-    out.line(fmt::format("- **{}** {} {} `{}`", f.verdict, cell(f.reason), cell(f.pattern), f.again));
-  }
-  if (report.failures.size() > kFailures) out.line(fmt::format("- and {} more", report.failures.size() - kFailures));
-  write_suites(out, report);
-  write_ablations(out, report);
-  if (!report.kernels.empty())
-    out.table("### Correctness",
-              {"op", "kernel", "dtype", "cases", "passed", "bad", "unsupported", "worst err/bound", "largest error"});
-  for (const ReportKernel& k : report.kernels)
-    out.row({k.op, k.kernel, k.dtype, fmt::format("{}", k.cases), fmt::format("{}", k.passed), fmt::format("{}", k.bad),
-             fmt::format("{}", k.unsupported), k.margin < 0 ? "" : fmt::format("{:.3g}", k.margin),
-             k.max_abs_error < 0 ? "" : fmt::format("{:.3g}", k.max_abs_error)});
-  write_rows(out, report);
+    out.line(fmt::format("- {} `{}`: {}, {}, commit {}, {}", run_name(report, &f), f.path, f.date, f.device, f.commit, f.build));
+  write_failures(out, report);
+  write_ops(out, report);
+  for (const Section& s : sections_of(report))
+    if (s.in_summary) write_section(out, s);
   return out.text();
 }
 

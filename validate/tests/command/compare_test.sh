@@ -71,7 +71,28 @@ tail -n +2 base.jsonl >headless.jsonl
 refuses "begins with a run" "$validate" compare headless.jsonl base.jsonl
 sed '2s/"median": *[0-9.]*/"median": -1/' base.jsonl >negative.jsonl
 refuses "'negative.jsonl' line 2: 'median' is -1" "$validate" compare base.jsonl negative.jsonl
+head -c 2000 base.jsonl >cut.jsonl
+refuses "'cut.jsonl' line 2 is not a record: the file was cut off in the middle of it" "$validate" compare base.jsonl cut.jsonl
+echo '{"name":"left-pad"}' >foreign.jsonl
+refuses "'foreign.jsonl' line 1: a file of records begins with a run" "$validate" report foreign.jsonl -o report.md
+sed '2s/"kernel": *"[a-z_]*"/"kernel": 7/' base.jsonl >kind.jsonl
+refuses "'kind.jsonl' line 2: the field 'kernel' is not a text" "$validate" report kind.jsonl -o report.md
+refuses "cannot read '.': Is a directory" "$validate" compare base.jsonl .
 refuses "--ab" "$validate" bench --backend simt --ab /bin/true --json x.jsonl --ab-json y.jsonl
+
+# --- what is compressed
+gzip -k base.jsonl same.jsonl smoke.jsonl
+exits 0 "$validate" compare base.jsonl.gz same.jsonl.gz
+holds "$called" "$out" "SLOWER 0 of 20 rows"
+works "$validate" report base.jsonl.gz smoke.jsonl.gz -o report.md
+holds "$called" "$out" "20 rows timed, every output right after it"
+exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite smoke --count 5 --same-as smoke.jsonl.gz
+lacks "$called" "$out" "DIFFERENT"
+head -c 5000 base.jsonl.gz >cut.jsonl.gz
+for reader in "compare base.jsonl" "report -o report.md" "run --backend simt --op softmax --kernel naive --suite smoke --same-as" "probe --backend simt --against"; do
+  refuses "'cut.jsonl.gz' is a gzip file that was cut off or damaged" "$validate" $reader cut.jsonl.gz
+done
+refuses "name the baseline 'base.jsonl.gz' without .gz" "$validate" compare base.jsonl.gz same.jsonl --accept -m why
 
 # --- reports
 for end in html md csv; do works "$validate" report base.jsonl smoke.jsonl -o report.$end; done

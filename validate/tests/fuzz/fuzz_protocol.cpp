@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as an order and as a reply, which a candidate may have forged.
-#include <sstream>
 #include <string>
 
 #include "validate/records/record.hpp"
@@ -21,8 +20,7 @@ void as_reply(const std::string& text) {
   r.repro = "op/kernel f32 rows=1 seed=0";
   const std::string line = to_json(r);
   require(line.find('\n') == line.npos, "a record is one line");
-  std::istringstream in(line);
-  require(outcomes_in(in, "run.jsonl").contains(r.repro), "and it is read again");
+  require(outcomes_in(line, "run.jsonl").contains(r.repro), "and it is read again");
 }
 
 void as_order(const std::string& text) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records, read back: times of other programs.
+// Files of records, read back: times of other programs, what is compressed, what is damaged or none of ours.
 #include "validate/records/record_file.hpp"
 
 #include <unistd.h>
+#include <zlib.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "catch_shim.hpp"
 #include "schema_checker.hpp"
 #include "validate/base/error.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/regression.hpp"
+#include "validate/records/text_file.hpp"
 
 using namespace assay;
 using namespace assay::test;
@@ -33,17 +37,45 @@ const char* const kBench = R"({"record":"bench","op":"layernorm_residual","kerne
 std::string line_of(const Json& j) { return j.dump(); }
 std::string line_of(const char* text) { return Json::parse(text).dump(); }
 
+const std::string kHead = to_json(RunHead{.version = "0.1.0", .backend = "cuda", .device = "a card"}) + "\n";
+
 RecordFile read(const std::vector<std::string>& lines) {
-  const fs::path path = fs::temp_directory_path() / ("assay_records_" + std::to_string(::getpid()) + ".jsonl");
-  std::ofstream out(path);
-  out << to_json(RunHead{.version = "0.1.0", .backend = "cuda", .device = "a card"}) << "\n";
-  for (const std::string& line : lines) out << line << "\n";
-  out.close();
-  struct Removed {
-    const fs::path& path;
-    ~Removed() { fs::remove(path); }
-  } removed{path};
-  return read_records(path.string());
+  std::string text = kHead;
+  for (const std::string& line : lines) text += line + "\n";
+  return records_in(text, "a.jsonl");
+}
+
+// A file as long as this lives.
+struct Stored {
+  fs::path path = fs::temp_directory_path() / ("assay_records_" + std::to_string(::getpid()) + ".jsonl.gz");
+  explicit Stored(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+  Stored(const Stored&) = delete;
+  ~Stored() { fs::remove(path); }
+};
+
+std::string gzip(const std::string& text) {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&z, text.size()) + 32, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data())), z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data()), z.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+// What a reader says of a file that it refuses; empty: it took it.
+std::string refused(const std::function<void()>& read_it) {
+  try {
+    read_it();
+  } catch (const BadInput& e) {
+    return e.what();
+  }
+  return "";
+}
+std::string refused(const std::string& text) {
+  return refused([&] { records_in(text, "a.jsonl"); });
 }
 
 }  // namespace
@@ -123,4 +155,86 @@ TEST_CASE("record file: compare has no eye for times of other programs") {
     CHECK(d.only_in_base + d.only_in_now == 0);
     CHECK(d.gate_holds());
   }
+}
+
+TEST_CASE("record file: what is compressed is read, and what is cut off or damaged is refused") {
+  const std::string text = kHead + line_of(kBench) + "\n", packed = gzip(text);
+  CHECK(packed.size() < text.size());
+  CHECK(read_text_file(Stored(text).path) == text);
+  CHECK(read_text_file(Stored(packed).path) == text);
+  CHECK(read_text_file(Stored(packed + gzip("more\n")).path) == text + "more\n");
+  const RecordFile f = read_records(Stored(packed).path);
+  CHECK(f.rows.size() == 1);
+  CHECK(f.lines.size() == 2);
+  for (const std::size_t kept : {std::size_t{3}, packed.size() / 2, packed.size() - 1}) {
+    CAPTURE(kept);
+    const Stored cut(packed.substr(0, kept));
+    CHECK(refused([&] { read_records(cut.path); }) == "'" + cut.path.string() + "' is a gzip file that was cut off or damaged");
+  }
+  std::string damaged = packed;
+  damaged[packed.size() / 2] = static_cast<char>(~damaged[packed.size() / 2]);
+  CHECK(refused([&] { read_records(Stored(damaged).path); }).find("cut off or damaged") != std::string::npos);
+  CHECK(refused([] { read_records("/nonesuch"); }) == "cannot read '/nonesuch': No such file or directory");
+  CHECK(refused([] { read_records("/tmp"); }) == "cannot read '/tmp': Is a directory");
+  const std::string one = R"({"record":"case","repro":"op/kernel f32 rows=1 seed=0","verdict":"passed"})";
+  CHECK(outcomes_in(Stored(gzip(one)).path).size() == 1);
+}
+
+TEST_CASE("record file: what is none of ours is refused by file, line and what was expected") {
+  const std::string line = line_of(kBench);
+  CHECK(refused(kHead + line.substr(0, 90)) == "'a.jsonl' line 2 is not a record: the file was cut off in the middle of it");
+  CHECK(refused(kHead + line.substr(0, 90) + "\n") ==
+        "'a.jsonl' line 2 is not a record: expected a JSON object on each line, as validate writes them with --json");
+  for (const char* foreign : {"hello\n", "[1]\n", "{\n", "\n", "PK\x03\x04"}) {
+    CAPTURE(foreign);
+    CHECK(refused(std::string(foreign)) ==
+          "'a.jsonl' line 1 is not a record: expected a JSON object on each line, as validate writes them with --json");
+  }
+  CHECK(refused(R"({"name":"left-pad"})") == "'a.jsonl' line 1: a file of records begins with a run, which this line is not");
+  CHECK(refused(R"({"record":7})") ==
+        "'a.jsonl' line 1 is not a record: a field of it is missing or not of the kind that reports/schema.json gives it");
+  CHECK(refused(kHead + kHead) == "'a.jsonl' line 2: a second run begins here");
+  CHECK(refused("") == "'a.jsonl' holds no records");
+  // Every field of every kind of record, left out or of another kind: read, or refused in our words.
+  std::ifstream corpus(ASSAY_DATASETS_DIR "/../validate/tests/fuzz/corpus/records/every_kind.jsonl");
+  REQUIRE(corpus);
+  std::size_t kinds = 0, said = 0;
+  for (std::string record; std::getline(corpus, record); ++kinds) {
+    const Json whole = Json::parse(record).flatten();
+    for (const auto& [pointer, value] : whole.items())
+      for (const Json& other : {Json(nullptr), Json("text"), Json(-1), Json::array({Json::object()})}) {
+        Json j = whole.unflatten();
+        j[Json::json_pointer(pointer)] = other;
+        const bool head = j.value("record", Json()) == "run" && kinds == 0;
+        const std::string why = refused((head ? "" : kHead) + j.dump() + "\n");
+        CAPTURE(pointer, other.dump(), why);
+        CHECK(why.find("json.exception") == std::string::npos);
+        CHECK((why.empty() || why.starts_with(head ? "'a.jsonl' line 1" : "'a.jsonl' line ")));
+        said += !why.empty();
+      }
+  }
+  CHECK(kinds >= 8);
+  CHECK(said > 100);
+}
+
+TEST_CASE("record file: a failing case, how it was cut down, and the faults that were planted") {
+  const RecordFile f = read(
+      {R"({"record":"case","op":"softmax","kernel":"naive","dtype":"f16","verdict":"failed","reason":"err/bound 12","wrong":2,)"
+       R"("worst":{"tensor":"y","index":[3,7],"got":"nan","golden":0.5,"bound":1e-3,"tile":"first of row tile 1"},)"
+       R"("pattern":"2 of 9 wrong","reads_like":"an index","repro":"softmax/naive f16 rows=9 cols=9 seed=1"})",
+       R"({"record":"shrunk","of":"softmax/naive f16 rows=9 cols=9 seed=1","label":"racy","same_seed":{"run":2,"failed":1},)"
+       R"("other_seeds":{"run":2,"failed":0},"smallest":{"repro":"softmax/naive f16 rows=1 cols=9 seed=1","verdict":"failed",)"
+       R"("reason":"err/bound 9"},"tried":4,"seconds":0.1})",
+       R"({"record":"power","op":"softmax","kernel":"naive","dtype":"f16","fault":"output","tried":5,"verdict":"suspect"})"});
+  REQUIRE(f.cases.size() == 1);
+  REQUIRE(f.cases[0].worst);
+  const WorstElement& w = *f.cases[0].worst;
+  CHECK(
+      (w.tensor == "y" && w.index == std::vector<std::int64_t>{3, 7} && std::isnan(w.got) && w.golden == 0.5 && w.bound == 1e-3));
+  CHECK((w.tile == "first of row tile 1" && f.cases[0].reads_like == "an index"));
+  REQUIRE(f.shrunk.size() == 1);
+  CHECK((f.shrunk[0].of == f.cases[0].repro && f.shrunk[0].label == "racy" && f.shrunk[0].same_seed.failed == 1));
+  CHECK(f.shrunk[0].smallest == "softmax/naive f16 rows=1 cols=9 seed=1");
+  REQUIRE(f.faults.size() == 1);
+  CHECK((!f.faults[0].rejected && f.faults[0].tried == 5));
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report's page in headless Chromium, driven over its debugging pipe: it renders, draws its charts, filters as one types,
-fits a phone, says nothing on the console and asks nothing of a network.
+"""The report's page in headless Chromium, driven over its debugging pipe: it renders, draws its charts, folds its tables, filters
+as one types, fits a phone, has its tables without JavaScript, says nothing on the console and asks nothing of a network.
   report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAMES, by commas: that must be there]
+    [--height PIXELS: at most, at 1280, folded] [--bytes SIZE: at most]
 Exit code 77: there is no Chromium here."""
 import base64, json, os, shutil, subprocess, sys, tempfile, time
 
@@ -16,6 +17,7 @@ def option(name, default):
 screenshots = option("--screenshots", None)
 expected_charts = int(option("--charts", "4"))
 sections = [name for name in option("--sections", "").split(",") if name]
+most_pixels, most_bytes = int(option("--height", "6000")), int(option("--bytes", "1500000"))
 validate, *records = arguments
 
 browser = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
@@ -29,7 +31,7 @@ def check(what, ok, got=""):
 tmp = tempfile.mkdtemp()
 page = os.path.join(tmp, "report.html")
 subprocess.run([validate, "report", *records, "-o", page], check=True, stdout=subprocess.DEVNULL)
-check("the page's size", os.path.getsize(page) <= 1_500_000, os.path.getsize(page))
+check("the page's size", os.path.getsize(page) <= most_bytes, os.path.getsize(page))
 
 to_browser, our_out = os.pipe()
 our_in, from_browser = os.pipe()
@@ -82,10 +84,11 @@ try:
         os.makedirs(screenshots, exist_ok=True)
         with open(os.path.join(screenshots, name), "wb") as out:
             out.write(base64.b64decode(send("Page.captureScreenshot", session, format="png")["data"]))
-    def visible(): return value("[...document.querySelectorAll('#tables tbody tr')].filter((e) => e.offsetParent).length")
-
     def press_enter():
         for kind in ("keyDown", "keyUp"): send("Input.dispatchKeyEvent", session, type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    def left(section): return value(f"document.querySelectorAll('#{section} tbody tr:not([hidden])').length")
+    def total(section): return value(f"document.querySelectorAll('#{section} tbody tr').length")
+    def shown(element): return value(f"document.querySelector('{element}')?.checkVisibility()")
 
     view(1280)
     send("Page.setLifecycleEventsEnabled", session, enabled=True)
@@ -103,82 +106,99 @@ try:
     else: check("charts", charts >= expected_charts, charts)
     drawn = value("[...document.querySelectorAll('canvas')].filter((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v)).length")
     check("charts that are not blank", drawn == charts, drawn)
-    check("the verdict", len(value("document.getElementById('verdict').textContent") or "") > 10)
-    rows = value("data.rows.length")
-    check("rows shown", visible() == rows and rows > 0, f"{visible()} of {rows}")
+    height = value("document.documentElement.scrollHeight")
+    check(f"at most {most_pixels} px high, folded", height <= most_pixels, height)
 
-    # Every section that was asked for is there, with a line for each of its data; what is long is folded.
-    def lines_of(section): return value(f"document.querySelectorAll('#{section} tbody tr:not([hidden])').length")
-    def data_of(section): return "data.suites.flatMap((s) => s.lines)" if section == "suites" else f"data.{section}"
+    # The first screen: verdict, four numbers, ours against the others.
+    check("the verdict", len(value("document.getElementById('verdict').textContent") or "") > 10)
+    check("four numbers", value("[...document.querySelectorAll('.figure b')].filter((e) => e.textContent).length") == 4)
+    for element in ("#verdict", ".figures", *(["#ops h2"] if "standings" in sections else [])):
+        check(f"{element} on the first screen", value(f"document.querySelector('{element}').getBoundingClientRect().bottom <= innerHeight"))
+    if "standings" in sections: check("a bar for every op", value("document.querySelectorAll('.ops li').length === new Set(data.sizes.map((d) => d[0])).size"))
+
+    # Every section that was asked for is there, with lines, and folded.
     for section in sections:
-        check(f"the section '{section}'", value(f"document.getElementById('{section}').offsetParent") is not None)
-        expected = value(data_of(section) + ".length")
-        check(f"lines of '{section}'", lines_of(section) == expected > 0, f"{lines_of(section)} of {expected}")
-    folded = [name for name in ("resources", "profiles") if name in sections]
-    for section in folded:
-        check(f"'{section}' is folded", value(f"[...document.querySelectorAll('#{section} details')].every((e) => !e.open)"))
+        check(f"the section '{section}'", shown(f"#{section} summary"))
+        check(f"lines of '{section}'", left(section) == total(section) > 0, f"{left(section)} of {total(section)}")
+        check(f"'{section}' is folded", shown(f"#{section} tbody tr") is False)
     if "suites" in sections:
-        bare = value("[...document.querySelectorAll('#suites tbody tr')].filter((tr) => tr.row.us != null && !tr.textContent.includes(short(tr.row.us))).length")
-        check("lines without the time of ours", bare == 0, bare)
         check("times from elsewhere that are marked", value("document.querySelector('#suites tbody').textContent.split('†').length") > 2)
-        runs = value("[...document.querySelectorAll('.group tbody tr')].filter((tr) => tr.row.run !== undefined && !/R[0-9]+/.test(tr.textContent)).length")
-        check("rows that do not say of which run they are", runs == 0, runs)
+    runs = value("[...document.querySelectorAll('tbody tr[data-op]')].filter((tr) => tr.closest('table').textContent.includes('run') && !/R[0-9]+$/.test(tr.textContent.trim()) && tr.closest('details').id !== 'correctness').length")
+    check("rows that do not say of which run they are", runs == 0, runs)
 
     # The filters, by hand: a word typed, then an op chosen.
-    word = value("data.rows[0].kernel")
-    expected = value(f"data.rows.filter((r) => `${{r.op}} ${{r.kernel}} ${{r.dtype}} ${{r.shape}}`.includes({json.dumps(word)})).length")
+    word = value("document.querySelector('#rows tbody tr').cells[1].textContent")
+    expected = value(f"[...document.querySelectorAll('#rows tbody tr')].filter((tr) => tr.textContent.includes({json.dumps(word)})).length")
     value("document.getElementById('text').focus()")
     send("Input.insertText", session, text=word)
-    check(f"rows with '{word}' typed", visible() == expected, f"{visible()} of {expected}")
+    check(f"rows with '{word}' typed", left("rows") == expected, f"{left('rows')} of {expected}")
+    check("the count beside the heading", value("document.querySelector('#rows output').textContent").startswith(f"{expected:,}"))
     def type_in(text): value(f"document.getElementById('text').value = {json.dumps(text)}; document.getElementById('text').dispatchEvent(new Event('input'))")
+    def choose(op): value(f"document.getElementById('op').value = {json.dumps(op)}; document.getElementById('op').dispatchEvent(new Event('input'))")
     type_in("")
-    op = value("data.ops.at(-1)")
-    value(f"document.getElementById('op').value = {json.dumps(op)}; document.getElementById('op').dispatchEvent(new Event('input'))")
-    expected = value(f"data.rows.filter((r) => r.op === {json.dumps(op)}).length")
-    check(f"rows of '{op}'", visible() == expected, f"{visible()} of {expected}")
-    for section in sections:
-        expected = value(f"{data_of(section)}.filter((r) => r.op === {json.dumps(op)}).length")
-        check(f"lines of '{op}' in '{section}'", lines_of(section) == expected, f"{lines_of(section)} of {expected}")
+    op = value("document.getElementById('op').lastChild.value")
+    choose(op)
+    of_ops = [section for section in ["rows", *sections] if section != "runs"]  # the machine is there whatever is looked for
+    for section in of_ops:
+        expected = value(f"[...document.querySelectorAll('#{section} tbody tr')].filter((tr) => tr.dataset.op === {json.dumps(op)}).length")
+        check(f"lines of '{op}' in '{section}'", left(section) == expected, f"{left(section)} of {expected}")
+    choose("")
     type_in("no such kernel")
-    for section in ["rows", *sections]:
-        check(f"'{section}' without a line that fits", value(f"document.getElementById('{section}').hidden"))
+    for section in of_ops: check(f"'{section}' without a line that fits", value(f"document.getElementById('{section}').hidden"))
     type_in("")
-    value("document.getElementById('op').value = ''; document.getElementById('op').dispatchEvent(new Event('input'))")
-    for section in ["rows", *sections]: check(f"'{section}' again, without a filter", not value(f"document.getElementById('{section}').hidden"))
-    for section in folded:  # the keyboard opens what is folded
-        value(f"document.querySelector('#{section} summary').focus()")
-        press_enter()
-        check(f"'{section}' opened by Enter", value(f"document.querySelector('#{section} details').open"))
-    # Keys alone reach a heading and sort by it.
-    value("document.querySelector('#tables th:nth-child(5) button').focus()")
-    press_enter()
-    check("a column sorted by Enter", value("document.querySelector('#tables th:nth-child(5)').getAttribute('aria-sort')") == "ascending")
-    times = value("[...document.querySelectorAll('#tables table')[0].tBodies[0].rows].map((tr) => tr.row.us)")
-    check("times in order", times == sorted(times), times[:5])
+    for section in of_ops: check(f"'{section}' again, without a filter", not value(f"document.getElementById('{section}').hidden"))
 
+    # Keys alone open what is folded, reach a heading and sort by it.
+    value("document.querySelector('#rows summary').focus()")
+    press_enter()
+    check("'rows' opened by Enter", shown("#rows tbody tr"))
+    at = value("[...document.querySelectorAll('#rows th')].findIndex((th) => th.textContent === 'µs')")
+    value(f"document.querySelectorAll('#rows th')[{at}].querySelector('button').focus()")
+    press_enter()
+    check("a column sorted by Enter", value(f"document.querySelectorAll('#rows th')[{at}].getAttribute('aria-sort')") == "ascending")
+    times = value(f"[...document.querySelector('#rows table').tBodies[0].rows].map((tr) => parseFloat(tr.cells[{at}].textContent))")
+    check("times in order", times == sorted(times) and len(times) > 1, times[:5])
+
+    # A legend's entry hides its points, where a chart has one.
+    if value("document.querySelector('.legend button') !== null"):
+        value("document.querySelector('.legend button').click()")
+        check("a legend's entry turned off", value("!charts[0].isDatasetVisible(0) && document.querySelector('.legend button').ariaPressed === 'false'"))
+        value("document.querySelector('.legend button').click()")
+
+    value("for (const d of document.querySelectorAll('details')) d.open = true")
     for width in (390, 1280):
         view(width, 844)
         wide = value("document.documentElement.scrollWidth")
-        check(f"no sideways scrolling at {width} px", wide <= width, f"{wide} px wide")
-    for width in (390, 1280):
-        view(width, 900)
-        value("scrollTo(0, 0)")
-        shot(f"report_{width}.png")
-        for section in ["rows", *sections]:
-            value(f"document.querySelector('#{section}').scrollIntoView()")
-            shot(f"report_{width}_{section}.png")
-    send("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        check(f"no sideways scrolling at {width} px, unfolded", wide <= width, f"{wide} px wide")
+    value("for (const d of document.querySelectorAll('details')) d.open = false")
+    for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 26)")):
+        send("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        got = value("getComputedStyle(document.body).backgroundColor")
+        check(f"a {scheme} page where one is asked for", got == paper, got)
+        for width in (390, 1280):
+            view(width)
+            value("scrollTo(0, 0)")
+            view(width, value("document.documentElement.scrollHeight"))
+            time.sleep(0.3 if screenshots else 0)
+            shot(f"report_{width}_{scheme}.png")
+
+    # Without JavaScript: the verdict and every table, folded.
+    lines = value("document.querySelectorAll('tbody tr').length")
+    send("Emulation.setScriptExecutionDisabled", session, value=True)
     view(1280)
-    value("document.querySelector('#charts').scrollIntoView()")
-    shot("report_1280_dark.png")
-    dark = value("getComputedStyle(document.body).backgroundColor")
-    check("a dark page where one is asked for", dark == "rgb(20, 23, 26)", dark)
+    send("Page.navigate", session, url="file://" + page)
+    def found(selector): return send("DOM.querySelectorAll", session, nodeId=send("DOM.getDocument", session)["root"]["nodeId"], selector=selector)["nodeIds"]
+    start = time.time()
+    while len(found("details.section tbody tr")) != lines and time.time() - start < 20: time.sleep(0.2)
+    check("lines without JavaScript", len(found("details.section tbody tr")) == lines, f"{len(found('details.section tbody tr'))} of {lines}")
+    box = send("DOM.getBoxModel", session, nodeId=found("#verdict")[0])
+    check("the verdict without JavaScript", box["model"]["height"] > 10, box)
 
     asked = [e["params"]["request"]["url"] for e in events if e.get("method") == "Network.requestWillBeSent"]
     check("requests but the page itself", [u for u in asked if u != "file://" + page and not u.startswith("data:")] == [], asked)
     said = [e["params"] for e in events if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")]
     check("a quiet console", said == [], json.dumps(said)[:600])
-    print(f"{rows} rows, {charts} charts, {os.path.getsize(page) // 1000} kB, ready in {opened:.2f} s")
+    print(f"{lines} lines, {charts} charts, {height} px, {os.path.getsize(page) // 1000} kB, {work['Nodes']} nodes, ready in {opened:.2f} s")
 finally:
     process.kill()
     process.wait()

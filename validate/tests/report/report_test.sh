@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The report's page of 1,000 rows, all in documents' tables, and of a run, in a browser.  The first argument is the binaries' folder; the rest goes to
-# report_browser_test.py.
+# The report's page in a browser: of 1,000 rows, all in documents' tables, and a run; of all records of a device.  The first argument
+# is the binaries' folder; the rest goes to report_browser_test.py.
 bin=$(cd "$1" && pwd) || exit 2
 shift
 tests=$(cd "$(dirname "$0")/.." && pwd)
@@ -27,5 +27,7 @@ for table in text.split("\n\n"):
     cells = {line.count("|") for line in table.splitlines() if line.startswith("|")}
     assert len(cells) < 2, (cells, table[:300])
 EOF
-python3 "$tests/report/report_browser_test.py" "$bin/validate" "$tmp/old.jsonl" "$tmp/new.jsonl" "$recorded/smoke.jsonl" --charts 4 \
-  --sections suites,ablations,traffic,resources,profiles "$@"
+page=(python3 "$tests/report/report_browser_test.py" "$bin/validate")
+"${page[@]}" "$tmp/old.jsonl" "$tmp/new.jsonl" "$recorded"/smoke.jsonl* --charts 4 \
+  --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs "$@" || exit
+"${page[@]}" "$recorded"/*.jsonl* --charts 3 --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs --bytes 3000000

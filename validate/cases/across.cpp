@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/console/across.hpp"
+#include "validate/cases/across.hpp"
 
 #include <fmt/format.h>
 

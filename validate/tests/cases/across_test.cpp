@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What failing cases have in common: the plainest property that separates, and nothing where nothing does.
-#include "validate/console/across.hpp"
+#include "validate/cases/across.hpp"
 
 #include "catch_shim.hpp"
 

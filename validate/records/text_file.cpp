@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/records/text_file.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "validate/base/error.hpp"
+
+namespace assay {
+
+std::string read_text_file(const std::string& path) {
+  const auto cannot = [&](int error) { throw BadInput(fmt::format("cannot read '{}': {}", path, std::strerror(error))); };
+  errno = 0;
+  gzFile file = ::gzopen(path.c_str(), "rb");  // Note: zlib hands over what is not compressed as it is
+  if (!file) cannot(errno ? errno : ENOMEM);
+  std::string text;
+  int n = 0, error = 0;
+  for (char part[1 << 16]; (n = ::gzread(file, part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
+  const int number = errno;
+  if (n < 0) ::gzerror(file, &error);
+  const int closed = ::gzclose(file);  // Note: a stream that ends too soon is an error here and nowhere else
+  if (error == Z_ERRNO) cannot(number);
+  if (error != Z_OK || closed != Z_OK) throw BadInput(fmt::format("'{}' is a gzip file that was cut off or damaged", path));
+  return text;
+}
+
+void each_record(const std::string& text, const std::string& path,
+                 const std::function<void(const std::string& line, const RecordJson& record)>& take) {
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    const auto none = [&](const char* why) {
+      throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, why));
+    };
+    const RecordJson j = RecordJson::parse(line, nullptr, false);
+    if (j.is_discarded() && end == text.size() && line.starts_with('{')) none("the file was cut off in the middle of it");
+    if (!j.is_object()) none("expected a JSON object on each line, as validate writes them with --json");
+    try {
+      take(line, j);
+    } catch (const RecordJson::exception&) {
+      none("a field of it is missing or not of the kind that reports/schema.json gives it");
+    } catch (const BadInput& e) {
+      throw BadInput(fmt::format("'{}' line {}: {}", path, number, e.what()));
+    }
+  }
+}
+
+const RecordJson& field_in(const RecordJson& record, const char* key) {
+  if (!record.is_object()) throw BadInput(fmt::format("expected an object with '{}'", key));
+  const auto at = record.find(key);
+  if (at == record.end()) throw BadInput(fmt::format("the field '{}' is missing", key));
+  return *at;
+}
+
+std::string text_in(const RecordJson& record, const char* key) {
+  const RecordJson& j = field_in(record, key);
+  if (!j.is_string()) throw BadInput(fmt::format("the field '{}' is not a text", key));
+  return j.get<std::string>();
+}
+
+double number_in(const RecordJson& record, const char* key) { return number_of(field_in(record, key), key); }
+
+double number_of(const RecordJson& j, const std::string& name) {
+  if (j.is_number()) return j.get<double>();
+  const std::string text = j.is_string() ? j.get<std::string>() : "";
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  throw BadInput(fmt::format("the field '{}' is not a number", name));
+}
+
+}  // namespace assay

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as figures and tables of text, which a page and Markdown render alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "validate/report/report.hpp"
+
+namespace assay {
+
+// One of the numbers that a report begins with.
+struct Figure {
+  std::string value, label, note;
+  bool bad = false;
+};
+std::vector<Figure> figures_of(const Report&);  // four, where there are as many
+
+// An op against the best other of each of its shapes.
+struct OpStanding {
+  std::string op, other;  // other: the library that is the best most often
+  std::size_t shapes = 0, faster = 0;
+  double mean = 0, least = 0, most = 0;  // of the best other's time over ours; the mean is geometric
+};
+std::vector<OpStanding> by_op(const Report&);  // the highest mean first
+
+struct Cell {
+  std::string text;                  // empty: a dash
+  std::vector<std::string> notes{};  // small print of a page
+  bool bad = false;
+};
+struct Table {
+  struct Column {
+    std::string name;
+    bool number = false;
+  };
+  struct Row {
+    std::string op;
+    std::vector<Cell> cells;
+  };
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+struct Section {
+  std::string id, title, about;
+  std::vector<Table> tables;
+  bool in_summary = false;  // also in Markdown
+};
+std::vector<Section> sections_of(const Report&);  // those that have rows; columns that are empty everywhere left out
+
+// The sections of what was counted, and of the files.
+Section traffic_section(const Report&);
+Section resources_section(const Report&);
+Section profiles_section(const Report&);
+Section runs_section(const Report&);
+
+inline std::string run_name(const Report& report, const RecordFile* file) {
+  return "R" + std::to_string(file - report.files.data() + 1);
+}
+std::string margin_text(double err_per_bound);
+std::string figure_text(double v);                 // three digits or more: 0.0123, 4.56, 789
+std::string share_text(double v, int digits = 0);  // "12 %"; empty below 0: not recorded
+std::string ratio_text(double v);                  // "1.23×"; empty for 0: there is none
+std::string megabytes(double bytes);
+
+}  // namespace assay

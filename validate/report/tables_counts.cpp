@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of what was counted, and of the machine and the files.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/report/tables.hpp"
+
+namespace assay {
+
+namespace {
+
+std::string whole(double v) { return v < 0 ? "" : fmt::format("{:.0f}", v); }
+
+// Bytes of ours, with those of the unfused pipeline and what is saved as small print.
+Cell beside(std::optional<double> ours, std::optional<double> unfused) {
+  if (!ours) return {};
+  Cell cell{megabytes(*ours)};
+  if (!unfused || !(*unfused > 0)) return cell;
+  const double share = 1 - *ours / *unfused;
+  cell.notes.push_back(fmt::format("unfused {}, {} {}", megabytes(*unfused), share_text(share < 0 ? -share : share, 1),
+                                   share < 0 ? "more" : "saved"));
+  return cell;
+}
+
+std::string state_of(const RecordFile& f) {
+  double least = 0, most = 0, power = 0, celsius = 0;
+  std::map<std::string, int> reasons;
+  for (const TimedRow& r : f.rows) {
+    if (!r.machine) continue;
+    least = least > 0 ? std::min(least, r.machine->sm_mhz_min) : r.machine->sm_mhz_min;
+    most = std::max(most, r.machine->sm_mhz_max), power = std::max(power, r.machine->power_w_max);
+    celsius = std::max(celsius, r.machine->temperature_c_max);
+    for (const std::string& reason : r.machine->throttle) ++reasons[reason];
+  }
+  if (most == 0) return f.rows.empty() ? "" : "clocks and power were not recorded";
+  std::string text = fmt::format("SM {:.0f} to {:.0f} MHz, {:.0f} W and {:.0f} °C at most", least, most, power, celsius);
+  for (const auto& [reason, count] : reasons) text += fmt::format(", {} in {} rows", reason, count);
+  return text + (reasons.empty() ? ", not throttled" : "");
+}
+
+}  // namespace
+
+Section traffic_section(const Report& report) {
+  Section s{"traffic",
+            "Traffic",
+            "MB a launch: by the contract's formula, as the simulated machine counts them, and by the device's counters.",
+            {}};
+  Table t{"",
+          {{"op"},
+           {"kernel"},
+           {"dtype"},
+           {"shape"},
+           {"formula", true},
+           {"simt, each byte once", true},
+           {"simt, requested", true},
+           {"simt, in sectors", true},
+           {"DRAM read", true},
+           {"DRAM written", true},
+           {"DRAM", true},
+           {"run"}},
+          {}};
+  for (const TrafficRow& r : report.traffic) {
+    const auto counted = [&](double CountedTraffic::*part) {
+      const auto of = [&](const CountedTraffic* c) { return c && c->*part > 0 ? std::optional(c->*part) : std::nullopt; };
+      return beside(of(r.counted), of(r.unfused_counted));
+    };
+    const auto dram = [&](auto part) {
+      const auto of = [&](const std::optional<DramBytes>& d) { return d ? std::optional<double>(part(*d)) : std::nullopt; };
+      return beside(of(r.dram), of(r.unfused_dram));
+    };
+    t.rows.push_back({r.op,
+                      {{r.op},
+                       {r.kernel},
+                       {r.dtype},
+                       {r.shape},
+                       beside(r.formula, r.unfused_formula),
+                       counted(&CountedTraffic::unique),
+                       counted(&CountedTraffic::requested),
+                       counted(&CountedTraffic::sectors),
+                       dram([](const DramBytes& d) { return d.read; }),
+                       dram([](const DramBytes& d) { return d.written; }),
+                       dram([](const DramBytes& d) { return d.sum(); }),
+                       {run_name(report, r.file)}}});
+  }
+  s.tables.push_back(std::move(t));
+  return s;
+}
+
+Section resources_section(const Report& report) {
+  Section s{
+      "resources", "Resources", "What each function needs as it is launched, over the shapes on which it needs the same.", {}};
+  Table t{"",
+          {{"op"},
+           {"kernel"},
+           {"dtype"},
+           {"function"},
+           {"registers", true},
+           {"static shared B", true},
+           {"dynamic shared B", true},
+           {"local B a thread", true},
+           {"threads", true},
+           {"blocks", true},
+           {"blocks an SM", true},
+           {"occupancy", true},
+           {"shapes", true},
+           {"run"}},
+          {}};
+  for (const ResourceRow& r : report.resources) {
+    const FunctionResources& f = r.needs;
+    t.rows.push_back({r.op,
+                      {{r.op},
+                       {r.kernel},
+                       {r.dtype},
+                       {f.function},
+                       {whole(f.registers)},
+                       {whole(f.static_shared)},
+                       {whole(f.dynamic_shared)},
+                       {whole(f.local_bytes), {}, f.local_bytes > 0},
+                       {whole(f.threads)},
+                       {f.blocks == r.most_blocks ? whole(f.blocks) : whole(f.blocks) + "–" + whole(r.most_blocks)},
+                       {whole(f.blocks_per_sm)},
+                       {share_text(f.occupancy)},
+                       {fmt::format("{}", r.shapes)},
+                       {run_name(report, r.file)}}});
+  }
+  s.tables.push_back(std::move(t));
+  return s;
+}
+
+Section profiles_section(const Report& report) {
+  Section s{"profiles", "Profiles", "Each function under the vendor's profiler. Shares are of the device's peak.", {}};
+  Table t{"",
+          {{"op"},
+           {"kernel"},
+           {"dtype"},
+           {"shape"},
+           {"function"},
+           {"µs", true},
+           {"occupancy", true},
+           {"achieved", true},
+           {"memory", true},
+           {"compute", true},
+           {"DRAM", true},
+           {"read MB", true},
+           {"written MB", true},
+           {"largest stalls"},
+           {"run"}},
+          {}};
+  for (const auto& [file, p] : report.profiles) {
+    std::string stalls;
+    for (std::size_t i = 0; i < std::min<std::size_t>(p->stalls.size(), 3); ++i)
+      stalls += fmt::format("{}{} {:.0f} %", i ? ", " : "", p->stalls[i].first, 100 * p->stalls[i].second);
+    t.rows.push_back({p->op,
+                      {{p->op},
+                       {p->kernel},
+                       {p->dtype},
+                       {p->shape},
+                       {p->function},
+                       {p->time_us < 0 ? "" : figure_text(p->time_us)},
+                       {share_text(p->occupancy_theoretical)},
+                       {share_text(p->occupancy_achieved)},
+                       {share_text(p->memory_share)},
+                       {share_text(p->compute_share)},
+                       {share_text(p->dram_share)},
+                       {megabytes(p->dram_read_bytes)},
+                       {megabytes(p->dram_written_bytes)},
+                       {stalls},
+                       {run_name(report, file)}}});
+  }
+  s.tables.push_back(std::move(t));
+  return s;
+}
+
+Section runs_section(const Report& report) {
+  Section s{"runs", "The machine and the runs", "The files that this report was made from.", {}};
+  Table t{"",
+          {{"run"},
+           {"file"},
+           {"date"},
+           {"commit"},
+           {"device"},
+           {"driver"},
+           {"build"},
+           {"libraries"},
+           {"state"},
+           {"rows", true},
+           {"cases", true},
+           {"taken elsewhere"},
+           {"accepted because"}},
+          {}};
+  for (const RecordFile& f : report.files) {
+    std::vector<std::string> libraries, elsewhere;
+    for (const auto& [library, version] : f.libraries) libraries.push_back(library + " " + version);
+    std::map<std::string, int> sources;
+    for (const Timing& e : f.timings) ++sources[e.source];
+    for (const auto& [source, count] : sources) elsewhere.push_back(fmt::format("{} of {}", count, source));
+    t.rows.push_back({"",
+                      {{run_name(report, &f)},
+                       {f.path},
+                       {f.date},
+                       {f.commit},
+                       {f.device + ", " + f.host},
+                       {f.driver},
+                       {f.compiler + ", " + f.build},
+                       {fmt::format("{}", fmt::join(libraries, ", "))},
+                       {state_of(f)},
+                       {fmt::format("{}", f.rows.size())},
+                       {fmt::format("{}", f.cases.size())},
+                       {fmt::format("{}", fmt::join(elsewhere, ", "))},
+                       {f.accepted}}});
+  }
+  s.tables.push_back(std::move(t));
+  return s;
+}
+
+}  // namespace assay
