@@ -172,10 +172,14 @@ get_target_property(eigen Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
 add_test(NAME tree.headers COMMAND bash "${scripts}/headers.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}"
   "${CMAKE_CXX_COMPILER}" "${machine_flags}")
 add_test(NAME tree.headers.self COMMAND bash "${scripts}/headers.sh" --self-test "${CMAKE_CXX_COMPILER}")
-foreach(script arrows kernel_rules sizes)
+foreach(script arrows kernel_rules sizes citations)
   add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
 endforeach()
+# Note: the words of the compiler's errors are those of g++.
+add_test(NAME tree.docs COMMAND bash "${scripts}/docs.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}"
+  "$<$<CXX_COMPILER_ID:GNU>:${CMAKE_CXX_COMPILER}>")
+add_test(NAME tree.docs.self COMMAND bash "${scripts}/docs.sh" --self-test "$<$<CXX_COMPILER_ID:GNU>:${CMAKE_CXX_COMPILER}>")
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
@@ -203,8 +207,9 @@ set_tests_properties(records.run records.bench records.memory records.broken rec
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all of them
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
-set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self tree.sizes tree.sizes.self tree.install
-  tree.add_a_room records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu)
+set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
+  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.add_a_room
+  records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 
 # Tests share the processors: idle OpenMP threads must not spin.

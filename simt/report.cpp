@@ -132,7 +132,7 @@ void place_of_code(std::uintptr_t code, Finding& f) {
   f.line = std::atoi(text.c_str() + colon + 1);
 }
 
-// "96 threads at sync_block (k.cu:12), 32 ended", and whether all that wait do so at the block barrier.
+// "96 threads at sync_block (KERNEL.cu:12), 32 ended", and whether all that wait do so at the block barrier.
 std::string list_waiters(bool& all_at_block, const Where** first) {
   std::map<std::string, unsigned> groups;
   all_at_block = true;

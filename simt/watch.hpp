@@ -41,7 +41,7 @@ class Watch {
   void landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where);
   void forget(std::size_t slot, std::size_t count);  // the allocation that was there
 
-  // "thread (1, 0, 0) of block (0, 0, 0), k.cu:12"
+  // "thread (1, 0, 0) of block (0, 0, 0), KERNEL.cu:12"
   std::string describe(Stamp s) const;
 
   // --- Work that goes on by itself (watch_async.cpp).  Engines, which do it, are numbered behind the threads; nothing orders what

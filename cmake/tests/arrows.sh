@@ -23,7 +23,7 @@ arrows() {
       angled = substr($0, RSTART, 1) == "<"
       split(FILENAME, part, "/"); room = part[1]; folder = part[2]
       if (what ~ /(^|\/)\.\.?\//) { wrong("an include by relative path"); next }
-      # An include root makes <ops/x.hpp> the same as "ops/x.hpp".
+      # An include root makes <ops/linear.hpp> the same as "ops/linear.hpp".
       own = !angled || what ~ /^(ops|reference|cuda|simt|validate)\//
       standard = what ~ /^[a-z_0-9]+$/
       if (room == "ops") {
