@@ -151,7 +151,7 @@ device_words() {  # device_words COMPILER
     printf "%d\t%s\t%s\t%s\n", FNR, $2, $3, $4
   }' "$page" >"$work/words"
   [ -s "$work/words" ] || { echo "$page: no table of words"; return 1; }
-  { printf '#include "cuda/core/kernel.cuh"\nnamespace assay::on_simt {\n__global__ void k(float*, int) {}\n'
+  { printf '#include "cuda/core/kernel.cuh"\n#include "cuda/core/hopper.cuh"\nnamespace assay::on_simt {\n__global__ void k(float*, int) {}\n'
     awk -F '\t' '{
       for (i = 2; i <= 3; ++i)
         if ($i != "" && $i != "–")
@@ -185,7 +185,7 @@ docs() {  # docs SOURCE BUILD COMPILER
   commands "$2/bin" || status=1
   consoles "$2" || status=1
   excerpts || status=1
-  [ -z "$3" ] || device_words "$3" || status=1
+  [ -z "${3-}" ] || device_words "$3" || status=1
   return $status
 }
 
@@ -214,17 +214,18 @@ plant docs/page.md '```console' '$ echo a  b; echo 12.3 s' 'a b' '7 s' '$ printf
   'validate run "--right" >x 2>&1' 'make validate --wrong' '```' '```text' 'validate run --wrong' '```' \
   '```cpp ops/core/sum.hpp' '// A sum.' '```' '```cpp ops/core/sum.hpp' '// Two sums.!' '```' '```cpp ops/none.hpp' 'int x;!' '```' \
   '```cpp' 'int none;' '```' '```sh' 'validate run --wrong!' '```'
-[ -z "$2" ] || plant docs/device-words.md '| CUDA | ours | error | checks |' '|---|---|---|---|' \
+[ -z "${2-}" ] || plant docs/device-words.md '| CUDA | ours | error | checks |' '|---|---|---|---|' \
   "| \`__syncthreads();\` | \`sync_block();\` | \`'__syncthreads' was not declared in this scope\` | all |" \
   '| `asm("x");` | – | `inline assembly` | – |' '| `i = 1;` | `i = 2;` | – | – |' \
   '| `i = 1;` | – | `not declared` | !' '| `gone();` | `gone_too();` | – | !'
+plant cuda/core/hopper.cuh ''
 plant cuda/core/kernel.cuh '#define __global__' 'struct half {}; inline void sync_block() {}'
 mkdir -p "$tree/build/bin"
 printf '#!/bin/sh\n[ -n "$ASSAY_PARSE_ONLY" ] || exit 3\ncase " $* " in *" --wrong "*) echo unknown flag; exit 2 ;; esac\n' \
   | tee "$tree/build/bin/validate" >"$tree/build/bin/validate-trial"
 chmod +x "$tree"/build/bin/*
 
-(docs "$tree" "$tree/build" "$2") >"$work/all" && { echo "violations do not fail the check"; exit 1; }
+(docs "$tree" "$tree/build" "${2-}") >"$work/all" && { echo "violations do not fail the check"; exit 1; }
 grep -oE '^[^ :]+:[0-9]+' "$work/all" | sort >"$work/found"
 sort "$work/planted" | diff - "$work/found" || { echo "< missed   > false alarm"; cat "$work/all"; exit 1; }
 echo "$(wc -l <"$work/found") planted violations found, no false alarm"
