@@ -199,6 +199,9 @@ add_test(NAME records.memory COMMAND validate bench --backend simt --memory --sh
   --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck ${on_simt} --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
+# The pages' tables and chart are made from the records.
+add_test(NAME tree.results COMMAND bash "${scripts}/results.sh" "${PROJECT_SOURCE_DIR}")
+set_tests_properties(tree.results PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 # Converts a table of ncu, and rejects other input by name.
 add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}")
 add_test(NAME records.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}" "${ASSAY_RECORDS}/profile.jsonl")

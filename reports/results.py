@@ -125,15 +125,16 @@ def main(arguments):
         with open(flags.page, encoding="utf-8") as file: text = file.read()
     except OSError as e:
         raise BadInput(f"cannot read '{flags.page}': {e.strerror}")
-    records, new = Records(flags.folder), text
+    records, new, other = Records(flags.folder), text, []
     for name, make in TABLES.items():
         marked = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
         if not marked.search(new): raise BadInput(f"'{flags.page}' has no place for the table {name}")
         made = "\n".join(make(records)) + "\n"
-        new = marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
+        before, new = new, marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
+        if new != before: other.append(name)
     if flags.check:
-        if new != text: print(f"{flags.page} has other tables than the records; run reports/results.py")
-        return int(new != text)
+        if other: print(f"{flags.page}: not as in the records: {', '.join(other)}")
+        return int(bool(other))
     with open(flags.page, "w", encoding="utf-8") as file: file.write(new)
     return 0
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The tables of docs/results-h200.md and the README's chart are those that the records give: results.sh SOURCE
+# Then checks that a changed number of each is found.
+set -uo pipefail
+command -v python3 >/dev/null || { echo "python3 is absent"; exit 77; }
+cd "$1" || exit 2
+export PYTHONDONTWRITEBYTECODE=1
+records=reports/baselines/nvidia-h200 page=docs/results-h200.md chart=docs/img/versus-libraries.svg
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+wrong() { echo "WRONG: $*"; failures=$((failures + 1)); }
+
+python3 reports/results.py --check || wrong "$page; reports/results.py makes it anew"
+python3 reports/chart.py -o "$work/drawn.svg" && cmp "$work/drawn.svg" $chart || wrong "$chart; reports/chart.py draws it anew"
+
+tables=$(sed -n 's/<!-- begin \(.*\) -->/\1/p' $page | paste -sd ' ')
+awk '/<!-- begin / { within = 1 } within && sub(/[0-9]\.[0-9]|,[0-9]/, "&7") { within = 0 } 1' $page >"$work/page.md"
+python3 reports/results.py $records "$work/page.md" --check >"$work/found"
+[ $? = 1 ] || wrong "changed numbers are not found"
+for table in $tables; do
+  grep -qw -- "$table" "$work/found" || wrong "a changed number in $table is not found"
+done
+mkdir "$work/records"
+for file in $records/suite_ln-residual.jsonl* $records/pytorch_*.jsonl*; do ln -s "$PWD/$file" "$work/records/"; done
+python3 reports/chart.py "$work/records" -o "$work/other.svg" 2>"$work/why"
+[ $? = 2 ] && grep -q "no time of attention_forward" "$work/why" || wrong "missing times: $(cat "$work/why")"
+[ $failures = 0 ] && echo "the tables and the chart are those of the records"
+exit $((failures > 0))
