@@ -31,7 +31,7 @@ exits 1 "$validate" compare base.jsonl wrong.jsonl
 holds "$called" "$out" "CORRECTNESS: 1 regressed"
 
 # --- verdicts of run, on a real record
-cp "$recorded/smoke.jsonl" smoke.jsonl
+gzip -dc "$recorded/smoke.jsonl.gz" >smoke.jsonl
 exits 0 "$validate" compare smoke.jsonl smoke.jsonl
 holds "$called" "$out" "correctness unchanged over $(grep -c '"record":"case"' smoke.jsonl) cases"
 sed '0,/"verdict":"passed"/s//"verdict":"failed"/' smoke.jsonl >failed.jsonl

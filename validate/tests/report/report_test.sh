@@ -28,6 +28,6 @@ for table in text.split("\n\n"):
     assert len(cells) < 2, (cells, table[:300])
 EOF
 page=(python3 "$tests/report/report_browser_test.py" "$bin/validate")
-"${page[@]}" "$tmp/old.jsonl" "$tmp/new.jsonl" "$recorded"/smoke.jsonl* --charts 4 \
+"${page[@]}" "$tmp/old.jsonl" "$tmp/new.jsonl" "$recorded/smoke.jsonl.gz" --charts 4 \
   --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs "$@" || exit
-"${page[@]}" "$recorded"/*.jsonl* --charts 3 --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs --bytes 3000000
+"${page[@]}" "$recorded"/*.jsonl{,.gz} --charts 3 --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs --bytes 3000000
