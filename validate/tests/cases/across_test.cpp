@@ -5,7 +5,7 @@
 #include "catch_shim.hpp"
 
 #include "validate/console/console.hpp"
-#include "validate/judge/selection.hpp"
+#include "validate/tasks/selection.hpp"
 
 namespace assay {
 

@@ -36,7 +36,7 @@ double counted_p(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 // Times as an H200 gives them: 0.5 % from launch to launch with a tail upwards, 0.3 % from process to process, steps of 32 ns.
-struct Clock {
+struct SlowedClock {
   std::mt19937_64 bits;
   double of_launch = 0.005, of_process = 0.003;
   TimedRow row(double us, std::size_t processes = 6, std::size_t launches = 30) {
@@ -62,7 +62,7 @@ struct Tried {
 };
 // Rows against themselves times `factor`, 100 of them a comparison, as a suite of kernels would be.
 Tried tried(double factor, int comparisons, std::uint64_t seed, double us = 100, double of_process = 0.003) {
-  Clock clock{std::mt19937_64(seed), 0.005, of_process};
+  SlowedClock clock{std::mt19937_64(seed), 0.005, of_process};
   Tried t;
   for (int i = 0; i < comparisons; ++i) {
     std::vector<TimedRow> base, now;
@@ -132,7 +132,7 @@ TEST_CASE("stats: samples of a process that are alike do not count as many") {
 }
 
 TEST_CASE("stats: p under no difference is uniform, with processes that differ") {
-  Clock clock{std::mt19937_64(11), 0.005, 0.005};
+  SlowedClock clock{std::mt19937_64(11), 0.005, 0.005};
   std::vector<double> p;
   for (int i = 0; i < 1000; ++i) p.push_back(mann_whitney(clock.row(50).samples, clock.row(50).samples));
   for (double level : {0.01, 0.05, 0.2}) {
@@ -152,7 +152,7 @@ TEST_CASE("stats: Benjamini and Hochberg") {
 }
 
 TEST_CASE("stats: the interval of a ratio holds it as often as it says, and repeats") {
-  Clock clock{std::mt19937_64(3)};
+  SlowedClock clock{std::mt19937_64(3)};
   int held = 0;
   for (int i = 0; i < 200; ++i) {
     const TimedRow a = clock.row(80), b = clock.row(84);
