@@ -33,7 +33,7 @@ commands() {  # commands BIN
   while IFS=$'\t' read -r place kind line; do
     case $kind in plain | console* | sh | bash) ;; *) continue ;; esac
     [[ $line =~ ^(\$ )?([A-Z_]+=[^ ]* )*([A-Za-z0-9_./-]*/)?(validate|validate-trial)( .*)?$ ]] || continue
-    line=$(sed -E 's/ ([|<>]|[0-9]?>&?|&&|;).*//; s/^\$ //; s/^([A-Z_]+=[^ ]* )*//' <<<"$line")
+    line=$(sed -E 's/ ([|<>]|[0-9]?>&?|&&|;).*//; s/ +# .*//; s/^\$ //; s/^([A-Z_]+=[^ ]* )*//' <<<"$line")
     set -f
     if ! eval "words=($line)" 2>/dev/null; then
       echo "$place: the line is no command: $line"
@@ -83,7 +83,7 @@ same() {
       while (i <= m && want[i] ~ /^ ?\.\.\.$/) ++i
       if (i > m) exit 0
       if (furthest > i) { i = furthest }
-      printf "  expected  %s\n  got       none such\n", want[i]; exit 1
+      printf "  expected  %s\n  got       no such line; the last: %s\n", want[i], got[k]; exit 1
     }' "$1" "$2"
 }
 
