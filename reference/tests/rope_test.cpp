@@ -139,7 +139,7 @@ TEST_CASE("rope: illegal arguments are named", "[golden]") {
   CHECK(rope::legal(a));
   CHECK(with([](rope::Args& b) { b.rotary_dim = 3; }) == "rotary_dim must be even and no more than head_dim");
   CHECK(with([](rope::Args& b) { b.rotary_dim = 6; }) == "rotary_dim must be even and no more than head_dim");
-  CHECK(with([](rope::Args& b) { b.base = 0.5; }) == "base must be 0 or one of 1 ... 2^60");
+  CHECK(with([](rope::Args& b) { b.base = 0.5; }) == "base must be 0 or between 1 and 2^60");
   CHECK(with([](rope::Args& b) { b.offset = 0.5; }) == "offset must be a whole number");
   CHECK(with([](rope::Args& b) { b.offset = -1; }) == "the position of token 0 is not one of 0 ... 2^24");
   CHECK(with([](rope::Args& b) { b.offset = 0x1p24; }) == "the position of token 1 is not one of 0 ... 2^24");
