@@ -112,8 +112,12 @@ list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE 
 list(REMOVE_DUPLICATES variants)
 list(JOIN variants "," variants)
 foreach(suite smoke random)
+  set(count "")
+  if(suite STREQUAL "random")
+    set(count --count 30)
+  endif()
   add_test(NAME simt.variants.${suite}
-    COMMAND validate-trial run ${on_simt} --kernel ${variants} --suite ${suite} --count 30 --seed 6)
+    COMMAND validate-trial run ${on_simt} --kernel ${variants} --suite ${suite} ${count} --seed 6)
   set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
 endforeach()
 

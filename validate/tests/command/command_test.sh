@@ -95,7 +95,8 @@ step() {  # the command in parentheses runs
   esac
   next=${next/validate/\"\$validate\"}
   checks=$((checks + 1))
-  (eval "$next" >/dev/null 2>"$tmp/why" </dev/null) || fail "$called" "a next step that works: $next" "$(<"$tmp/why")"
+  local why
+  why=$(eval "$next" 2>&1 >/dev/null </dev/null) || fail "$called" "a next step that works: $next" "$why"
 }
 works "$validate" run "${quick[@]}" --json a.jsonl
 wrong=0
