@@ -11,7 +11,7 @@ sound=$(cd "$sources/cuda/$op" && ls -- *.cu | sed '/^baseline_/d; s/[.]cu$//')
 hanging=(loops_forever stops_itself leaves_a_child spins)
 hang=20
 on cuda && hanging+=(gpu_leaves_a_loop gpu_exits_with_a_loop) && hang=60  # a worker's first order waits for its CUDA context
-others=$("$bin/validate-hostile" list kernels --op $op | awk '{print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}")")
+others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}")")
 
 # attacked FILE FLAG...: a run whose records go there.
 attacked() {
