@@ -6,6 +6,7 @@
 #   citations.sh SOURCE           checks the tree
 #   citations.sh --self-test      checks that each kind of violation is found, and nothing else
 set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LC_ALL=C
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -138,18 +139,7 @@ if [ "$1" != --self-test ]; then
   exit
 fi
 
-# A small tree, in which a line that ends in "!" is a violation.
-tree=$work/tree
-plant() {  # plant FILE LINE...
-  local file=$1 number=0 line
-  shift
-  mkdir -p "$(dirname "$tree/$file")"
-  for line in "$@"; do
-    number=$((number + 1))
-    case $line in *!) echo "$file:$number" >>"$work/planted" ;; esac
-    echo "${line%!}" >>"$tree/$file"
-  done
-}
+source "$here/plant.sh"
 plant ops/add.hpp '// As core/sum.hpp has it, and sum.hpp; reference/OP.cpp is any.' '// See gone.hpp.!' '// See docs/gone.md, and page.md.!' \
   'int x;  // as ops/core/gone.hpp!' 'const char* url = "https://x.hpp"; // about sums' '// Note: <ops/core/sum.hpp>, reference/stem.cpp'
 plant ops/core/sum.hpp '// A sum.'

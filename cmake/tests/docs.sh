@@ -194,18 +194,7 @@ if [ "$1" != --self-test ]; then
   exit
 fi
 
-# A small tree, in which a line that ends in "!" is a violation.
-tree=$work/tree
-plant() {  # plant FILE LINE...
-  local file=$1 number=0 line
-  shift
-  mkdir -p "$(dirname "$tree/$file")"
-  for line in "$@"; do
-    number=$((number + 1))
-    case $line in *!) echo "$file:$number" >>"$work/planted" ;; esac
-    echo "${line%!}" >>"$tree/$file"
-  done
-}
+source "$here/plant.sh"
 plant ops/core/sum.hpp '// A sum.'
 plant docs/page.md '```console' '$ echo a  b; echo 12.3 s' 'a b' '7 s' '$ printf "1\n2\n3\n4\n"' '1' '...' '4' '$ echo a long line' \
   'a ... line' '$ echo wrong!' 'right' '$ printf "1\n2\n"!' '1' '$ printf "1\n"!' '1' '2' '$ printf "1\n2\n3\n"!' '...' '4' \
