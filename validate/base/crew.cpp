@@ -50,7 +50,7 @@ void Crew::work() {
     omp_set_num_threads(std::max(1, cores / working_));
     lock.unlock();
     job();
-    job = nullptr;  // with what it owns, before anyone is told
+    job = nullptr;  // frees what the job owns before its end is signalled
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(ended_, &one, sizeof one);
     lock.lock();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that make goldens and judge outputs, beside the one that talks to the workers.  Their jobs open parallel regions of
-// their own (OpenMP); those who work at a time share the cores.
+// Threads that make goldens and judge outputs (validate/judge/judge.cpp).  Jobs that run at a time share the cores for OpenMP.
 #pragma once
 
 #include <condition_variable>
@@ -17,14 +16,14 @@ namespace assay {
 
 class Crew {
  public:
-  explicit Crew(int threads);
-  ~Crew();  // waits for the jobs that have begun; drops the others
+  explicit Crew(int threads);  // at least one is started; throws std::runtime_error
+  ~Crew();                     // waits for running jobs, drops queued ones
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
   int size() const { return static_cast<int>(threads_.size()); }
 
-  // What the job throws comes with the future.
+  // Queues a job.  The future holds its result or its exception.
   template <class Job>
   auto post(Job job) {
     auto task = std::make_shared<std::packaged_task<decltype(job())()>>(std::move(job));
@@ -33,7 +32,7 @@ class Crew {
     return future;
   }
 
-  int ended() const { return ended_; }  // a descriptor, readable when a job has ended since the last forget_ended()
+  int ended() const { return ended_; }  // a descriptor, readable if a job has ended since the last forget_ended()
   void forget_ended() const;
 
  private:

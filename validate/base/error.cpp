@@ -11,7 +11,7 @@
 namespace assay {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);  // rows i-2, i-1 and i of the table
+  std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);  // rows i-2, i-1 and i of the distance table
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     before = std::move(above), above = row;
@@ -37,7 +37,7 @@ std::string lower(std::string_view text) {
 std::string_view nearest(std::string_view word, const Names& candidates) {
   std::string_view best;
   std::size_t least = 0;
-  // Note: a long word is cut, so that a pasted file costs nothing.
+  // Note: the distance takes quadratic time, so a long word (a pasted file) is cut.
   const std::string asked = lower(word.substr(0, 200));
   for (const std::string_view c : candidates) {
     const std::size_t d = edit_distance(asked, lower(c));

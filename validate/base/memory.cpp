@@ -11,7 +11,7 @@ namespace assay {
 
 namespace {
 
-// The first number of a file such as /sys/fs/cgroup/memory.max; `otherwise` where there is none ("max", no such file).
+// The first number in a file such as /sys/fs/cgroup/memory.max; `otherwise` if it holds none ("max") or does not exist.
 std::size_t number_in(const char* path, std::size_t otherwise) {
   std::size_t value = 0;
   return std::ifstream(path) >> value ? value : otherwise;

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// Bytes that a process may still take: the least of what the machine has free and what its control group leaves it.
+// Bytes of memory that this process may still use: what the machine has free or what its control group allows, if that is less.
 std::size_t available_memory();
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that kernels run on.  A worker drives it; simt and CUDA implement it (validate/backends).
+// The interface of a machine that runs kernels.  simt and CUDA implement it (validate/backends).
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@
 
 namespace assay {
 
-// What a watched machine reports: a kernel did what no kernel may do.
+// The machine reports that a kernel did something forbidden.  `kind` is one of simt/machine.hpp, such as "out_of_bounds".
 struct BackendFinding : std::runtime_error {
   BackendFinding(std::string what_kind, const std::string& message) : std::runtime_error(message), kind(std::move(what_kind)) {}
   std::string kind;
 };
 
-// How one of several runs of the same problem differs from the others, when its result must not.
+// What differs between runs of one problem.  The results must not differ.
 struct Variation {
-  int order = 0;           // 0 forward, 1 reverse, 2 shuffled (simt); a second stream (cuda) when not 0
-  std::uint64_t seed = 0;  // of a shuffled order
-  bool sectors = false;    // count sectors too
-  bool watch = false;      // races and uninitialised reads are findings (simt)
+  int order = 0;           // of threads on simt: 0 forward, 1 reverse, 2 shuffled; on cuda, not 0 means a second stream
+  std::uint64_t seed = 0;  // for the shuffled order
+  bool sectors = false;    // count 32-byte sectors (simt)
+  bool watch = false;      // report races and uninitialised reads (simt)
 };
 
 class Clock;  // clock.hpp
@@ -38,10 +38,10 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
 
-  // Device memory that starts `offset` bytes after a 256-byte boundary.  Owned by the backend until release().
+  // Device memory that starts `offset` bytes after a 256-byte boundary, to be freed by release().  Throws if memory runs out.
   virtual void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) = 0;
   virtual void release(void* p) noexcept = 0;
-  // Whether an access just outside an allocation is caught by the machine itself; else the judge adds guard bytes.
+  // Whether the machine itself detects every access outside an allocation; if not, GuardedBuffer adds guard bytes.
   virtual bool checks_bounds() const = 0;
   virtual void write(void* device, const void* host, std::size_t bytes) = 0;
   virtual void read(void* host, const void* device, std::size_t bytes) = 0;
@@ -49,28 +49,28 @@ class Backend {
     std::vector<std::byte> all(bytes);
     read(all.data(), from, bytes), write(to, all.data(), bytes);
   }
-  // Garbage, which a kernel may not read before it wrote there.
+  // Fills memory with garbage.  With `watch`, a kernel that reads it before writing it causes a finding.
   virtual void fill(void* device, std::byte garbage, std::size_t bytes) {
     const std::vector<std::byte> all(bytes, garbage);
     write(device, all.data(), bytes);
   }
-  // The first of these bytes that the last run did not write; `bytes` where each was written, or nobody knows.
+  // Index of the first byte that the last run did not write; `bytes` if it wrote all of them or the machine does not track that.
   virtual std::size_t first_unwritten(const void* /*device*/, std::size_t bytes) const { return bytes; }
 
-  // Runs a launcher to its end.  Throws BackendFinding when the machine objects, std::runtime_error when it fails.
+  // Runs a launcher and waits for its kernels.  Throws BackendFinding on a finding, std::runtime_error if the launch fails.
   virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
-  // Captures the launcher, calls `between`, then replays what was captured; false where there is no such thing.
+  // Captures the launcher in a graph, calls `between`, then replays the graph.  Returns false if the machine cannot capture.
   virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {
     return false;
   }
   virtual Launcher launcher(const struct Kernel& k) const = 0;
-  virtual int arch() const = 0;  // sm_ number; simt: what it simulates
+  virtual int arch() const = 0;  // 90 for sm_90; simt: the architecture that it simulates
 
   virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
-  virtual std::vector<SiteTraffic> sites() const { return {}; }  // of the last run, with sectors
+  virtual std::vector<SiteTraffic> sites() const { return {}; }  // of the last run, if it counted sectors
 
-  virtual std::size_t memory_in_use() { return 0; }  // of the whole device; 0: unknown
-  virtual Clock* clock() { return nullptr; }         // what times it; null: nothing does
+  virtual std::size_t memory_in_use() { return 0; }  // bytes, of the whole device; 0: unknown
+  virtual Clock* clock() { return nullptr; }         // null: the machine cannot time kernels
 };
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that tells what was written beside it.
+// Device memory whose guard bytes reveal writes out of bounds.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@
 
 namespace assay {
 
-// What the kernel did to what it must leave alone.
+// The kernel wrote out of bounds, changed an input, or left an output element unwritten.
 struct Misdeed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Device memory with a guard region on both sides, unless the machine checks every access itself.
+// Device memory with guard bytes on both sides, unless the machine checks every access itself.
 class GuardedBuffer {
  public:
   GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
@@ -37,7 +37,7 @@ class GuardedBuffer {
   const std::string& label() const { return label_; }
   void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
   void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
-  // Both at once, for each transfer has a price of its own.
+  // read() and check().  A small buffer takes one transfer for both, since each transfer has a fixed cost.
   void read_checked(std::byte* to) const {
     if (guard_ == 0 || bytes_ > kSmall) {
       read(to);
@@ -49,7 +49,7 @@ class GuardedBuffer {
     check(all.data(), all.data() + guard_ + bytes_);
   }
   void fill(std::byte garbage) { backend_.fill(data(), garbage, bytes_); }
-  // Throws Misdeed where something was written outside.
+  // Throws Misdeed if a guard byte has changed.
   void check() const {
     if (guard_ == 0) return;
     std::vector<std::byte> before(guard_), after(guard_);
@@ -60,16 +60,16 @@ class GuardedBuffer {
 
  private:
   void check(const std::byte* before, const std::byte* after) const {
-    for (std::size_t k = 0; k < guard_; ++k)  // from the buffer outwards
+    for (std::size_t k = 0; k < guard_; ++k)  // nearest to the buffer first
       if (before[guard_ - 1 - k] != kGuard)
         throw Misdeed(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
     for (std::size_t k = 0; k < guard_; ++k)
       if (after[k] != kGuard) throw Misdeed(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
   }
 
-  static constexpr std::size_t kSmall = std::size_t{4} << 20;  // where a copy within the host costs less than a transfer's start
+  static constexpr std::size_t kSmall = std::size_t{4} << 20;  // up to this, a copy on the host costs less than more transfers
   static constexpr std::size_t kGuardBytes = 16 * 1024;
-  static constexpr std::byte kGuard{0xff};  // NaN in every floating-point type: what is read there shows
+  static constexpr std::byte kGuard{0xff};  // NaN in every floating-point type, so that a read out of bounds shows too
 
   Backend& backend_;
   std::size_t bytes_, guard_;

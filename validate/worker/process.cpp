@@ -30,10 +30,10 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
   posix_spawn_file_actions_adddup2(&actions, end, kWorkerSocket);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // what a kernel prints is not ours
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // keeps kernels' prints out of our output
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a Ctrl-C is for the judge alone
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C reaches the judge alone
   posix_spawnattr_setpgroup(&attributes, 0);
 
   std::string program = "validate", verb = "worker", which(backend);
@@ -59,7 +59,7 @@ WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) end();
 }
 
-// Kills it and whatever it left running: it leads a process group of its own.
+// Kills the worker's process group: the worker and whatever it left running.
 void WorkerProcess::end() {
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
@@ -79,7 +79,7 @@ void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const S
   cmsghdr* head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(head), fds, sizeof fds);
-  // A worker that died before its first order shows when the reply is read.
+  // Other errors are ignored: receive() will find that the worker has died.
   while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
@@ -94,14 +94,14 @@ std::optional<Reply> WorkerProcess::receive() {
     return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
   } catch (const std::exception&) {
     babbled_ = true;
-    return std::nullopt;  // as good as dead
+    return std::nullopt;
   }
 }
 
 std::string WorkerProcess::cause_of_death() {
   int status = 0;
   pid_t ended = 0;
-  // A process's socket closes a little before its status is there; one that closed it and lives on is not waited for.
+  // The socket closes shortly before the exit status is available, so this waits, but at most 10 s, for a worker may live on.
   for (int i = 0; i < 2000 && !babbled_ && ended == 0; ++i) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker processes seen from the judge: started by exec, one conversation each, replaced when they die.
+// The judge's handle of a worker process: starts it, sends orders, receives replies, and tells why it died.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,19 @@ namespace assay {
 
 class WorkerProcess {
  public:
-  explicit WorkerProcess(std::string_view backend);  // throws std::runtime_error when it cannot be started
+  explicit WorkerProcess(std::string_view backend);  // throws std::runtime_error if it cannot be started
   ~WorkerProcess();                                  // kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  int socket() const { return socket_; }  // readable when a reply, or the worker's end, is there
+  int socket() const { return socket_; }  // readable once the worker has replied or ended
   void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs);
-  std::optional<Reply> receive();  // none: it is dead, or no longer speaks the protocol
-  std::string cause_of_death();    // "killed by signal 11 (Segmentation fault)", "exited with code 3"; ends it
+  std::optional<Reply> receive();  // nullopt: the worker has died or broken the protocol
+  std::string cause_of_death();    // such as "the worker process exited with code 3"; kills the worker if it still runs
 
  private:
   void end();
-  bool babbled_ = false;  // what was received last was no reply
+  bool babbled_ = false;  // the last message was not a reply
   pid_t pid_ = -1;
   int socket_ = -1;
 };

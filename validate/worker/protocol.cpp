@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders and replies as text.
+// Orders and replies to and from JSON text.
 #include "validate/worker/protocol.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-// A candidate's exception may say anything: one line, no control characters, and short enough for one packet.
+// A candidate's exception may hold any text.  The result is one line, has no control characters and fits in a packet.
 std::string one_line(std::string text) {
   constexpr std::size_t kMost = 2000;
   if (text.size() > kMost) text.resize(kMost), text += " ...";
@@ -21,7 +21,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Note: the JSON library casts 1e300 to an integer, which is undefined; a candidate may have forged the reply.
+// Note: the JSON library casts 1e300 to an integer, which is undefined behaviour, and a candidate may have forged the reply.
 template <class T>
 T whole(const Json& j) {
   if (!j.is_number_integer()) throw std::invalid_argument("not a whole number");
@@ -80,14 +80,14 @@ Json json_of(const OrderTensor& t) {
   return j;
 }
 
-// Whether `bytes` from `begin` on lie within `room`; sums would overflow.
+// Whether `bytes` bytes from `begin` on lie within `room`, without a sum that may overflow.
 bool within(std::size_t begin, std::size_t bytes, std::size_t room) { return begin <= room && bytes <= room - begin; }
 
 OrderTensor tensor_from(const Json& j, const Order& o) {
   OrderTensor t{.name = j.at("name"), .role = static_cast<Role>(word_in(kRoles, j.at("role"))), .place = {}};
   const auto shape = j.at("shape").get<std::vector<std::int64_t>>(), strides = j.at("strides").get<std::vector<std::int64_t>>();
   Tensor& tensor = t.place.tensor;
-  if (shape.size() != strides.size() || shape.size() > kMaxRank) throw std::invalid_argument("a tensor of such a rank");
+  if (shape.size() != strides.size() || shape.size() > kMaxRank) throw std::invalid_argument("a tensor of bad rank");
   tensor.dtype = dtype_from(j.at("dtype")), tensor.rank = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), tensor.shape.begin());
   std::copy(strides.begin(), strides.end(), tensor.stride.begin());
@@ -100,7 +100,7 @@ OrderTensor tensor_from(const Json& j, const Order& o) {
   place("input", t.input, o.input_bytes), place("output", t.output, o.output_bytes);
   if (j.contains("over")) t.over = whole<std::size_t>(j.at("over"));
   if (t.over && *t.over >= o.tensors.size()) throw std::invalid_argument("a tensor over one that does not come before it");
-  // The last element lies within the image: each step is checked, for the product may overflow.
+  // The last element must lie within the image.  Each axis is checked, since products of extents and strides may overflow.
   std::int64_t room = static_cast<std::int64_t>(t.place.bytes / static_cast<std::size_t>(size_of(tensor.dtype)));
   bool empty = tensor.rank == 0;
   for (const std::int64_t extent : shape) {
@@ -138,7 +138,7 @@ OrderRun run_from(const Json& j, const Order& o) {
   if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
   r.garbage = static_cast<std::byte>(garbage);
   r.inputs = whole<std::size_t>(j.at("inputs")), r.replayed = j.at("replayed");
-  if (r.inputs >= o.input_sets) throw std::invalid_argument("a run on inputs that are not there");
+  if (r.inputs >= o.input_sets) throw std::invalid_argument("a run on a set of inputs that does not exist");
   return r;
 }
 
@@ -163,7 +163,7 @@ std::string to_text(const Order& o) {
 Order order_from(const std::string& text) {
   const Json j = Json::parse(text);
   if (const int version = whole<int>(j.at("protocol")); version != kWorkerProtocol)
-    throw std::invalid_argument("an order of protocol " + std::to_string(version) + ", this worker speaks " +
+    throw std::invalid_argument("the order has protocol " + std::to_string(version) + ", this worker speaks " +
                                 std::to_string(kWorkerProtocol));
   Order o{.id = whole<std::int64_t>(j.at("id")), .op = j.at("op"), .kernel = j.at("kernel"), .dtype = dtype_from(j.at("dtype"))};
   o.input_bytes = whole<std::size_t>(j.at("input_bytes")), o.output_bytes = whole<std::size_t>(j.at("output_bytes"));
@@ -182,7 +182,7 @@ std::string to_text(const Reply& r) {
   for (const auto& [tensor, t] : r.traffic)
     traffic[tensor] = {t.read_bytes,           t.written_bytes, t.unique_read_bytes,
                        t.unique_written_bytes, t.read_sectors,  t.written_sectors};
-  constexpr std::size_t kMostSites = 150;  // what one packet has room for
+  constexpr std::size_t kMostSites = 150;  // that fit in a packet
   std::vector<SiteTraffic> most = r.sites;
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   if (most.size() > kMostSites) most.resize(kMostSites);

@@ -13,7 +13,7 @@ namespace assay {
 
 namespace {
 
-// A kernel went past the machine that was to watch it.
+// The kernel stored without st(), where the watch cannot see it.
 struct NotWatchable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -68,18 +68,18 @@ class Session {
   }
   bool is_output(std::size_t i) const { return order_.tensors[i].role == Role::output; }
   bool given(std::size_t i) const { return order_.tensors[i].input.has_value(); }
-  // What the judge made of an input, or of an updated output, in the set that is in use.
+  // The image that the judge made for an input or an updated output, in the current set.
   const std::byte* values(std::size_t i) const { return inputs_.data() + set_ * order_.input_bytes + *order_.tensors[i].input; }
   void* work() const { return workspace_ ? workspace_->data() : nullptr; }
 
-  // Whether the inputs are as finite as the kernel declares.
+  // False if the kernel declares finite inputs and some input is not finite.
   bool takes_inputs() const {
     for (std::size_t i = 0; kernel_.finite_inputs && i < order_.tensors.size(); ++i)
       if (given(i) && !all_finite(order_.tensors[i].place.tensor, values(i))) return false;
     return true;
   }
   void lay_out() {
-    if (order_.tensors.size() != op_.tensors.size()) throw std::runtime_error("an order of other tensors than the op has");
+    if (order_.tensors.size() != op_.tensors.size()) throw std::runtime_error("the order's tensors are not those of the op");
     problem_ = op_.make();
     for (std::size_t i = 0; i < order_.tensors.size(); ++i) {
       const OrderTensor& t = order_.tensors[i];
@@ -100,7 +100,7 @@ class Session {
     }
   }
 
-  // Outputs to garbage; those that are updated to what they begin with, those that lie over an input to what it holds.
+  // Fills outputs with garbage; writes the initial values of updated outputs, and for an output over an input that input's.
   void reset_outputs(std::byte garbage) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_output(i)) continue;
@@ -110,21 +110,21 @@ class Session {
     }
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
-  // The run's set of inputs, where it is not the one in use.
+  // Writes a set of inputs, unless the buffers hold it already.
   void change_inputs(std::size_t set) {
     if (std::exchange(set_, set) == set) return;
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (!is_output(i)) buffers_[i]->write(values(i));
   }
 
-  // One run, its outputs read into their place; false where it cannot be replayed.
+  // Makes one run and reads its outputs into place.  Returns false if it should be replayed and the backend cannot capture.
   bool launch(const OrderRun& run, std::size_t number) {
     const auto begin = [&] { change_inputs(run.inputs), reset_outputs(run.garbage); };
     try {
       if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
       else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;
     } catch (const BackendFinding& f) {
-      // What was stored past the watch is uninitialised to it.
+      // An unwatched store also leaves its memory uninitialised for the watch, so this tells the two apart.
       if (run.how.watch && f.kind == "uninitialised") check_watched(run.garbage);
       throw;
     }
@@ -136,7 +136,7 @@ class Session {
     return true;
   }
 
-  // Nothing was stored but through st(): what the watch saw no store to still holds its garbage.
+  // Throws NotWatchable if memory has changed to which the watch saw no store.
   void check_watched(std::byte garbage) const {
     std::vector<std::byte> seen;
     const auto check = [&](const GuardedBuffer& buffer, std::size_t bytes, std::byte was, std::string_view name) {
@@ -152,7 +152,7 @@ class Session {
     if (workspace_) check(*workspace_, kernel_.workspace_bytes(problem_->args()), std::byte{0xff}, "the workspace");
   }
 
-  // Every element of every output was written by this launch, whatever the buffer held; but for those that are updated.
+  // Throws Misdeed if the launch left an output element unwritten.  Updated outputs are exempt.
   void check_written() {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_output(i) || given(i)) continue;
@@ -164,7 +164,7 @@ class Session {
     }
   }
 
-  // Inputs unchanged, the guards of inputs and of the workspace untouched.
+  // Throws Misdeed if an input has changed, unless an output lies over it, or a guard of an input or of the workspace.
   void check_inputs() {
     std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -186,8 +186,8 @@ class Session {
   const SharedMemory& inputs_;
   const SharedMemory& outputs_;
   Launcher launcher_ = nullptr;
-  std::size_t set_ = 0;                                  // of inputs, that the buffers hold
-  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // of an output that lies over an input, that one's
+  std::size_t set_ = 0;                                  // index of the set of inputs that the buffers hold
+  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // by tensor; an output over an input shares its buffer
   std::unique_ptr<Problem> problem_;
   std::unique_ptr<GuardedBuffer> workspace_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One order: its tensors in guarded device memory, the kernel run as often as it says, everything that should not have changed
-// compared.  The outputs go back as they are: judging them is the judge's.
+// Executes one order in a worker: places its tensors in guarded device memory, makes its runs, and checks that nothing but the
+// outputs has changed.  The judge judges the outputs.
 #pragma once
 
 #include "validate/worker/backend.hpp"
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Throws Misdeed and BackendFinding.
+// Throws Misdeed and BackendFinding if the kernel is at fault, another std::exception if the order cannot be executed.
 Reply run_order(Backend&, const Op&, const Kernel&, const Order&, const SharedMemory& inputs, const SharedMemory& outputs);
 
 }  // namespace assay

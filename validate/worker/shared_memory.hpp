@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anonymous memory that two processes can map.
+// Anonymous memory (memfd) that judge and worker both map, for the inputs and outputs of an order.
 #pragma once
 
 #include <fcntl.h>
@@ -19,14 +19,14 @@ namespace assay {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  // Makes a new one of at least one byte, zeroed.
+  // Creates a zeroed one, of at least one byte.  Throws std::runtime_error.
   explicit SharedMemory(std::size_t bytes)
       : fd_(::memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes ? bytes : 1) {
     if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("making");
-    ::fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);  // Note: a worker that shrank it would end the judge by SIGBUS
+    ::fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);  // Note: if a worker shrank it, the judge would die of SIGBUS
     map(PROT_READ | PROT_WRITE);
   }
-  // Maps one that came as a descriptor; owns the descriptor from here on.
+  // Maps a received descriptor and owns it.  Throws std::runtime_error, also if the file has fewer than `bytes`.
   SharedMemory(int fd, std::size_t bytes, bool writable) : fd_(fd), bytes_(bytes ? bytes : 1) {
     struct stat there {};
     if (::fstat(fd_, &there) != 0 || static_cast<std::size_t>(there.st_size) < bytes_) errno = EINVAL, fail("mapping");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel moved, as a machine counts it.
+// Bytes that a kernel moved, as a backend counts them.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,24 @@
 
 namespace assay {
 
-// Traffic of one buffer, counted; all zero where the backend cannot count.
+// Traffic of one buffer; all zero if the backend cannot count.
 struct Traffic {
-  std::uint64_t read_bytes = 0, written_bytes = 0;                // as requested
+  std::uint64_t read_bytes = 0, written_bytes = 0;                // each byte at every access
   std::uint64_t unique_read_bytes = 0, unique_written_bytes = 0;  // each byte once
   std::uint64_t read_sectors = 0, written_sectors = 0;            // 32-byte sectors of each warp-wide request
 };
 
-// What one line of a kernel moved of one buffer, or of shared memory.
+// Traffic of one source line with one buffer or with shared memory.
 struct SiteTraffic {
   std::string place;   // "cuda/OP/KERNEL.cu:12"
-  std::string buffer;  // its label; "shared memory"
+  std::string buffer;  // its label, or "shared memory"
   bool write = false;
-  std::uint64_t bytes = 0, requests = 0;  // a request: of a whole warp
-  std::uint64_t sectors = 0;              // of global memory
-  std::uint64_t wavefronts = 0;           // of shared memory: 1 for each 128 bytes of a request where no two lanes want one bank
+  std::uint64_t bytes = 0, requests = 0;  // a request is one access by a warp
+  std::uint64_t sectors = 0;              // global memory only
+  std::uint64_t wavefronts = 0;           // shared memory only; without bank conflicts, 1 per 128 bytes of a request
 };
 
-// Bytes between device memory and the last cache before it.
+// Bytes between device memory (DRAM) and the L2 cache.
 struct DramBytes {
   double read = 0, written = 0;
   double sum() const { return read + written; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's end of the conversation, and what becomes of an order that ends in an exception.
+// The worker's side of the protocol: receives orders, executes them, and turns exceptions into replies.
 #include "validate/worker/worker.hpp"
 
 #include <signal.h>
@@ -42,7 +42,7 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
   }
 }
 
-// One message with two descriptors; false at the end of the conversation.
+// Receives a message with two descriptors.  Returns false if the socket is closed or the descriptors are missing.
 bool receive(std::string& text, int (&fds)[2]) {
   std::vector<char> buffer(1 << 16);
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
@@ -64,24 +64,24 @@ bool reply_with(const Reply& reply) {
   return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-// A candidate that allocates without end meets a limit of its own before the machine runs out, and where the machine does,
-// the system ends the worker and not the judge.  Counted is what may be written; address space that is only reserved is not.
+// Makes a candidate that allocates without end fail before the machine runs out of memory.  If that happens all the same, the
+// kernel kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
 void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__)  // whose shadow memory is larger than any limit
+#if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
   const std::size_t most = available_memory() / 4 * 3;
   const rlimit limit{most, most};
   ::setrlimit(RLIMIT_DATA, &limit);
 #endif
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);  // a crash is a verdict, not a file in somebody's folder
+  ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
 }
 
 }  // namespace
 
 int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::signal(SIGINT, SIG_IGN);  // the parent decides when a run ends
+  ::signal(SIGINT, SIG_IGN);  // the judge decides when a run ends
   limit_memory();
   std::unique_ptr<Backend> backend;
   std::string text;
@@ -99,7 +99,7 @@ int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
       reply = execute(*backend, order, fds[0], fds[1]);
     } catch (const std::exception& e) {
       reply = {.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
-      if (opening)  // no fault of the kernel
+      if (opening)  // not the kernel's fault
         reply.status = Reply::Status::skipped, reply.message = std::string("the machine cannot be used: ") + e.what();
     }
     if (!reply_with(reply)) return kSocketLost;

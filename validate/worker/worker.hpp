@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: the process in which candidates run, since a fault ends a process's trust.  It is the same program, started
-// by exec with `worker BACKEND`.
+// A worker: the process in which candidates run, so that a crash or a hang does not end the judge.  It is the same program,
+// started as `validate worker BACKEND`.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Serves orders until the socket closes.  Returns the process's exit code.
+// Serves orders until the socket closes.  Returns the process's exit code, 0 or kSocketLost.
 int serve(const std::function<std::unique_ptr<Backend>()>& open_backend);
 
 }  // namespace assay
