@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules by which kernels are judged in practice, each with its weaknesses, for comparison with this judge.  They see what
-// their users' tests see: the output of one run, and a reference of higher precision rounded to the output's dtype.  What
-// happens around the outputs, and whether two runs agree, no rule asks.
+// Policies: the rules by which other projects' tests judge kernels, for comparison with this judge (docs/judging.md).  A policy
+// sees what those tests see: the output of one run, and a reference of higher precision rounded to the output's dtype.  It sees
+// no side effects and no second run.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ inline constexpr std::array<std::string_view, 6> kPolicies{"allclose-1e-2", "tor
                                                            "matched-99",    "two-times-baseline", "cosine"};
 constexpr std::string_view name(Policy p) { return kPolicies[static_cast<std::size_t>(p)]; }
 
-// What the rules need to know of one output.
+// The figures of one output that all policies are computed from.
 struct PolicyFigures {
   std::int64_t compared = 0;
   std::int64_t not_close = 0;         // beyond atol = rtol = 1e-2
   std::int64_t not_assert_close = 0;  // beyond the dtype's defaults
-  bool class_differs = false;         // a NaN on either side, or an infinity that the other side has not
+  bool class_differs = false;         // a NaN on either side, or infinities that differ
   double error_squares = 0, got_squares = 0, golden_squares = 0, product = 0;
-  double max_error = 0;  // NaN where any error is
+  double max_error = 0;  // NaN if any error is NaN
 };
 
-// Whether a rule lets outputs pass.  `baseline`: the figures of the plain kernel on the same case, output by output, which
-// two-times-baseline needs.
+// Whether the outputs pass a policy.  `baseline`: the plain kernel's figures on the same case, one per output, which only
+// two-times-baseline uses.
 bool passes(Policy policy, std::span<const PolicyFigures> outputs, std::span<const PolicyFigures> baseline);
 
 }  // namespace assay

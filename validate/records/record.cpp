@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no NaN and no infinity: they are written as strings.
+// JSON has no NaN or infinity, so they are written as strings.
 Json number(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
@@ -34,7 +34,7 @@ Json number(double v) {
   throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
 }
 
-// No signal that ends the program is taken while one of these lives.
+// Blocks all signals in this thread while it lives.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -50,13 +50,13 @@ class SignalsHeld {
   sigset_t before_{};
 };
 
-int records_fd = -1;  // standard output, where it is the records'
+int records_fd = -1;  // a copy of standard output, once records are written there
 
 bool is_special(const std::string& path) {
   struct stat s {};
   return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
-// Note: what a dying worker says need not be UTF-8, and a record is not lost for that.
+// Note: the message of a dying worker may not be UTF-8; bad bytes are replaced, so that the record is not lost.
 std::string text_of(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json json_of(const Traffic& t) {
@@ -211,7 +211,7 @@ void JsonLines::write(const std::string& line) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
-      if (error == EPIPE) throw std::system_error(error, std::generic_category(), path_);  // its reader has seen enough
+      if (error == EPIPE) throw std::system_error(error, std::generic_category(), path_);  // the reader closed the pipe
       if (path_ != kStdout) [[maybe_unused]]
         const int cut = ::ftruncate(fd_, whole_);
       cannot_write(path_, error);
@@ -222,10 +222,10 @@ void JsonLines::write(const std::string& line) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
-  // Note: a device or a pipe (--junit /dev/stdout) cannot be replaced by a rename, so only regular files go by way of one.
+  // Note: a rename cannot replace a device or a pipe (--junit /dev/stdout), so these are written in place.
   if (is_special(path)) return JsonLines(path).write(text);
   const std::string temporary = path + ".part";
-  const SignalsHeld until_renamed;  // or a second Ctrl-C would leave it
+  const SignalsHeld until_renamed;  // else a second Ctrl-C would leave the temporary file
   try {
     JsonLines(temporary).write(text);
     if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
@@ -252,7 +252,7 @@ void require_writable(const std::string& path) {
   if (path == kStdout && records_fd >= 0) return;
   if (::access(path.c_str(), F_OK) == 0) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno != ENXIO) cannot_write(path, errno);  // Note: ENXIO is a pipe that nobody reads yet
+    if (fd < 0 && errno != ENXIO) cannot_write(path, errno);  // Note: ENXIO: a pipe without a reader yet
     if (fd >= 0) ::close(fd);
     return;
   }

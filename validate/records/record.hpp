@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One record per case, and the head and the end of a run.  Every rendering is made from these (reports/schema.json).
+// The records of a run (its head, one per case and kernel, its end) and the files that hold them (reports/schema.json).
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ inline constexpr int kSchemaVersion = 1;
 enum class Verdict { passed, failed, crashed, timeout, skipped, unsupported, suspect };
 inline constexpr std::string_view kVerdicts[] = {"passed", "failed", "crashed", "timeout", "skipped", "unsupported", "suspect"};
 constexpr std::string_view name(Verdict v) { return kVerdicts[static_cast<int>(v)]; }
-// Whether the verdict turns a run red.  `unsupported` is given only to what a kernel declared.
+// Whether the verdict makes a run fail.
 constexpr bool is_bad(Verdict v) {
   return v == Verdict::failed || v == Verdict::crashed || v == Verdict::timeout || v == Verdict::suspect;
 }
 
-// The check that found something (docs/numerics.md).  T0: exact probes; T1: the bound; T2: aggregates and power; T3: relations;
-// T4: side effects, and differences between runs; watch: the memory checker of the simulated machine.
+// A group of checks (docs/judging.md).  T0: exact probes; T1: the bound; T2: aggregate checks and power; T3: relations; T4: side
+// effects, and differences between runs; watch: races and reads of unwritten memory, which only simt finds.
 enum class Tier { T0, T1, T2, T3, T4, watch };
 inline constexpr std::array<std::string_view, 6> kTiers{"T0", "T1", "T2", "T3", "T4", "watch"};
 constexpr std::string_view name(Tier t) { return kTiers[static_cast<std::size_t>(t)]; }
@@ -37,66 +37,66 @@ struct Record {
   std::string backend;
   Case c;
   Verdict verdict = Verdict::passed;
-  std::string reason;           // one sentence; empty when passed
-  std::vector<Tier> caught_by;  // of every check that found something, the reason's first
-  bool exact = false;           // the fill's answer is exactly representable and had to be met exactly
+  std::string reason;           // one sentence; a passed case has one if it proves nothing
+  std::vector<Tier> caught_by;  // tiers of all checks that found something; the reason's tier comes first
+  bool exact = false;           // an exact probe: every element had to equal the golden rounded to the dtype
   bool multi_tile_ragged = false;
   std::int64_t compared = 0, wrong = 0;
-  std::optional<double> margin;  // max err/bound, where something was compared
+  std::optional<double> margin;  // max err/bound; none if nothing was compared
   double max_abs_error = 0;      // of finite elements, against the golden in f64
   struct Worst {
     std::string tensor;
     std::vector<std::int64_t> index;
     double got, golden, bound;
-    std::string tile{};  // "first of query tile 1 (queries 128..255)", where something is wrong in one of several
+    std::string tile{};  // "first of query tile 1 (queries 128..255)", if the element is wrong and there are several tiles
   };
   std::optional<Worst> worst;
-  std::map<std::string, double> stages;    // of an op with stages, by output: max err/bound of what made it
-  std::optional<double> end_to_end;        // and the relative error of its first output, from its inputs on
-  std::string pattern;                     // of the wrong elements
-  std::string reads_like;                  // what usually makes such a pattern
-  std::optional<bool> deterministic;       // the runs agreed bit for bit
+  std::map<std::string, double> stages;    // of a composite op, by output: max err/bound of the stage that wrote it
+  std::optional<double> end_to_end;        // of a composite op: relative error of the first output (composite.hpp)
+  std::string pattern;                     // what the wrong elements have in common
+  std::string reads_like;                  // what usually causes such a pattern
+  std::optional<bool> deterministic;       // whether both runs gave the same bits
   std::optional<std::uint64_t> digest;     // of the outputs' bits
   std::int64_t rows = 0;                   // of the first output
-  std::vector<std::int64_t> rows_checked;  // against the golden; empty: all
-  std::optional<double> sweep_margin;      // of the check of all rows, where the golden is sampled (Hooks::sweep)
+  std::vector<std::int64_t> rows_checked;  // rows compared with the golden; empty: all
+  std::optional<double> sweep_margin;      // err/bound of the sweep, if the golden is sampled (Hooks::sweep)
   std::optional<double> rms_ratio, bias;   // of the first output, in units of the predicted rms error (aggregate.hpp)
-  std::vector<std::string> relations;      // that were tried and applied
+  std::vector<std::string> relations;      // names of the relations that were checked
   Cost cost;
-  std::map<std::string, Traffic> traffic;  // by tensor, where the backend counts
-  std::vector<SiteTraffic> sites;          // by source line, likewise; shown, not recorded
-  double seconds = 0;                      // of the candidate's first run, worker's clock
+  std::map<std::string, Traffic> traffic;  // by tensor, if the backend counts
+  std::vector<SiteTraffic> sites;          // by source line, if the backend counts; printed, not recorded
+  double seconds = 0;                      // of the candidate's first run, by the worker's clock
   std::string repro;
-  bool incomplete = false;                    // asked for and not judged: no time, no memory, no way to watch, a faulty machine
-  bool call_failed = false;                   // an error, a crash or a hang that anyone who calls the kernel sees
-  std::vector<PolicyFigures> policy_figures;  // of each output, where they were asked for
-  std::map<std::string_view, bool> policies;  // rules that were asked, and whether they let the case pass
+  bool incomplete = false;                    // requested but not judged: no time, no memory, not watchable, a faulty machine
+  bool call_failed = false;                   // an error, crash or hang, which any caller of the kernel notices
+  std::vector<PolicyFigures> policy_figures;  // of each output, if requested
+  std::map<std::string_view, bool> policies;  // by policy: whether the case passes it
 
-  void caught(Tier t);  // adds it once
+  void caught(Tier t);  // adds the tier, once
 };
 
 struct RunHead {
   std::string version, commit, compiler, build;
   std::string backend, device, host, date;
-  std::string driver;  // the GPU's; empty: not looked up
+  std::string driver;  // version of the GPU's driver; empty: unknown
   std::string suite;
   std::uint64_t seed = 0;
-  std::map<std::string, std::string> libraries;  // a vendor's, opened at run time: name and version
+  std::map<std::string, std::string> libraries;  // versions of the vendor's libraries in use, by name
 };
 
 struct Tally {
   std::map<Verdict, std::int64_t> of;
-  std::int64_t total = 0, ragged = 0;  // ragged: of those that ran, how many had several tiles and a ragged tail
+  std::int64_t total = 0, ragged = 0;  // ragged: cases that ran with several tiles and a ragged tail
   double seconds = 0;
-  // Of all threads together: workers at their orders, inputs and goldens, judging, power.
+  // Seconds summed over threads and workers: orders, inputs and goldens, judging, power.
   struct Work {
     double workers = 0, goldens = 0, judging = 0, power = 0;
   } work;
-  std::int64_t incomplete = 0;   // records that were asked for and not judged
-  std::int64_t unwatchable = 0;  // of those, kernels that went past the watch
+  std::int64_t incomplete = 0;   // records with Record::incomplete
+  std::int64_t unwatchable = 0;  // of these, kernels that store without st()
   bool interrupted = false;
   void add(const Record& r);
-  void add_powerless() { ++of[Verdict::suspect]; }  // a fault that no case of the run would have rejected (power.hpp)
+  void add_powerless() { ++of[Verdict::suspect]; }  // counts a fault that no case of the run rejects (power.hpp)
   std::int64_t count(Verdict v) const;
   std::int64_t bad() const;
   std::int64_t ran() const { return total - count(Verdict::skipped) - count(Verdict::unsupported); }
@@ -108,18 +108,18 @@ std::string to_json(const RunHead&);
 std::string to_json(const Record&);
 std::string to_json(const Tally&);
 
-// As the name of a record file: standard output.  What is printed goes to standard error once that was given to the records.
+// The file name that means standard output.  After give_stdout_to_records(), all other prints go to standard error.
 inline constexpr std::string_view kStdout = "-";
 void give_stdout_to_records();
 
-// A JSON Lines file that holds whole lines only, whenever it is looked at.
+// A new JSON Lines file.  It ends with a whole line after every write(), even a failed one.
 class JsonLines {
  public:
-  explicit JsonLines(const std::string& path);  // throws BadInput where it cannot be written
+  explicit JsonLines(const std::string& path);  // throws BadInput if it cannot be opened
   ~JsonLines();
   JsonLines(const JsonLines&) = delete;
   JsonLines& operator=(const JsonLines&) = delete;
-  void write(const std::string& line);  // throws BadInput on a full disk, with the file cut back to its last whole line
+  void write(const std::string& line);  // throws BadInput on a full disk, std::system_error if the reader closed the pipe
 
  private:
   std::string path_;
@@ -127,18 +127,18 @@ class JsonLines {
   std::int64_t whole_ = 0;
 };
 
-// The verdict of every case in a record file, and the digest of what came out, by repro line.  Throws BadInput where it
-// cannot be read.
+// Verdict and digest of every case in a record file, by repro line.  Throws BadInput if the file cannot be read or holds no
+// case.
 struct Outcome {
-  std::string verdict, digest;  // digest empty: nothing came out
+  std::string verdict, digest;  // digest empty: there were no outputs
 };
 std::map<std::string, Outcome> outcomes_in(const std::string& path);
 std::map<std::string, Outcome> outcomes_in(const std::string& text, const std::string& path);  // `path` is for messages
 std::string digest_text(const Record&);                                                        // 16 hexadecimal digits, or empty
 
-// Writes a whole file or nothing.
+// Writes a file whole or not at all, by a rename; devices and pipes are written in place.  Throws BadInput.
 void write_whole(const std::string& path, const std::string& text);
-// Throws BadInput where a file could not be written, without touching what is there; for flags, before a long run.
+// Throws BadInput if the file cannot be written, and leaves it as it is.  Checks the flags before a long run.
 void require_writable(const std::string& path);
 
 }  // namespace assay

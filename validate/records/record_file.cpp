@@ -37,7 +37,7 @@ MachineState machine_of(const Json& j) {
           .throttle = j.value("throttle", std::vector<std::string>{})};
 }
 
-// -1 where there is none: a field that a build or a tool did not give.
+// -1 if the field is missing or null.
 double figure(const Json& j, const char* key) { return optional_number(j, key).value_or(-1); }
 
 std::optional<SuitePlace> suite_of(const Json& record) {
@@ -85,7 +85,7 @@ Clusters samples_in(const Json& j) {
   return samples;
 }
 
-// Of a time.  What rested before each launch is another row: no comparison sets it beside what did not.
+// The shape of a time.  A rest before each launch makes it another row, so that no comparison mixes the two.
 std::string timed_shape(const Json& j) {
   const std::string shape = text_in(j, "shape");
   const double rest_s = j.value("rest_s", 0.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of records, read back: what `compare` and `report` are made from.
+// A file of records, read back for `compare` and `report`.
 #pragma once
 
 #include <map>
@@ -13,19 +13,19 @@
 
 namespace assay {
 
-// The machine while a row was timed, as far as it told.
+// State of the GPU while a row was timed.  0: not reported.
 struct MachineState {
   double sm_mhz_min = 0, sm_mhz_max = 0, memory_mhz = 0, power_w_max = 0, temperature_c_max = 0;
-  std::vector<std::string> throttle;  // reasons that slow a kernel down
+  std::vector<std::string> throttle;  // the driver's reasons for lowering the clocks
 };
 
-// Where a document's table has the row: its words and numbers as it gave them.
+// The row's place in a table of a suite (datasets/bench), with the published figures as they stand there.
 struct SuitePlace {
   std::string name, table, label;
   std::vector<std::pair<std::string, std::string>> reported;
 };
 
-// One function that the kernel's launcher launches.  Below 0: not recorded.
+// Resources of one CUDA function that the kernel launches.  Below 0: not recorded.
 struct FunctionResources {
   std::string function;
   double registers = -1, static_shared = -1, dynamic_shared = -1, local_bytes = -1, threads = -1, blocks = -1;
@@ -36,20 +36,20 @@ struct FunctionResources {
 struct TimedRow {
   std::string op, kernel, dtype, shape;
   Summary time_us;   // of all launches
-  Clusters samples;  // kept ones, by process; empty in a file of before they were kept
+  Clusters samples;  // those that were kept, by process; empty in older files
   std::optional<double> steady_us, score;
-  std::string limit;  // copy, matrix
+  std::string limit;  // "copy" or "matrix"
   double flops = 0, bytes = 0, unfused_bytes = 0, share_of_limit = 0;
-  double copy_rate = 0, matrix_rate = 0;  // of the same run; 0: not measured
+  double copy_rate = 0, matrix_rate = 0;  // bytes and operations per second, of the same run; 0: not measured
   std::map<std::string, double> speedups;
-  std::map<std::string, Interval> intervals;  // of them
-  double margin = 0;                          // infinite: wrong
-  double peak_bytes = 0;                      // 0: not recorded
-  double planted = 0;                         // percent; not 0: its times are no times of this shape
-  std::string code;                           // hash of the kernel's device code; empty: unknown
+  std::map<std::string, Interval> intervals;  // of the speedups
+  double margin = 0;                          // err/bound after the timing; infinite: wrong
+  double peak_bytes = 0;                      // of device memory; 0: not recorded
+  double planted = 0;                         // percent of a planted slowdown, which the times include
+  std::string code;                           // code hash; empty: unknown
   std::optional<MachineState> machine;
   std::optional<SuitePlace> suite;
-  std::optional<int> step;  // its place in the op's ladder, the first 0
+  std::optional<int> step;  // its index in the op's ladder
   std::optional<DramBytes> dram;
   std::vector<FunctionResources> resources;
 
@@ -58,7 +58,7 @@ struct TimedRow {
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
 };
 
-// The element that a wrong output was farthest off at.
+// The element with the largest err/bound.
 struct WorstElement {
   std::string tensor;
   std::vector<std::int64_t> index;
@@ -71,24 +71,24 @@ struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, source;
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
-  std::optional<WorstElement> worst;  // where something was wrong
+  std::optional<WorstElement> worst;  // none unless an element was wrong
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
 };
 
-// A `shrunk` record: a failing case run again and cut down.
+// A `shrunk` record: a failing case, rerun and shrunk.
 struct ShrunkCase {
-  std::string of, label, smallest;  // repro lines; empty: not run again, nothing smaller fails
+  std::string of, label, smallest;  // of, smallest: repro lines; label empty: not rerun; smallest empty: nothing smaller fails
   struct Reruns {
     std::int64_t run = 0, failed = 0;
   } same_seed, other_seeds;
 };
 
-// A `power` record: a fault that the bounds were asked to reject.
+// A `power` record: a known fault that some case should reject.
 struct PlantedFault {
   std::string op, kernel, dtype, fault;
-  std::int64_t tried = 0;  // cases in which it shows
+  std::int64_t tried = 0;  // cases whose output the fault changes, until one rejected it
   bool rejected = false;
 };
 
@@ -96,24 +96,24 @@ struct PlantedFault {
 struct CountedTraffic {
   std::string op, kernel, dtype, repro;
   double formula = 0, unfused_formula = 0, unique = 0, requested = 0;
-  double sectors = 0;  // as bytes; 0: not counted
+  double sectors = 0;  // in bytes; 0: not counted
 };
 
-// A `profile` record: a function under the vendor's profiler.  Below 0: not recorded; shares are of 1.
+// A `profile` record: a CUDA function under the vendor's profiler.  Below 0: not recorded; shares lie in 0..1.
 struct ProfileRow {
   std::string op, kernel, dtype, shape, function;
   double time_us = -1, registers = -1, occupancy_theoretical = -1, occupancy_achieved = -1;
   double memory_share = -1, compute_share = -1, dram_share = -1, dram_read_bytes = -1, dram_written_bytes = -1;
-  std::vector<std::pair<std::string, double>> stalls;  // the largest first
+  std::vector<std::pair<std::string, double>> stalls;  // reason and share, largest first
 };
 
-// A `timing` record: what another program takes for one of our rows; never judged.
+// A `timing` record: another program's time for one of our rows; not judged.
 struct Timing {
   std::string op, kernel, dtype, shape;
-  std::string what, source;  // the expression; the program and its version
+  std::string what, source;  // the expression that was timed; the program and its version
   Summary time_us;
   Clusters samples;
-  std::string left_out;  // why there is no time; empty: there is one
+  std::string left_out;  // reason for having no time; empty: there is one
 };
 
 struct LeftOut {
@@ -125,7 +125,7 @@ struct RecordFile {
   std::string path;
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
-  std::string accepted;  // the reason that a baseline was accepted with
+  std::string accepted;  // reason why the file was accepted as a baseline; empty: none given
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
   std::vector<ShrunkCase> shrunk;
@@ -137,7 +137,7 @@ struct RecordFile {
   std::vector<std::string> lines;  // as they are in the file
 };
 
-// Throws BadInput, naming the line, where the file cannot be read or is none of ours.
+// Throws BadInput, naming file and line, if the file cannot be read or is not a file of records.
 RecordFile read_records(const std::string& path);
 RecordFile records_in(const std::string& text, const std::string& path);  // `path` is for messages
 

@@ -14,7 +14,7 @@ namespace assay {
 
 namespace {
 
-// Why the samples of a side are too few; empty: they are not.
+// The reason why a row has too few samples; empty if it has enough.
 std::string too_few(const TimedRow& row, const TimeRule& rule) {
   std::size_t processes = 0, least = row.samples.empty() ? 0 : row.samples[0].size();
   for (const auto& samples : row.samples) ++processes, least = std::min(least, samples.size());
@@ -57,7 +57,7 @@ std::string machine_note(const TimedRow& base, const TimedRow& now) {
   return note;
 }
 
-// The worst margins of a kernel over what both files have.
+// A kernel's worst err/bound in each file, over the cases or rows that both have.
 struct Worst {
   double base = 0, now = 0;
   std::string where;
@@ -190,7 +190,7 @@ Calibration calibrate(const RecordFile& file, TimeRule rule) {
   rule.least_processes = std::min(rule.least_processes, c.processes);
   std::vector<double> spreads;
   for (std::size_t split = 0; split < kSplits; ++split) {
-    // The first split takes every other process, the rest are drawn.
+    // The first split takes every other process, the others are random.
     std::vector<std::size_t> order(processes);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -7,7 +7,7 @@ namespace assay {
 
 namespace {
 
-// The bytes of the UTF-8 sequence that a text begins with; 0: it does not begin with one.
+// Bytes of the UTF-8 sequence at the beginning of a text; 0 if it is invalid.
 std::size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
@@ -27,8 +27,8 @@ std::string escaped(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       default:
-        if (n == 0) out += "\xef\xbf\xbd";                          // U+FFFD in place of a byte that is no UTF-8
-        else if (static_cast<unsigned char>(c) < 0x20) out += ' ';  // XML 1.0 has no control characters
+        if (n == 0) out += "\xef\xbf\xbd";                          // U+FFFD for a byte that is not UTF-8
+        else if (static_cast<unsigned char>(c) < 0x20) out += ' ';  // XML 1.0 allows no control characters
         else out += text.substr(0, n);
     }
     text.remove_prefix(n ? n : 1);

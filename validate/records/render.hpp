@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as other programs read them.
+// Renders records in formats that CI systems read.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// JUnit XML: a test suite per (op, kernel), a test case per record.
+// JUnit XML: a test suite per op and kernel, a test case per record.
 std::string to_junit(const RunHead&, const std::vector<Record>&, const Tally&);
-// Markdown for a CI summary, the worst failures inline.
+// Markdown for a CI summary, with the first three failures inline.
 std::string to_markdown(const RunHead&, const std::vector<Record>&, const Tally&);
 }  // namespace assay

@@ -13,7 +13,7 @@ namespace assay {
 
 namespace {
 
-// At sorted or partly sorted samples.
+// quantile() without a copy; reorders the samples.
 double quantile_in_place(std::vector<double>& v, double q) {
   const double at = q * static_cast<double>(v.size() - 1);
   const auto low = static_cast<std::ptrdiff_t>(at);
@@ -29,7 +29,7 @@ std::vector<double> pooled(const Clusters& c) {
   return all;
 }
 
-// Midranks, from 1, and the sum of t^3 - t over groups of t that are equal.
+// Midranks, from 1, and the sum of t^3 - t over groups of t equal values.
 std::pair<std::vector<double>, double> ranks_of(const std::vector<double>& v) {
   std::vector<std::size_t> order(v.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -46,7 +46,7 @@ std::pair<std::vector<double>, double> ranks_of(const std::vector<double>& v) {
 }
 
 struct RankSum {
-  double distance = 0;  // |U - its mean|, less the continuity correction
+  double distance = 0;  // of U from its mean, less the continuity correction
   double variance = 0;
   std::vector<double> ranks;  // of a, then of b
 };
@@ -60,7 +60,7 @@ RankSum rank_sum(std::span<const double> a, std::span<const double> b) {
   return {std::max(0.0, std::fabs(u - m * n / 2) - 0.5), m * n / 12 * (N + 1 - ties / (N * (N - 1))), std::move(ranks)};
 }
 
-// Correlation within clusters, of ranks less their side's mean (one-way analysis of variance; sizes may differ).
+// 1 + (m - 1) rho, with rho from a one-way analysis of variance of the ranks less their side's mean; cluster sizes may differ.
 double design_effect(const Clusters& a, const Clusters& b, const std::vector<double>& ranks) {
   double within = 0, between = 0, squares = 0, total = 0;
   std::size_t at = 0, groups = 0;
@@ -187,7 +187,7 @@ Interval ratio_interval(const Clusters& a, const Clusters& b, double confidence,
 }
 
 double split_spread(const Clusters& c) {
-  const unsigned n = static_cast<unsigned>(std::min<std::size_t>(c.size(), 8));  // 70 ways to halve eight
+  const unsigned n = static_cast<unsigned>(std::min<std::size_t>(c.size(), 8));  // eight have 70 splits
   double most = 0;
   for (unsigned chosen = 0; chosen < 1u << n; ++chosen) {
     if (std::popcount(chosen) != static_cast<int>(n / 2)) continue;

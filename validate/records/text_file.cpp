@@ -16,14 +16,14 @@ namespace assay {
 std::string read_text_file(const std::string& path) {
   const auto cannot = [&](int error) { throw BadInput(fmt::format("cannot read '{}': {}", path, std::strerror(error))); };
   errno = 0;
-  gzFile file = ::gzopen(path.c_str(), "rb");  // Note: zlib hands over what is not compressed as it is
+  gzFile file = ::gzopen(path.c_str(), "rb");  // Note: zlib reads an uncompressed file as it is
   if (!file) cannot(errno ? errno : ENOMEM);
   std::string text;
   int n = 0, error = 0;
   for (char part[1 << 16]; (n = ::gzread(file, part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
   const int number = errno;
   if (n < 0) ::gzerror(file, &error);
-  const int closed = ::gzclose(file);  // Note: a stream that ends too soon is an error here and nowhere else
+  const int closed = ::gzclose(file);  // Note: only gzclose reports a truncated stream
   if (error == Z_ERRNO) cannot(number);
   if (error != Z_OK || closed != Z_OK) throw BadInput(fmt::format("'{}' is a gzip file that was cut off or damaged", path));
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records as text: plain or gzip, a JSON object a line.
+// Reads files of records: plain or gzip, one JSON object per line.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,20 @@
 
 namespace assay {
 
-// The whole file, decompressed where it begins as gzip does.  Throws BadInput where it cannot be read or ends too soon.
+// The whole file, decompressed if it is gzip.  Throws BadInput if it cannot be read or is cut off or damaged.
 std::string read_text_file(const std::string& path);
 
-using RecordJson = nlohmann::ordered_json;  // a document's words stay in its order
+using RecordJson = nlohmann::ordered_json;  // keeps the order of keys
 
-// Hands every line over, as it is and as an object.  Throws BadInput, which names the file and the line, where one is no object,
-// and where `take` finds a field missing or of the wrong kind or throws BadInput itself.
+// Calls `take` with each line, as text and as an object.  Throws BadInput with file and line if a line is not an object, or if
+// `take` throws BadInput or finds a field missing or of the wrong type.
 void each_record(const std::string& text, const std::string& path,
                  const std::function<void(const std::string& line, const RecordJson& record)>& take);
 
-// Fields that have to be there.  They throw BadInput, which names the field.
+// Required fields.  Throw BadInput, which names the field, if it is missing or of the wrong type.
 const RecordJson& field_in(const RecordJson& record, const char* key);
 std::string text_in(const RecordJson& record, const char* key);
 double number_in(const RecordJson& record, const char* key);
-double number_of(const RecordJson& value, const std::string& name);  // also of the strings that stand for what JSON has not
+double number_of(const RecordJson& value, const std::string& name);  // also of "nan", "inf" and "-inf"
 
 }  // namespace assay

@@ -26,7 +26,7 @@ double memory_of(const Op& op, const Case& c, bool replayed) {
   const std::vector<Placement> placements = place(op, c);
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const double image = static_cast<double>(placements[i].bytes), maps = image / 4;
-    const double golden = 2 * 8 * static_cast<double>(placements[i].tensor.size());  // its values, and as much for magnitudes
+    const double golden = 2 * 8 * static_cast<double>(placements[i].tensor.size());  // f64 values, and as many magnitudes
     const bool output = op.tensors[i].role == Role::output;
     total += 2 * image + maps;                                          // in the worker
     total += output ? (replayed ? 2 : 1) * kRuns * image + golden : 0;  // in the judge

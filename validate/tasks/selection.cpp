@@ -49,7 +49,7 @@ fs::path datasets_folder(const Selection& selection) {
 
 namespace {
 
-// "i/n", from 1; 1/1 where nothing is said.
+// Parses "i/n", with i from 1; an empty text means 1/1.
 std::pair<std::int64_t, std::int64_t> parse_shard(const std::string& text) {
   if (text.empty()) return {1, 1};
   std::int64_t i = 0, n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is judged: a case and its kernels, and how a run is to be made.
+// A task (a case and the kernels to judge on it) and the options of a run.
 #pragma once
 
 #include <atomic>
@@ -22,18 +22,18 @@ struct Task {
 
 struct JudgeOptions {
   std::string backend = "simt";
-  double timeout_s = 60;  // for one kernel on one case, all its runs
-  double budget_s = 0;    // for everything; what is left then is skipped.  0: none
-  int jobs = 0;           // workers at a time; 0: one a core
+  double timeout_s = 60;  // for one order: all runs of a kernel on a case, or on one related problem
+  double budget_s = 0;    // for the whole run, which skips what is left; 0: no limit
+  int jobs = 0;           // workers at a time; 0: one per core
   bool fail_fast = false;
   bool sectors = false;
-  bool policies = false;  // figures for the rules of policy.hpp too
+  bool policies = false;  // also compute the figures of policy.hpp
   bool watch = false;     // races and uninitialised reads fail a kernel (simt)
   Relations relations = Relations::none;
-  Power* power = nullptr;                       // told of every case that was prepared
-  std::function<bool(const Task&)> wanted{};    // asked before a task is prepared; false: it is skipped.  none: all are
-  std::function<bool(const Kernel&)> enough{};  // whether a kernel is judged no further, asked before each case; none: it is
-  const std::atomic<bool>* stop = nullptr;      // set by a signal handler: finish at once
+  Power* power = nullptr;                       // looks at every prepared case; null: power is not judged
+  std::function<bool(const Task&)> wanted{};    // called before a task is prepared; false skips it.  Empty: all are wanted
+  std::function<bool(const Kernel&)> enough{};  // called before each case; true skips the kernel from there on.  Empty: never
+  const std::atomic<bool>* stop = nullptr;      // set by a signal handler: stop at once
 };
 
 }  // namespace assay

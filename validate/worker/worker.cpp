@@ -64,8 +64,8 @@ bool reply_with(const Reply& reply) {
   return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-// Makes a candidate that allocates without end fail before the machine runs out of memory.  If that happens all the same, the
-// kernel kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
+// Makes a candidate that allocates without end fail before the machine runs out of memory.  If it runs out all the same, the
+// system kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
   const std::size_t most = available_memory() / 4 * 3;
