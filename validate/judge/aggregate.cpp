@@ -13,27 +13,27 @@ namespace assay {
 
 namespace {
 
-// Operations of an oracle, each some 20 ns: two hundredths of a second.
+// The oracle runs only for problems of at most so many operations; at some 20 ns each, they take 0.02 s.
 constexpr double kPredictedFlops = 1e6;
 
-// The same kernel, storing nothing on the way.
+// The numerics of the same kernel if it stored no intermediate.
 Numerics without_storage(Numerics n) {
   n.stores_intermediate = n.stores_steps = n.narrow_probabilities = false;
   return n;
 }
 
-// Whether what is stored on the way takes few values, so that one rounding comes again and again.
+// Whether the stored intermediates take few values, so that the same rounding error repeats.
 bool repeats(const Hooks& hooks, const Numerics& n) {
   return hooks.step_of_few && (n.stores_intermediate || n.narrow_probabilities);
 }
 
-// Of an output's dtype, which is narrower than f64.
+// Half the spacing of `t` at v.
 double half_spacing(DType t, double v) {
   const FloatFormat f = info(t).format;
   return detail::exp2i(std::max(std::ilogb(v), f.min_exponent) - f.precision);
 }
 
-// A sum over elements as they are, and of those times the sign of their golden.
+// A sum over elements, and the same sum with each element times the sign of its golden.
 struct BothWays {
   double plain = 0, by_sign = 0;
   void add(double z, double golden) { plain += z, by_sign += std::signbit(golden) ? -z : z; }
@@ -43,7 +43,7 @@ struct BothWays {
 
 // Sums over one row.
 struct Row {
-  BothWays z, last, added;  // errors; the golden's own rounding; what is lost of a parameter
+  BothWays z, last, added;  // errors; the golden's own rounding; what a parameter that is added last loses
   double allowed = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
   std::int64_t elements = 0;
 };
@@ -99,8 +99,8 @@ class Elements {
   }
 
  private:
-  // Of a parameter that is added last: where the sum before it is no smaller than the output, it is a multiple of the output's
-  // spacing, and the parameter is rounded to it.
+  // The rounding error of a parameter that is added last.  If the sum before it is no smaller than the output, that sum is a
+  // multiple of the output's spacing, so the parameter is rounded to one too.
   static double lost_of(double added, double golden, double spacing) {
     return std::ilogb(golden - added) < std::ilogb(golden) ? 0 : std::nearbyint(added / spacing) * spacing - added;
   }
@@ -110,7 +110,7 @@ class Elements {
   double (*added_last_)(const void*, std::int64_t);
   const void* args_;
   bool symmetric_;
-  Numerics signed_numerics_;  // of all that may have a sign
+  Numerics signed_numerics_;  // only of what may err with one sign
   Bounds bounds_, signed_bounds_;
 };
 
@@ -127,7 +127,7 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
   for (std::int64_t k = 0; k < count; ++k)
     for (std::int64_t i = rows[k] * length; i < (rows[k] + 1) * length; ++i)
       elements.add(each[static_cast<std::size_t>(k)], i, got(i));
-  for (const Row& r : each) sums.add(r);  // in order, so that any number of threads gives the same bits
+  for (const Row& r : each) sums.add(r);  // in order, so that the bits do not depend on the number of threads
   return sums;
 }
 
@@ -166,7 +166,7 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
     for (double& v : y) v = round_to(like.dtype, v);
     at = oracles_.insert(oracles_.end(), {numerics, std::move(y)});
   }
-  const std::vector<double>& answers = at->second;  // stays where it is, whatever is added
+  const std::vector<double>& answers = at->second;  // Note: adding to the deque does not move it
   lock.unlock();
   const Sums s = sums_of(problem, op.hooks, numerics, like, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;

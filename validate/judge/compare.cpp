@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// err/T of one element; infinite when its class is not the golden's.  A class is finite, +inf, -inf or NaN, and the
-// golden's is that of the golden rounded to the dtype; within T of the overflow threshold either class is right.
+// err/bound of one element; infinite if its class (finite, +inf, -inf, NaN) is wrong.  The right class is that of the golden
+// rounded to the dtype; within the bound of the overflow threshold, finite and infinite are both right.
 double ratio(double got, double golden, double bound, bool exact, DType dtype) {
   if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
   const double rounded = round_to(dtype, golden);
@@ -30,9 +30,9 @@ double ratio(double got, double golden, double bound, bool exact, DType dtype) {
   const double error = std::fabs(got - golden);
   if (error == 0) return 0;
   const double r = error / bound;
-  // Note: a finite got where the golden rounds to infinity is held to the bound too, else any value near or far would do.
+  // Note: where the golden rounds to infinity, a finite value beyond the bound is of the wrong class.
   if (std::isinf(rounded) && !(r <= 1)) return kInfinity;
-  return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN got or a NaN bound, is infinitely wrong
+  return r >= 0 ? r : kInfinity;  // Note: NaN, from a NaN value or a NaN bound, is infinitely wrong
 }
 
 void merge(Comparison& into, const Comparison& c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Got against golden, element by element: `!(|got - golden| <= T_i)` fails, so NaN fails; no element is exempt.
+// Compares an output with the golden, element by element.  `!(|got - golden| <= bound)` fails, so NaN fails; none is exempt.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ struct Comparison {
   std::int64_t compared = 0;
   std::int64_t wrong = 0;
   double error = 0;                       // max of |got - golden| where both are finite
-  double margin = 0;                      // max of |got - golden| / T; infinite for a wrong class, or any difference where T is 0
-  std::int64_t worst = -1;                // row-major index
-  double got = 0, golden = 0, bound = 0;  // there
-  bool powerless = true;                  // an output of zeros would pass as well
+  double margin = 0;                      // max err/bound; infinite for a wrong class, or any difference if the bound is 0
+  std::int64_t worst = -1;                // row-major index of the element with that margin; -1: nothing was compared
+  double got = 0, golden = 0, bound = 0;  // of that element
+  bool powerless = true;                  // an output of zeros would pass too
   bool zeros = true;                      // every golden, rounded to the dtype, is a zero
 };
 
-// Judges output number `output` of a solved problem: the elements of its solved rows.  `got` has the tensor's dtype and strides
-// and holds the candidate's values.  With `exact`, every finite element must equal the golden rounded to the dtype.
+// Judges the solved rows of output number `output`.  `got` has the tensor's dtype and strides and the candidate's values.  With
+// `exact`, every element must equal the golden rounded to the dtype.
 Comparison compare(const Problem& problem, const Numerics& numerics, int output, const Tensor& got, bool exact);
 
-// Calls `visit` for every judged element, in order.
+// Calls `visit` for every element of the solved rows, in order.
 struct Element {
   std::int64_t i;  // row-major index
   double got, golden, bound;

@@ -31,22 +31,22 @@ using HostClock = std::chrono::steady_clock;
 
 double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
-// A kernel, the prepared tasks that wait for it, and its worker: no kernel suffers from another.
+// A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
 struct Lane {
   const Kernel* kernel;
-  std::size_t last_task = 0;  // that has this kernel
+  std::size_t last_task = 0;  // index of the last task with this kernel
   std::deque<std::shared_ptr<Prepared>> tasks{};
   std::unique_ptr<WorkerProcess> worker{};
-  // The task that it is on: first the case itself, then the related problems, each made when the one before has answered.
+  // The current task: first the case itself, then its related problems, each made after the reply to the one before.
   std::shared_ptr<Prepared> running{};
   SharedMemory outputs{};
   Reply reply{};  // of the case itself
   std::vector<RelatedRun> related{};
-  std::size_t next_relation = 0;  // of the task's
-  bool on_related = false;        // the order that is out is a related problem's
+  std::size_t next_relation = 0;  // index in running->relations
+  bool on_related = false;        // the pending order is for a related problem
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
-  std::int64_t order = 0;  // that waits for its reply; 0: none
+  std::int64_t order = 0;  // id of the pending order; 0: none
   HostClock::time_point sent{};
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 };
@@ -56,7 +56,7 @@ bool ready(const std::future<T>& f) {
   return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// The calling thread talks to the workers and hands over the records; a crew makes the goldens and judges the outputs.
+// The calling thread talks to the workers and emits the records; a crew of threads makes goldens and judges outputs.
 class Run {
  public:
   Run(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record)
@@ -91,7 +91,7 @@ class Run {
   }
 
  private:
-  // A job whose time is counted.
+  // Posts a job and adds its time to `ns`.
   template <class Job>
   auto timed(std::atomic<std::int64_t>& ns, Job job) {
     return crew_.post([&ns, job = std::move(job)] {
@@ -102,7 +102,7 @@ class Run {
     });
   }
 
-  // A task that is being made, or waits for power to look at it.
+  // A task that is being prepared, or that power has not looked at yet.
   struct Making {
     const Task* task;
     double bytes;
@@ -123,7 +123,7 @@ class Run {
 
   static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
-  // Whether one more task may be prepared, by their number and by their memory.
+  // Whether one more task may be prepared now, by the number and the memory of those that are alive.
   bool room_for(const Task& task) {
     std::erase_if(live_, [](const auto& p) { return p.expired(); });
     double bytes = memory_of(*task.op, task.c, replays_);
@@ -156,7 +156,7 @@ class Run {
     }
   }
 
-  // Takes over what the crew has finished, as it comes; only power looks at the tasks in their order.
+  // Collects what the crew has finished, in any order.  Only power sees tasks in order, since its result depends on it.
   void collect() {
     for (Making& m : making_) {
       if (m.made || !ready(m.prepared)) continue;
@@ -189,7 +189,7 @@ class Run {
         emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, options_, kEnough));
         lane.tasks.pop_front();
       }
-      // Note: a worker that waits for nothing still holds a GPU context, half a gigabyte of its memory.
+      // Note: an idle worker still holds a GPU context, half a gigabyte of device memory.
       if (!lane.running && lane.tasks.empty() && made() > lane.last_task) lane.worker.reset();
       if (lane.running || lane.tasks.empty() || running() >= jobs_) continue;
       lane.running = lane.tasks.front();
@@ -201,7 +201,7 @@ class Run {
       if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
       send(lane, std::move(order), p.inputs, lane.outputs);
     }
-    std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // no lane is favoured for ever
+    std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // so that no lane always comes first
   }
 
   void send(Lane& lane, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
@@ -210,7 +210,7 @@ class Run {
     lane.worker->send(order, inputs, outputs);
   }
 
-  // The next relation of the task is made by the crew, or, when all have been tried, the task is done.
+  // Has the crew make the next related problem, or finishes the task if all relations have been tried.
   void go_on(Lane& lane) {
     if (lane.next_relation == lane.running->relations.size()) return finish(lane, Verdict::passed, std::move(lane.reply));
     lane.making = timed(goldens_ns_, [of = lane.running, relation = lane.relation(), outputs = lane.outputs.data()] {
@@ -229,7 +229,7 @@ class Run {
     send(lane, std::move(order), lane.related_inputs, lane.related_outputs);
   }
 
-  // How many tasks are in their lanes, or never will be.
+  // The tasks before this index are in their lanes or will not be run.
   std::size_t made() const {
     for (const Making& m : making_)
       if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
@@ -251,7 +251,7 @@ class Run {
     return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.running != nullptr; }));
   }
 
-  // Takes in what the workers have to say; returns as well when the crew has finished something.
+  // Waits for replies and takes them in.  Also returns if the crew has finished a job.
   void wait(int milliseconds) {
     if (finished()) return;
     std::vector<pollfd> polled;
@@ -259,7 +259,7 @@ class Run {
     for (Lane& lane : lanes_)
       if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
     polled.push_back({crew_.ended(), POLLIN, 0});
-    const HostClock::time_point before = HostClock::now();  // an answer that comes while others are taken in is not late
+    const HostClock::time_point before = HostClock::now();  // taking in replies does not count as a worker's time
     ::poll(polled.data(), polled.size(), milliseconds);
     if (polled.back().revents) crew_.forget_ended();
     for (std::size_t i = 0; i < who.size(); ++i) {
@@ -276,7 +276,7 @@ class Run {
     }
   }
 
-  // A worker that did not end well is not trusted again.
+  // Takes in a reply, or a worker's end as one.  A tainted worker is replaced.
   void take(Lane& lane, Verdict verdict, Reply reply) {
     tally_.work.workers += seconds_since(lane.sent);
     lane.order = 0;
@@ -287,7 +287,7 @@ class Run {
       return go_on(lane);
     }
     if (verdict == Verdict::passed) lane.related.push_back({lane.relation(), std::move(lane.related_outputs)});
-    else if (verdict != Verdict::unsupported) return finish(lane, verdict, std::move(reply));  // else the relation does not apply
+    else if (verdict != Verdict::unsupported) return finish(lane, verdict, std::move(reply));  // unsupported: does not apply
     ++lane.next_relation, go_on(lane);
   }
 
@@ -319,7 +319,7 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
-  bool replays_ = options_.backend != "simt";  // launches can be captured there and replayed
+  bool replays_ = options_.backend != "simt";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;
   std::vector<Lane> lanes_;
   std::vector<std::weak_ptr<Prepared>> live_;
@@ -330,7 +330,7 @@ class Run {
   Tally tally_;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   HostClock::time_point start_ = HostClock::now();
-  Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before what they use
+  Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge: cases outermost, so that each golden is computed once for all kernels; candidates in worker processes;
-// one record per (case, kernel).
+// The judge.  It goes case by case, so that each golden is computed once for all kernels, runs candidates in worker processes,
+// and makes one record per case and kernel.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Judges every task and hands the records over in order, as soon as they are known.
+// Judges every task.  Calls `on_record` in this thread, in the order of the tasks, as soon as the next record is known.
 Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record);
 
 }  // namespace assay

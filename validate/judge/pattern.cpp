@@ -44,7 +44,7 @@ std::string ordinal(std::int64_t n) {
 
 enum class Seen : char { unjudged, right, wrong };
 
-// The indices of one axis at which something is wrong.
+// Which indices of one axis have a wrong element.
 struct AxisSet {
   Axis axis;
   std::int64_t tile;
@@ -61,13 +61,13 @@ struct AxisSet {
   }
   bool to_the_end() const { return interval() && std::find(seen.begin() + last(), seen.end(), Seen::right) == seen.end(); }
   std::int64_t tiles() const { return tile > 0 ? (extent() + tile - 1) / tile : 0; }
-  // Whether the wrong ones are the tiles [from, to], whole.
+  // Whether the wrong indices are exactly the tiles from..to.
   bool whole_tiles(std::int64_t& from, std::int64_t& to) const {
     if (tile < 2 || tiles() < 2 || all() || !interval() || first() % tile) return false;
     from = first() / tile, to = last() / tile;
     return to_the_end() || (last() + 1) % tile == 0;
   }
-  // The least period with which right and wrong repeat, at least three times; 0: none.  `pattern` is one period of it.
+  // The least period of right and wrong that repeats at least three times; 0: none.  Sets `pattern` to one period.
   std::int64_t period(std::vector<Seen>& pattern) const {
     constexpr std::int64_t kMost = 512;
     for (std::int64_t m = 2; m <= std::min(kMost, extent() / 3); ++m) {
@@ -85,7 +85,7 @@ struct AxisSet {
   }
 };
 
-// "queries ≥ 128", "heads 3 and 7", "cols 32..63 of every 64"; with the tiles that they are.
+// The wrong indices in words: "queries ≥ 128 (tile 1)", "heads 3 and 7", "cols 32..63 of every 64".
 std::string set_text(const AxisSet& s) {
   const auto [one, many] = words(s.axis);
   const std::int64_t n = s.count(Seen::wrong), first = s.first(), last = s.last();
@@ -116,7 +116,7 @@ std::string set_text(const AxisSet& s) {
 // What the values of the wrong elements have in common.
 struct Values {
   bool unwritten = true, nan = true, zero = true;
-  std::int64_t finite = 0;  // among those far from zero: the factor and the offset
+  std::int64_t finite = 0;  // wrong elements with a golden far from zero, whose factors and offsets follow
   double least_factor = INFINITY, most_factor = -INFINITY, least_offset = INFINITY, most_offset = -INFINITY;
 
   void add(const Element& e, const Tensor& got) {
@@ -141,7 +141,7 @@ struct Values {
   }
 };
 
-// What the places of the wrong elements have in common.
+// What usually puts wrong elements at these indices; empty: nothing known.
 std::string place_reading(const std::vector<AxisSet>& sets) {
   for (const AxisSet& s : sets) {
     const std::string_view one = words(s.axis).one;
@@ -163,7 +163,7 @@ std::string place_reading(const std::vector<AxisSet>& sets) {
   return {};
 }
 
-// Where one of two axes follows the other: "key = query + 3"; empty: it does not.
+// Whether all wrong elements lie on one diagonal of the last two axes, such as key = query + 3.
 struct Diagonal {
   bool holds = true, any = false;
   std::int64_t offset = 0;
@@ -232,7 +232,7 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
     if (rank >= 2) diagonal.add(static_cast<std::int64_t>(index[rank - 2]), static_cast<std::int64_t>(index[rank - 1]));
   });
 
-  // How many judged elements have a wrong index on every axis: where all of them are wrong, the axes say everything.
+  // How many judged elements have a wrong index on every axis.  If all of them are wrong, the axes alone tell the pattern.
   std::int64_t within = 0;
   if (judged == got.size()) {
     within = 1;

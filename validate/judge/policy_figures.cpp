@@ -13,11 +13,11 @@ namespace {
 struct Tolerance {
   double relative, absolute;
 };
-// torch.testing.assert_close, the defaults of each dtype (PyTorch documentation, torch.testing).
+// The defaults of torch.testing.assert_close for each dtype (PyTorch documentation, torch.testing).
 constexpr Tolerance assert_close_defaults(DType t) {
   return t == f16 ? Tolerance{1e-3, 1e-5} : t == bf16 ? Tolerance{1.6e-2, 1e-5} : Tolerance{1.3e-6, 1e-5};
 }
-// torch.allclose(rtol=1e-2, atol=1e-2), as very many tests of kernels have it.
+// torch.allclose(rtol=1e-2, atol=1e-2), as in very many tests of kernels.
 constexpr Tolerance kLoose{1e-2, 1e-2};
 
 // torch.isclose with equal_nan=False: equal infinities are close, NaN is close to nothing.
@@ -28,7 +28,7 @@ bool close(double got, double expected, Tolerance t) {
 
 bool infinite_or_largest(double v) { return std::isinf(v) || std::fabs(v) == double{std::numeric_limits<float>::max()}; }
 
-// max() of torch and numpy: a NaN wins.
+// max() as in torch and numpy: NaN if either is NaN.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 }  // namespace

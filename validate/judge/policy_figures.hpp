@@ -6,7 +6,7 @@
 
 namespace assay {
 
-// The figures of output number `output` of a solved problem, over its solved rows.
+// The figures of output number `output`, over the solved rows.  `got` as in compare().
 PolicyFigures policy_figures(const Problem& problem, int output, const Tensor& got);
 
 }  // namespace assay

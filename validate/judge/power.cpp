@@ -14,12 +14,12 @@ namespace assay {
 
 namespace {
 
-constexpr double kOracleFlops = 1e7;  // operations of an oracle, each some 20 ns
-constexpr double kFaultFlops = 1e9;   // of a golden
+constexpr double kOracleFlops = 1e7;  // most operations of a problem that the oracle computes, at some 20 ns each
+constexpr double kFaultFlops = 1e9;   // most operations of a problem whose golden is changed or computed again
 
 using Answer = std::vector<double>;
 
-// The faults of one case, each made once.
+// Makes the faults of one case, each once.
 class Faults {
  public:
   explicit Faults(const Prepared& p) : p_(p), op_(*p.task->op), problem_(*p.problem) {
@@ -28,7 +28,7 @@ class Faults {
   DType dtype() const { return p_.packing.placements[output_].tensor.dtype; }
   bool small(double most) const { return problem_.rows().all() && problem_.cost().flops <= most; }
 
-  // An answer with the fault; null: it cannot be made, or does not show.
+  // The first output with the fault; null if the fault cannot be made or changes nothing.
   const Answer* with(const std::string& fault, const Numerics& numerics) {
     for (const auto& [name, of, answer] : made_)
       if (name == fault && same_roundings(of, numerics)) return answer ? &*answer : nullptr;
@@ -84,7 +84,7 @@ class Faults {
     return std::nullopt;
   }
 
-  // The golden of the problem whose axis is one shorter, in place of that of the elements that it has.
+  // The golden, with the elements of the problem whose axis is one shorter replaced by that problem's golden.
   Answer without_last(const Summed& sum) const {
     const std::unique_ptr<Problem> shorter = op_.make();
     std::vector<std::byte*> images;

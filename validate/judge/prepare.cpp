@@ -14,14 +14,14 @@ namespace assay {
 
 namespace {
 
-// Note: making the numbers of a model's weights anew costs more than everything else; their order reversed is other numbers.
+// Note: filling a model's weights a second time would cost more than all the rest, so their elements are reversed instead.
 bool is_large(const Tensor& t) { return t.contiguous() && t.size() > std::int64_t{1} << 22; }
 void reverse_elements(const std::byte* from, std::byte* to, const Tensor& t) {
   const auto element = static_cast<std::size_t>(size_of(t.dtype)), bytes = static_cast<std::size_t>(t.bytes());
   for (std::size_t at = 0; at < bytes; at += element) std::memcpy(to + bytes - element - at, from + at, element);
 }
 
-// The same case with other numbers.
+// Fills the second set of inputs: the same case with other values.
 void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::byte* inputs) {
   Case changed = c;
   changed.seed ^= 0x9e3779b97f4a7c15u;

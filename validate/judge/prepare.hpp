@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task needs before any kernel can run on it: inputs in shared memory, and the golden.
+// Prepares a task for its kernels: makes the inputs in shared memory, and the golden.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@ namespace assay {
 // A task with its inputs made and its golden solved.
 struct Prepared {
   const Task* task;
-  std::size_t first_record;  // number of the record of its first kernel
+  std::size_t first_record;  // index of its first kernel's record
   Packing packing;
-  SharedMemory inputs;  // one set, or two: the case's, and others for a replay to work on
+  SharedMemory inputs;  // the case's set, and with replays a second set with other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
   bool exact = false;
-  bool scattered = false;              // Fill::scattered, and errors that are independent
-  std::vector<std::string> relations;  // that are tried on it
+  bool scattered = false;              // Fill::scattered, and the errors are independent
+  std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
-  double bytes = 0;  // of memory, about
+  double bytes = 0;  // by memory_of()
 };
 
 struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;
 };
 
-// Makes the inputs, a second set of them where launches are to be replayed on other numbers, and solves the golden.  Throws
-// std::runtime_error where there is no memory for them, BadInput where the contract has no such case.
+// Makes the inputs, with `replayed` also a second set for graph replays, and solves the golden.  Throws std::runtime_error if
+// there is no memory for them, BadInput if the contract does not allow the case.
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed = false,
                                   PrepareTimes* times = nullptr);
 

@@ -16,8 +16,8 @@ namespace {
 
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
-// Whether scaling by a power of two is exact here: both ends are normal values, or both zero, and not because they underflow.
-// Note: what is rounded up to the least normal value was rounded as a subnormal.
+// Whether scaling by a power of two is exact: v and `scaled` are normal values, or v is a zero that did not underflow.
+// Note: the least normal value is left out, since a subnormal may have been rounded up to it.
 bool scales_exactly(DType t, double v, double scaled, bool zero_by_right) {
   const double least = random::power_of_two(info(t).format.min_exponent), most = overflow_threshold(t);
   const auto normal = [&](double x) { return std::fabs(x) > least && std::fabs(x) < most; };
@@ -31,10 +31,10 @@ std::string place(std::span<const Axis> axes, const Tensor& t, std::int64_t i) {
   return text;
 }
 
-// The related problem with its golden; of an op with stages, from what the candidate itself has stored.
+// The related problem with its golden; for a composite op, computed from what the candidate itself has stored.
 struct Solved {
   std::optional<Related> related;
-  std::unique_ptr<Problem> problem;  // none: it does not apply
+  std::unique_ptr<Problem> problem;  // null: the relation does not apply
 };
 Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
              const std::byte* outputs, const std::byte* related_outputs) {
@@ -61,7 +61,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
   const bool bits = r.bits && kernel.deterministic && !kernel.position_matters && !is_vendor(kernel);
   const bool bounds = !bits || (!r.loose.empty() && r.move != Relation::Move::first_part);
   Solved solved;
-  if (bounds && original.rows().all()) {  // Note: a sampled golden has no bound for the rows left out
+  if (bounds && original.rows().all()) {  // Note: rows that are not sampled have no bound
     solved = solve(op, c, r, from, inputs, outputs, related_outputs);
     if (!solved.problem) return {};
   }
@@ -88,7 +88,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     if (!by_bits)
       if (const Comparison judged = compare(*problem, kernel.numerics, output, b, false); judged.wrong)
         return fail(judged.worst, judged.golden, "out of the bound of");
-    if (!by_bits && op.composite) continue;  // Note: the bound of a stage says nothing of what its inputs differ by
+    if (!by_bits && op.composite) continue;  // Note: a stage's bound does not cover differences of its inputs
     const Relation::Scaled s = r.scaling(spec.name);
     std::optional<Bounds> related_bounds, original_bounds;
     if (!by_bits)
@@ -102,7 +102,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         if (s.factor != 1 && !scales_exactly(b.dtype, was, scaled, zero_by_right)) continue;
         return fail(i, scaled, "and must have the bits of");
       }
-      if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: each is right by the bound, or overflows near it
+      if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: both have passed their own comparison
       double allowed = (*related_bounds)[i] + std::fabs(s.factor) * (*original_bounds)[j];
       if (inverse) allowed += (*original_bounds)[i];
       if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");

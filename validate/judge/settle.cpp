@@ -37,13 +37,13 @@ std::vector<std::int64_t> decoded(const Tensor& t, std::int64_t linear) {
   return index;
 }
 
-// What only a machine that watches every access finds, by the kind that its findings begin with.
+// Whether the reason is a finding that only the watch makes.  A finding begins with its kind.
 bool found_by_watch(std::string_view reason) {
   constexpr std::string_view kKinds[] = {"shared_race:", "global_race:", "uninitialised:", "unwritten:", "plain_access:"};
   return std::any_of(std::begin(kKinds), std::end(kKinds), [&](std::string_view kind) { return reason.starts_with(kind); });
 }
 
-// What the outputs of one run are judged by.
+// The problem that the outputs of one run are judged by; see judged_by().
 class Judged {
  public:
   Judged(const Result& result, int run) {
@@ -63,7 +63,7 @@ class Judged {
   const Problem* problem_;
 };
 
-// What the rules in practice want to know of the first run.
+// Adds the policies' figures of the first run.
 void ask_policies(const Result& result, Record& r) {
   const Prepared& p = *result.of;
   const Judged problem(result, 0);
@@ -75,8 +75,8 @@ void ask_policies(const Result& result, Record& r) {
   }
 }
 
-// A captured launch, replayed on changed inputs, must give what a direct launch gives on them: a kernel that reads its inputs at
-// capture time, works on another stream or keeps an earlier result does not.  Returns what is wrong; empty: nothing.
+// A graph replay on changed inputs must give the bits of a direct launch on them.  It does not if the kernel reads inputs at
+// capture time, works on another stream or keeps an earlier result.  Returns what is wrong; empty if nothing is.
 std::string judge_replay(const Result& result) {
   const Prepared& p = *result.of;
   constexpr std::size_t kReplayed = kRuns, kDirect = kRuns + 1;
@@ -92,7 +92,7 @@ std::string judge_replay(const Result& result) {
   return {};
 }
 
-// Judges the outputs of both runs, a function a tier; fills in the verdict and its reason.
+// Judges the outputs of both runs and fills in the verdict and its reason.
 class OutputJudge {
  public:
   OutputJudge(const Result& result, Record& record)
@@ -110,7 +110,7 @@ class OutputJudge {
  private:
   struct Output {
     std::size_t tensor;
-    int number;  // among the outputs
+    int number;  // index among the outputs
     Tensor runs[kRuns];
   };
 
@@ -165,7 +165,7 @@ class OutputJudge {
              (p_.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
   }
 
-  // T1 where the golden is sampled: the rows that were left out, by a check that costs less.
+  // T1 if the golden is sampled: a cheaper check of all rows.
   void sweep(const Output& y) {
     if (p_.problem->rows().all() || !op_.hooks.sweep) return;
     r_.sweep_margin = op_.hooks.sweep(p_.problem->args(), numerics_, p_.problem->errors(), y.runs[0], p_.task->c.seed);
@@ -173,7 +173,7 @@ class OutputJudge {
       fail(Tier::T1, fmt::format("rows that were not sampled: err/bound = {:.3g} in a check of all", *r_.sweep_margin));
   }
 
-  // T4: the second run has the bits of the first, if the kernel declares so; else it is within its bound too.
+  // T4: the second run must have the bits of the first, if the kernel is deterministic.  T1: it must be within its bound.
   void judge_second_run(const Output& y) {
     const bool same = same_elements(y.runs[0], y.runs[1]);
     r_.deterministic = r_.deterministic.value_or(true) && same;
@@ -185,7 +185,7 @@ class OutputJudge {
       fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name));
   }
 
-  // T4: nothing was written between the rows.
+  // T4: the gaps between rows must be untouched.
   void judge_gaps(const Output& y) {
     const bool in_place = lies_over(op_, p_.task->c, y.tensor).has_value();
     for (int k = 0; k < kRuns; ++k)
@@ -193,9 +193,9 @@ class OutputJudge {
         fail(Tier::T4, fmt::format("wrote between the rows of '{}'", spec(y).name));
   }
 
-  // Whether the case could have failed anything.
-  // Note: a case of a dataset is to be replaced; nobody chose the shape and the numbers of a random one, whose terms may cancel.
-  // That a kernel declares too much shows in power (power.hpp), which is judged over a run.
+  // Whether the case could have failed a kernel.
+  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A kernel that
+  // declares too much is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (r_.compared == 0) {
       r_.reason = "empty: nothing may be written, and nothing was";
@@ -221,7 +221,7 @@ class OutputJudge {
 
 std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const JudgeOptions& options) {
   const std::uint64_t seed = p.task->c.seed;
-  // The second run takes the threads in reverse on even seeds and shuffled on odd ones.
+  // The second run takes threads in reverse order for even seeds, shuffled for odd ones.
   const int other_order = 1 + static_cast<int>(seed & 1);
   std::vector<OrderRun> runs;
   for (int k = 0; k < kRuns; ++k)

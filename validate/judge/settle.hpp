@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a worker answered to a record with its verdict.
+// Makes a record with its verdict from what a worker returned.
 #pragma once
 
 #include <memory>
@@ -14,27 +14,27 @@
 
 namespace assay {
 
-// What came back for one record and waits to be judged.
+// What a worker returned for one record, before it is judged.
 struct Result {
   std::shared_ptr<Prepared> of;
   const Kernel* kernel;
-  SharedMemory outputs;  // of the runs of `runs_of`
+  SharedMemory outputs;  // of all runs, in the order of runs_of()
   std::vector<RelatedRun> related;
-  Verdict verdict = Verdict::passed;  // passed: to be judged by its outputs
+  Verdict verdict = Verdict::passed;  // passed: the outputs decide
   Reply reply;
 };
 
-// The launches of a kernel on a case, in the order of their outputs: kRuns of them, then, where its inputs have a second set, one
-// replayed on that and one launched on it.
+// The runs of a kernel on a case: kRuns direct launches; then, if the kernel is deterministic and there is a second set of
+// inputs, a graph replay and a direct launch on that set.
 std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions&);
 
-// What a reply says before its outputs are looked at.
+// The verdict of a reply before its outputs are judged.
 Verdict verdict_of(const Reply&);
 
 // The record of a kernel on a task that was not run.
 Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why, bool incomplete = false);
 
-// Judges the outputs of both runs where there are some.  Threads may judge at the same time.
+// Makes the record of a result; judges the outputs if all runs were made.  Thread-safe.
 Record settle(const Result&, const JudgeOptions&);
 
 }  // namespace assay

@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// Fewer elements first, then fewer things out of the ordinary, then shorter axes.
+// Cases compare by this: fewer elements, then fewer attributes, fills and layouts that are not the default, then shorter axes.
 auto size_of_case(const Case& c, const OpShape& op) {
   const int fill = c.fill == "normal" ? 0 : c.fill == "ramp" ? 1 : 2;
   std::int64_t sum = 0;
@@ -39,8 +39,8 @@ std::int64_t tile_of(const Kernel& k, Axis axis, DType t) {
   return 0;
 }
 
-// Lengths to try instead of one, ascending: powers of two and beside them, the kernel's tile and beside it, half, and less by
-// one.
+// Shorter extents to try, ascending: powers of two and one more, one and two tiles of the kernel and their neighbours, half,
+// three quarters, multiples of 8 and 16, one less.
 std::set<std::int64_t> shorter(std::int64_t extent, std::int64_t tile, std::int64_t least) {
   std::set<std::int64_t> values{3, extent / 2, extent - 1, extent - extent / 4, extent / 16 * 16, extent / 8 * 8};
   for (std::int64_t power = 1; power < extent; power *= 2) values.insert({power, power + 1});
@@ -51,14 +51,14 @@ std::set<std::int64_t> shorter(std::int64_t extent, std::int64_t tile, std::int6
 
 void make_plain(Case& c) { c.attributes.clear(), c.fill = "normal", c.layout = "contiguous"; }
 
-// A change of one thing, or of everything; of those of one group only the first that still fails is wanted.
+// A smaller case to try: one thing is changed, or everything.  Of the moves of a group, only the first that still fails counts.
 struct Move {
   std::string group;
   Case c;
 };
 constexpr std::string_view kEverything = "everything", kItself = "itself";
 
-// Everything short at once: what a bug that has nothing to do with sizes comes down to in one step.
+// All axes short at once.  A bug that does not depend on sizes is shrunk by this in one step.
 void add_jumps(std::vector<Move>& moves, const Case& from, const OpShape& op, const Kernel& kernel) {
   for (const bool tiled : {false, true})
     for (const bool plain : {true, false}) {
@@ -93,7 +93,7 @@ std::vector<Move> moves_from(const Case& from, const OpShape& op, const Kernel& 
     for (const std::int64_t extent : shorter(from.dims[use.axis], tile_of(kernel, use.axis, from.dtype), use.least)) {
       Case c = from;
       c.dims[use.axis] = extent;
-      // The glossary: heads is a multiple of kv_heads.
+      // The number of heads must be a multiple of kv_heads.
       const std::int64_t kv_heads = c.dims[Axis::kv_heads];
       if (use.axis == Axis::heads && kv_heads && extent % kv_heads) c.dims[Axis::kv_heads] = 1;
       moves.push_back({std::string(name(use.axis)), c});
@@ -105,7 +105,7 @@ std::vector<Move> moves_from(const Case& from, const OpShape& op, const Kernel& 
   return moves;
 }
 
-// What `to` changed in `from`, done to `c`.
+// Makes in `c` the changes that lead from `from` to `to`.
 void apply(Case& c, const Case& from, const Case& to, const OpShape& op) {
   for (const AxisUse& use : op.axes)
     if (to.dims[use.axis] != from.dims[use.axis]) c.dims[use.axis] = std::min(c.dims[use.axis], to.dims[use.axis]);
@@ -142,11 +142,11 @@ class Search {
     found_.smallest = r;
   }
 
-  // Every single move from the best case; the first hit of each group.  The first round reruns the case itself too, the others
-  // the best so far: one that then passes was luck.
+  // Tries all moves from the best case and returns the first hit of each group.  The first round also reruns the case itself,
+  // with its seed and with others; later rounds rerun the best case, which is racy if it then passes.
   std::map<std::string, Record> one_by_one(bool first) {
     std::vector<Move> moves;
-    const bool rerun = first && failed_.verdict != Verdict::timeout;  // Note: a hang is no longer one under a shorter time limit
+    const bool rerun = first && failed_.verdict != Verdict::timeout;  // Note: trials of a hang have a shorter time limit
     if (rerun) {
       for (int k = 0; k < 2; ++k) moves.push_back({std::string(kItself), best_});
       for (std::uint64_t k = 1; k <= 2; ++k) {
@@ -182,7 +182,7 @@ class Search {
     return hits;
   }
 
-  // What helped alone, all of it together; where that is too much, all but one; else the best alone.
+  // Combines the hits: all of them; if that no longer fails, all but one; else only the smallest hit.
   void together(const std::map<std::string, Record>& hits) {
     std::vector<Case> list;
     const auto add = [&](const std::string& but) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shrinking by the judge: each trial in a worker process, as in any run.
+// shrink() with the judge: each trial runs in a worker process, as in any run.
 #include <chrono>
 #include <memory>
 
@@ -9,8 +9,8 @@
 namespace assay {
 
 Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds) {
-  // Seconds; a hang costs that much each time.  What failed otherwise is tried under the limit that it was judged under: on a
-  // slow host it would be a hang under a shorter one, and no longer the same failure.
+  // Time limit of a trial in seconds if the case hung, since each hang costs that much.  Other failures keep the run's limit: on
+  // a slow host they might not end within a shorter one, and would no longer be the same failure.
   constexpr double kLongestHang = 2;
   using HostClock = std::chrono::steady_clock;
   const HostClock::time_point start = HostClock::now();
@@ -19,7 +19,7 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
   const Kernel* kernel = op ? find_kernel(failed.c.op, failed.kernel) : nullptr;
   if (!kernel || !can_shrink(failed)) return {.of = failed.repro};
   const OpShape shape = op->shape();
-  // A contract looks at shapes, and at the values of integers: places, lengths, positions.
+  // A contract checks shapes and the values of integer tensors (indices, lengths, positions), so only these are filled.
   const auto legal = [&](const Case& c) {
     const std::unique_ptr<Problem> problem = op->make();
     const std::vector<Placement> placements = place(*op, c);

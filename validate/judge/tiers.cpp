@@ -12,7 +12,7 @@ std::string judge_together(Prepared& p, const Problem& problem, const Numerics& 
   const double by_oracle = p.predictions.rms(*p.task->op, problem, numerics, got);
   const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;
   r.rms_ratio = a.rms / unit, r.bias = a.bias / unit;
-  // Note: what depends on few inputs takes few values in 16 bits; their roundings repeat, and are no independent draws.
+  // Note: an output of an op without sums depends on few inputs, so it takes few values in 16 bits and its roundings repeat.
   return p.scattered && !p.task->op->hooks.summed.empty() ? aggregate_fault(a, unit) : std::string();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiers beyond the bound: aggregates over an output (T2), relations between outputs (T3).  Both write what they found into
-// the record and return what is wrong, as a sentence; empty: nothing.
+// The tiers beyond the bound: aggregate checks of an output (T2), relations between outputs (T3).  Both write figures into the
+// record and return one sentence that says what is wrong; empty if nothing is.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ struct RelatedRun {
   SharedMemory outputs;
 };
 
-// The errors of the first output together; each alone is within its bound.  `problem`: what the outputs are judged by.
+// Aggregate checks of the first output.  Every element must be within its bound.  `problem`: the one that judges the outputs.
 std::string judge_together(Prepared&, const Problem& problem, const Numerics&, const Tensor& got, Record&);
 
-// What the worker ran beside the case itself.  `outputs` begins with the case's.
+// Checks the related runs against the case's first run, with which `outputs` begins.
 std::string judge_relations(const Prepared&, const Kernel&, const std::byte* outputs, const std::vector<RelatedRun>&, Record&);
 
 }  // namespace assay
