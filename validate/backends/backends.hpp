@@ -13,13 +13,13 @@ namespace assay {
 struct BackendInfo {
   std::string_view name;
   bool built = false;
-  std::string unavailable;  // why it cannot be used here; empty: it can
+  std::string unavailable;  // the reason why it cannot be used here; empty: it can
   std::string device;
 };
 
 // The backends of this build, and whether this machine can use them.
 std::vector<BackendInfo> backends();
-// Throws std::runtime_error where the backend is not to be had.
+// Throws std::runtime_error if there is no such backend or it cannot be used here.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 
 std::string simt_device();

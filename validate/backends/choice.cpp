@@ -10,7 +10,7 @@ namespace assay {
 
 namespace {
 
-// `why_not` is set where it cannot be used.
+// The backend that --backend means.  Sets `why_not` to the reason if it cannot be used.
 std::string chosen_backend(const std::string& flag, std::string& why_not) {
   why_not.clear();
   for (const BackendInfo& b : backends()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend that flags mean, on this machine.
+// Chooses a backend by the flags and by what this machine has.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 namespace assay {
 
 struct BackendFlags {
-  std::string backend = "auto";  // cuda where there is a GPU, else simt
-  int skip_exit = -1;            // exit code when the backend is missing; -1: kBadInput
+  std::string backend = "auto";  // cuda if there is a GPU, else simt
+  int skip_exit = -1;            // exit code if the backend cannot be used; -1: kBadInput
   bool require_gpu = false;
 };
 
-// Whether work can go on with the backend of these flags; if not, `code` is what to exit with, or it throws BadInput.
+// Sets `backend` and returns whether it can be used.  If not, sets `code` to skip_exit, or throws BadInput if that is not given.
 bool backend_ready(const BackendFlags& flags, std::string& backend, int& code);
 
 }  // namespace assay

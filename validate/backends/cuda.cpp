@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU as a backend.
+// The backend of a GPU: device 0.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ class CudaBackend final : public Backend, public Clock {
   CudaBackend() {
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
-    // Note: non-blocking streams do not wait for the null stream, so work that a kernel leaves there shows.
+    // Note: non-blocking streams do not wait for the null stream, so a kernel that wrongly works there is found.
     for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate");
   }
   ~CudaBackend() override {
@@ -128,7 +128,7 @@ class CudaBackend final : public Backend, public Clock {
     return 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
   }
   double peak_flops_rate(DType type) const override {
-    // Dense products in f16 of one SM and clock, by NVIDIA's white papers; TF32 has half.  What is not known gets the most.
+    // Dense f16 operations per SM and clock, by NVIDIA's white papers; TF32 has half.  Unknown architectures get the highest.
     const int a = arch();
     const double of_sm = a < 80 ? 1024 : a == 80 || a == 87 ? 2048 : a < 90 ? 1024 : a == 90 ? 4096 : 8192;
     return of_sm * (type == f32 ? 0.5 : 1) * properties_.multiProcessorCount * 1e3 * attribute(cudaDevAttrClockRate);
@@ -149,8 +149,8 @@ class CudaBackend final : public Backend, public Clock {
   int arch() const override { return properties_.major * 10 + properties_.minor; }
 
  private:
-  // Note: a copy from pageable memory may return before its last bytes have arrived, a fill before it has begun, and our streams
-  // wait for neither.
+  // Waits until writes have arrived.  Note: a copy from pageable memory may return before its last bytes have arrived, a fill
+  // before it has begun, and our streams wait for neither.
   void settle() {
     if (!settled_) check(cudaDeviceSynchronize(), "before the launch");
     settled_ = true;
@@ -162,7 +162,7 @@ class CudaBackend final : public Backend, public Clock {
   }
   cudaDeviceProp properties_{};
   cudaStream_t streams_[2] = {};
-  bool settled_ = false;  // what was written to the device is there
+  bool settled_ = false;  // all writes to the device have arrived
   std::map<void*, void*> bases_;
 };
 

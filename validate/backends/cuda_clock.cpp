@@ -15,7 +15,7 @@ namespace assay::cuda {
 
 namespace {
 
-// What `launches` puts into a stream, as a graph; nullptr where it is not to be captured.
+// A graph of what `launches` puts into a stream; nullptr if it cannot be captured.
 template <class F>
 cudaGraphExec_t captured(cudaStream_t stream, const F& launches) {
   cudaGraph_t graph = nullptr;
@@ -30,7 +30,7 @@ cudaGraphExec_t captured(cudaStream_t stream, const F& launches) {
   whole = cudaStreamEndCapture(stream, &graph) == cudaSuccess && whole;
   if (whole) whole = cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
   if (graph) cudaGraphDestroy(graph);
-  cudaGetLastError();  // a failed capture is no failed kernel
+  cudaGetLastError();  // clears the error: a failed capture is not a failed kernel
   return whole ? executable : nullptr;
 }
 
@@ -43,7 +43,7 @@ void check(cudaError_t status, const char* what) {
 
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
   constexpr int kLeast = 30, kMost = 1000, kWarmUp = 5, kBatch = 20;
-  constexpr int kMostFlushes = 64;                         // of 60 us
+  constexpr int kMostFlushes = 64;                         // of 60 us each
   const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
   void* flushed = nullptr;
   check(cudaMalloc(&flushed, flush_bytes), "memory to flush the L2 cache with");
@@ -71,8 +71,8 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
     }
     owner.clear();
   };
-  // Whether it was queued whole before the device came to it.  The flush keeps the device busy meanwhile, so that no latency of
-  // the host is timed; a device that only waits is 2 us slower at first.
+  // Queues flushes and a launch.  Returns whether all was queued before the device came to the launch: flushes keep the device
+  // busy meanwhile, so that host latency is not timed.  Note: a device that idles instead is 2 us slower at first.
   const auto queued_ahead = [&](std::size_t k, int round) {
     const std::size_t at = owner.size();
     for (int i = 0; i < flushes[k]; ++i)
@@ -81,7 +81,7 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
     launch(kernels[k], round);
     check(cudaEventRecord(end[at], stream), "cudaEventRecord");
     const cudaError_t reached = cudaEventQuery(begin[at]);
-    if (reached == cudaErrorNotReady) cudaGetLastError();  // it is no failure
+    if (reached == cudaErrorNotReady) cudaGetLastError();  // clears it: this is not a failure
     else check(reached, "timing");
     return reached == cudaErrorNotReady;
   };
@@ -100,8 +100,8 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
   return us;
 }
 
-// Launches one after the other on the same problem, many in a graph where they are short, so that the host's part in a launch is
-// not timed; a launch that cannot be captured is timed as it is.
+// Short launches are replayed from a graph of many, so that the host's part in a launch is not timed.  Launches that cannot be
+// captured are timed directly.
 std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                    const std::vector<double>& about_us) {
   constexpr int kBatches = 10, kMost = 20;
@@ -144,7 +144,7 @@ double copy_rate(cudaStream_t stream, std::size_t bytes) {
   void *from = nullptr, *to = nullptr;
   check(cudaMalloc(&from, bytes), "memory to copy from");
   check(cudaMalloc(&to, bytes), "memory to copy to");
-  // Note: bytes that are neither zero nor constant, for a card may be faster on those.
+  // Note: noise, since a GPU may be faster on zeros or constants.
   std::vector<std::uint64_t> noise(1 << 20);
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = (i + 1) * 0x9e3779b97f4a7c15u ^ (i << 29);
   for (std::size_t at = 0; at + noise.size() * 8 <= bytes; at += noise.size() * 8)
@@ -169,13 +169,13 @@ double copy_rate(cudaStream_t stream, std::size_t bytes) {
 }
 
 #if defined(ASSAY_CUBLASLT)
-// The best of a few, of 8192 x 8192 x 8192 on numbers from -1 to 1.
+// The best of kTimes products of 8192 x 8192 x 8192, on numbers from -1 to 1.
 double matrix_rate(cudaStream_t stream, DType type) {
   constexpr std::int64_t kSide = 8192;
   constexpr int kTimes = 12;
   if (!vendor::cublaslt::available()) return 0;
   const std::size_t bytes = kSide * kSide * static_cast<std::size_t>(size_of(type));
-  // Note: numbers that differ, for a card draws less power and runs faster on constants.  An odd count, so that the rows do.
+  // Note: noise, since a GPU draws less power and runs faster on constants.  The count is odd, so that rows differ.
   std::vector<std::byte> noise(static_cast<std::size_t>(size_of(type)) * ((1 << 20) + 1));
   std::uint64_t state = 1;
   for (std::int64_t i = 0; i <= 1 << 20; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on a GPU, by its own clock, and the two ceilings that they are held against.
+// Times kernels on a GPU by its own clock, and measures the two ceilings: copy rate and matrix rate.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,10 +10,10 @@
 
 namespace assay::cuda {
 
-// Throws std::runtime_error where a call failed.
+// Throws std::runtime_error if a call has failed.  `what` names the call in the message.
 void check(cudaError_t status, const char* what);
 
-// As Backend says of them.
+// As in Clock (validate/worker/clock.hpp).
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds);
 std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                    const std::vector<double>& about_us);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of device memory by the hardware's counters: CUPTI's range profiler around launches of this process.
+// Counts bytes of device memory by hardware counters: CUPTI's range profiler around launches of this process.
 #include "validate/backends/cuda_counters.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ struct Cupti {
   ASSAY_FUNCTION(cuptiRangeProfilerGetCounterDataInfo);
   ASSAY_FUNCTION(cuptiRangeProfilerCounterDataGetRangeInfo);
 };
-// The parameters of a call, with the size that tells CUPTI their version.
+// Declares the parameters of a call.  CUPTI learns their version from their size.
 #define ASSAY_PARAMETERS(type, name) \
   type name{};                       \
   name.structSize = type##_STRUCT_SIZE
@@ -89,7 +89,7 @@ void require_support(CUdevice device) {
                                                                                               : ""));
 }
 
-// What is to be counted, for this chip: CUPTI's host side.
+// The configuration of what to count on this chip (CUPTI's host API).
 class Plan {
  public:
   explicit Plan(CUcontext context) {
@@ -98,7 +98,7 @@ class Plan {
     require_support(0);
     ASSAY_PARAMETERS(CUpti_Device_GetChipName_Params, chip);
     check(api().cuptiDeviceGetChipName(&chip), "the chip's name");
-    // Which of the chip's counters are there.  Note: not to be asked while a profiler is on.
+    // Which of the chip's counters are available.  Note: this must not be asked while a profiler is on.
     ASSAY_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params, there);
     there.ctx = context;
     check(api().cuptiProfilerGetCounterAvailability(&there), "which counters there are");
@@ -158,7 +158,7 @@ class Plan {
   std::vector<std::uint8_t> image_;
 };
 
-// The counters, switched on for so many ranges of work, and off again with it.
+// The counters, enabled for `ranges` ranges of work until the end of this object.
 class Counters {
  public:
   explicit Counters(std::size_t ranges) : context_(current_context()), plan_(context_) {
@@ -177,7 +177,7 @@ class Counters {
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  // Counts while `work` runs to its end: range number 0, 1, ...
+  // Counts while `work` runs to its end.  The calls make ranges 0, 1, ...
   template <class F>
   void count(const F& work) {
     const std::string name = fmt::format("range{}", next_++);
@@ -191,7 +191,7 @@ class Counters {
     check(api().cuptiRangeProfilerPopRange(&pop), "the end of a range");
   }
 
-  // Of each range; nothing is counted after it.
+  // Stops counting and returns the bytes of each range.
   std::vector<DramBytes> all() {
     ASSAY_PARAMETERS(CUpti_RangeProfiler_Stop_Params, stop);
     stop.pRangeProfilerObject = profiler_;
@@ -230,7 +230,7 @@ class Counters {
     start.pRangeProfilerObject = profiler_;
     check(api().cuptiRangeProfilerStart(&start), "starting to count");
   }
-  // Which of ours CUPTI's number `i` is: it keeps them in an order of its own.
+  // Our number of CUPTI's range `i`, since CUPTI has an order of its own.
   std::size_t number_of(std::size_t i) const {
     ASSAY_PARAMETERS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, p);
     p.pCounterDataImage = counted_.data(), p.counterDataImageSize = counted_.size(), p.rangeIndex = i, p.rangeDelimiter = "/";
@@ -252,7 +252,7 @@ class Counters {
   std::size_t next_ = 0;
 };
 
-// Memory that is written over to flush the L2 cache, one half after the other, so that none of what is written is still there.
+// Flushes the L2 cache by writing over memory, one half after the other, so that nothing written is still in the cache.
 class Flush {
  public:
   explicit Flush(cudaStream_t stream) : stream_(stream) {
@@ -276,10 +276,10 @@ class Flush {
 
 }  // namespace
 
-// Note: what a kernel wrote is still in the cache at its end, and what was there before goes to memory in its time.  So a flush
-// follows each launch inside of the range, and one precedes the range: the cache is as dirty at its beginning as at its end, and
-// all that the kernel wrote has left it.  The flush writes and does not read, so that the kernel's reads are those of the range
-// as they are; of the writes those of as many flushes alone are taken off.
+// Note: at a kernel's end its writes are still in the cache, and during its run earlier writes go to memory.  So a flush follows
+// each launch inside the range, and one precedes the range: the cache is equally dirty at both ends, and all that the kernel
+// wrote has left it.  A flush only writes, so the reads of the range are the kernel's.  The bytes of as many flushes alone are
+// subtracted.
 std::vector<DramBytes> dram_bytes(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                   const std::vector<double>& about_s) {
   constexpr int kFlushes = 16;
@@ -288,7 +288,7 @@ std::vector<DramBytes> dram_bytes(cudaStream_t stream, const std::vector<TimedLa
     k.launcher(k.args[static_cast<std::size_t>(round) % k.args.size()], {.stream = stream, .workspace = k.workspace});
     flush();
   };
-  for (const TimedLaunch& k : kernels) launch(k, 0);  // loads its code
+  for (const TimedLaunch& k : kernels) launch(k, 0);  // loads the kernel's code
   check(cudaDeviceSynchronize(), "before counting");
   Counters counters(kernels.size() + 1);
   flush();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU says of a launch: which functions it launched, and, by the hardware's counters, its bytes of device memory.
+// Observes launches on a GPU: their CUDA functions, and by hardware counters their bytes of device memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,10 +11,10 @@
 
 namespace assay::cuda {
 
-// The functions that our launchers launch while `work` runs.
+// The CUDA functions that our launchers launch while `work` runs, in order.
 std::vector<LaunchedFunction> functions_of(const std::function<void()>& work);
 
-// As Backend says of them.
+// As in Clock (validate/worker/clock.hpp).
 std::vector<DramBytes> dram_bytes(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                   const std::vector<double>& about_s);
 DramBytes copy_dram_bytes(cudaStream_t stream, std::size_t bytes);

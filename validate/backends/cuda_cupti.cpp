@@ -12,7 +12,7 @@ namespace assay::cuda {
 
 const vendor::Library& cupti() {
   static const vendor::Library library("CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}, nullptr);
-  // Note: it looks for its other half where the system looks, and in a folder of ours only one of the same version will do.
+  // Note: CUPTI looks for libnvperf_host in the system's folders only, so this loads the one beside it, of the same version.
   static const bool beside = [] {
     Dl_info info{};
     if (!library.available() || !::dladdr(reinterpret_cast<void*>(library.function<void()>("cuptiGetVersion")), &info))

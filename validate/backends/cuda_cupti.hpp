@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI, NVIDIA's interface for profilers, opened at run time.  Of a build without its headers there is nothing here.
+// CUPTI, NVIDIA's interface for profilers, opened at run time.  Empty in a build without CUPTI's headers.
 #pragma once
 
 #if defined(ASSAY_CUPTI)
@@ -12,12 +12,12 @@
 namespace assay::cuda {
 
 const vendor::Library& cupti();
-// Throws std::runtime_error with CUPTI's own words.
+// Throws std::runtime_error with CUPTI's message if a call has failed.  `what` names the call.
 void check(CUptiResult result, const char* what);
 
 }  // namespace assay::cuda
 
-// A member of a struct: the function of that name.
+// Declares a struct member that holds CUPTI's function of that name.
 #define ASSAY_FUNCTION(name) \
   decltype(&::name) name = ::assay::cuda::cupti().function<std::remove_pointer_t<decltype(&::name)>>(#name)
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of a launch, as cuda/core/device_gpu.cuh tells of them, and what each takes of a multiprocessor.
+// Lists the CUDA functions of a launch, which cuda/core/device_gpu.cuh reports, with the resources of each.
 #include "cuda/core/launch_observer.hpp"
 #include "validate/backends/cuda_clock.hpp"
 #include "validate/backends/cuda_counters.hpp"

@@ -28,7 +28,7 @@ std::string short_function_name(const char* symbol) {
   for (const std::string_view noise : {"(anonymous namespace)::", "assay::on_gpu::"})
     for (std::size_t at; (at = name.find(noise)) != std::string::npos;) name.erase(at, noise.size());
   if (name.starts_with("void ")) name.erase(0, 5);
-  int depth = 0;  // of <>: a value of a template has parentheses too
+  int depth = 0;  // of <>, since template arguments may contain parentheses
   for (std::size_t i = 0; i < name.size(); ++i) {
     depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
     if (name[i] == '(' && depth == 0) name.resize(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures that a device gives, made readable.
+// Makes figures and names from a GPU readable.  Needs no CUDA.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace assay {
 
-// One launch's part of what `launches` of them moved, each with a flush of the cache after it, where `flushes` flushes alone
-// moved `of_flushes`.
+// Bytes of one launch.  `whole`: of `launches` launches with a flush of the cache after each; `of_flushes`: of flushes alone.
 DramBytes dram_of_launch(const DramBytes& whole, int launches, const DramBytes& of_flushes, int flushes);
-// How often to launch what takes so long: noise averages out, and nobody waits.
+// How many launches to count: 2 to 16, for about 0.05 s in all.
 int dram_rounds(double about_s);
-// "assay::on_gpu::rows_room::norm::run<__half>(int)", mangled or not, as "rows_room::norm::run<__half>".
+// Makes "rows_room::norm::run<__half>" of "assay::on_gpu::rows_room::norm::run<__half>(int)", mangled or not.
 std::string short_function_name(const char* symbol);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated machine as a backend.
+// The backend of the simulated machine.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -13,8 +13,8 @@ bool passes(Policy policy, std::span<const PolicyFigures> outputs, std::span<con
     switch (policy) {
       case Policy::allclose: ok = f.not_close == 0; break;
       case Policy::assert_close: ok = f.not_assert_close == 0; break;
-      // ggml, test-backend-ops: NaN and unequal infinities fail, then err > 5e-4 fails.  A NaN err, from equal infinities,
-      // passes. The error is relative to the squares of the output under test, not of the reference.
+      // ggml, test-backend-ops: NaN and unequal infinities fail, then err > 5e-4.  A NaN err, from equal infinities, passes.
+      // The error is relative to the squares of the output under test, not of the reference.
       case Policy::nmse: ok = !f.class_differs && !(f.error_squares / f.got_squares > 5e-4); break;
       // TileLang's Profiler.assert_allclose: 1 % of the elements may hold anything, even NaN (max_mismatched_ratio = 0.01).
       case Policy::matched_99: ok = f.not_close <= f.compared / 100; break;

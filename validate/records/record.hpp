@@ -127,8 +127,7 @@ class JsonLines {
   std::int64_t whole_ = 0;
 };
 
-// Verdict and digest of every case in a record file, by repro line.  Throws BadInput if the file cannot be read or holds no
-// case.
+// Verdict and digest of every case in a record file, by repro line.  Throws BadInput if it cannot be read or holds no case.
 struct Outcome {
   std::string verdict, digest;  // digest empty: there were no outputs
 };
