@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that make goldens and judge outputs (validate/judge/judge.cpp).  Jobs that run at a time share the cores for OpenMP.
+// Threads that make goldens and judge outputs (validate/judge/judge.cpp).  Jobs that run at once share the cores for OpenMP.
 #pragma once
 
 #include <condition_variable>

@@ -46,7 +46,7 @@ namespace assay {
 
 struct Aggregate {
   std::int64_t elements = 0;  // that were used: finite, and away from overflow
-  double rms = 0, bias = 0;   // of z; the bias with the s that gives more of its limit
+  double rms = 0, bias = 0;   // of z; the bias with that s for which it is the larger share of its limit
   double rms_limit = 0, bias_limit = 0;
   double predicted_rms = 0;   // by the bound: sqrt(mean v)
   bool towards_zero = false;  // s is the sign of the golden

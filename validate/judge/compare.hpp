@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares an output with the golden, element by element.  `!(|got - golden| <= bound)` fails, so NaN fails; none is exempt.
+// Compares an output with the golden.  An element fails if !(|got - golden| <= bound), so NaN fails; no element is exempt.
 #pragma once
 
 #include <cstdint>

@@ -156,7 +156,7 @@ class Run {
     }
   }
 
-  // Collects what the crew has finished, in any order.  Only power sees tasks in order, since its result depends on it.
+  // Collects what the crew has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
   void collect() {
     for (Making& m : making_) {
       if (m.made || !ready(m.prepared)) continue;
@@ -276,7 +276,7 @@ class Run {
     }
   }
 
-  // Takes in a reply, or a worker's end as one.  A tainted worker is replaced.
+  // Takes in a reply, or one that stands for a crash or a timeout.  A tainted worker is replaced.
   void take(Lane& lane, Verdict verdict, Reply reply) {
     tally_.work.workers += seconds_since(lane.sent);
     lane.order = 0;

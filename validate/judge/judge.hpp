@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Judges every task.  Calls `on_record` in this thread, in the order of the tasks, as soon as the next record is known.
+// Judges every task.  Calls `on_record` in the calling thread, in the order of the tasks, as soon as a record is known.
 Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record);
 
 }  // namespace assay

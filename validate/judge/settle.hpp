@@ -34,7 +34,7 @@ Verdict verdict_of(const Reply&);
 // The record of a kernel on a task that was not run.
 Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why, bool incomplete = false);
 
-// Makes the record of a result; judges the outputs if all runs were made.  Thread-safe.
+// Makes the record of a result, and judges the outputs unless the worker failed.  Thread-safe.
 Record settle(const Result&, const JudgeOptions&);
 
 }  // namespace assay

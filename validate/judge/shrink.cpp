@@ -143,7 +143,7 @@ class Search {
   }
 
   // Tries all moves from the best case and returns the first hit of each group.  The first round also reruns the case itself,
-  // with its seed and with others; later rounds rerun the best case, which is racy if it then passes.
+  // with its seed and with others; later rounds rerun the best case, and the failure is racy if it then passes.
   std::map<std::string, Record> one_by_one(bool first) {
     std::vector<Move> moves;
     const bool rerun = first && failed_.verdict != Verdict::timeout;  // Note: trials of a hang have a shorter time limit

@@ -19,7 +19,7 @@ struct MachineState {
   std::vector<std::string> throttle;  // the driver's reasons for lowering the clocks
 };
 
-// The row's place in a table of a suite (datasets/bench), with the published figures as they stand there.
+// The row's place in a published table, with the words and numbers published there.
 struct SuitePlace {
   std::string name, table, label;
   std::vector<std::pair<std::string, std::string>> reported;
@@ -45,7 +45,7 @@ struct TimedRow {
   std::map<std::string, Interval> intervals;  // of the speedups
   double margin = 0;                          // err/bound after the timing; infinite: wrong
   double peak_bytes = 0;                      // of device memory; 0: not recorded
-  double planted = 0;                         // percent of a planted slowdown, which the times include
+  double planted = 0;                         // percent of a planted slowdown, which the times include; 0: none
   std::string code;                           // code hash; empty: unknown
   std::optional<MachineState> machine;
   std::optional<SuitePlace> suite;

@@ -101,7 +101,7 @@ std::optional<Reply> WorkerProcess::receive() {
 std::string WorkerProcess::cause_of_death() {
   int status = 0;
   pid_t ended = 0;
-  // The socket closes shortly before the exit status is available, so this waits, but at most 10 s, for a worker may live on.
+  // The socket closes shortly before the exit status is available.  Waits at most 10 s, since the worker may live on.
   for (int i = 0; i < 2000 && !babbled_ && ended == 0; ++i) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);

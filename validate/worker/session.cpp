@@ -164,7 +164,7 @@ class Session {
     }
   }
 
-  // Throws Misdeed if an input has changed, unless an output lies over it, or a guard of an input or of the workspace.
+  // Throws Misdeed if an input or a guard of inputs or workspace has changed.  An input that an output lies over may change.
   void check_inputs() {
     std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aggregates of a whole problem: what a sound kernel's errors have in common where it stores on the way.
+// Aggregate checks of whole problems on which a sound kernel's rounding errors repeat.
 #include "validate/judge/aggregate.hpp"
 
 #include "catch_shim.hpp"
@@ -13,9 +13,9 @@ const Hooks kSums{.only_sums = true};
 
 }  // namespace
 
-// The only input channel is large, so that the bias is below half the spacing of most products: stored first, they swallow it,
+// The only input channel is large, so that the bias is below half the spacing of most stored products.  The sum then loses it,
 // and each row errs by the same bias.
-TEST_CASE("aggregate: a bias that is lost in what was stored is no fault of who declares to store", "[tiers]") {
+TEST_CASE("aggregate: a bias that is lost in a stored product is no fault if the kernel declares to store", "[tiers]") {
   const Op& op = *find_op("linear");
   Case c;
   c.op = "linear", c.dtype = bf16, c.fill = "one_outlier", c.seed = 2220605889, c.attributes["bias"] = 1;
@@ -26,9 +26,9 @@ TEST_CASE("aggregate: a bias that is lost in what was stored is no fault of who 
   CHECK_FALSE(aggregate(*p.problem, kSums, stores, p.first).within());
 }
 
-// A product of one channel is a multiple of its spacing, and what the sum with a bias is rounded by follows from the bias alone:
-// it is the same in every row.
-TEST_CASE("aggregate: a bias is rounded alike in every row where the sum is as precise as the output", "[tiers]") {
+// A product of one channel is a multiple of its spacing.  So the rounding error of its sum with a bias depends on the bias alone,
+// and is the same in every row.
+TEST_CASE("aggregate: a bias that is rounded alike in every row is no fault if the sum is as precise as the output", "[tiers]") {
   const Op& op = *find_op("linear");
   Case c;
   c.op = "linear", c.dtype = f32, c.fill = "one_outlier", c.seed = 2601400692, c.attributes["bias"] = 1;
@@ -38,9 +38,9 @@ TEST_CASE("aggregate: a bias is rounded alike in every row where the sum is as p
   CHECK_FALSE(aggregate(*p.problem, kSums, {}, p.first).within());
 }
 
-// Of 150 tokens of five channels, the one that outweighs the others is +-sqrt(5) gamma after the norm: five values, and what each
-// is rounded by is the error of some thirty tokens.
-TEST_CASE("aggregate: a norm's outliers are few values, whose roundings repeat where they are stored", "[tiers]") {
+// In each of 150 tokens, one of five channels outweighs the others and is +-sqrt(5) gamma after the norm.  That makes few values,
+// and each one's rounding error is that of some thirty tokens.
+TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repeat if they are stored", "[tiers]") {
   const Op& op = *find_op("rmsnorm_gemm");
   Case c;
   c.op = "rmsnorm_gemm", c.dtype = f16, c.fill = "one_outlier", c.seed = 5844120;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound on trial: a pipeline with the declared roundings stays inside it, one that computes a precision lower does
-// not, and answers that must be exact are representable.
+// Tests of the bounds: a pipeline with the declared roundings stays within them, one that computes a precision lower does not,
+// and exact probes have representable answers.
 #include <algorithm>
 #include <memory>
 
@@ -28,7 +28,7 @@ struct Bench {
     problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
     problem->solve();
   }
-  // The oracle's answer, rounded to the dtype, judged.
+  // Judges the oracle's answer, rounded to the dtype.
   Comparison judge(const Op& op, const Numerics& numerics, Roundings roundings, bool exact) {
     Tensor y = placements[output].tensor;
     y.data = images[output].data();
@@ -43,7 +43,7 @@ struct Bench {
   std::size_t output = SIZE_MAX;
 };
 
-// The kinds of roundings that kernels of the op declare.  The oracle sums one after the other, so the chain is that.
+// The roundings that kernels of the op declare, with the chain of the oracle, which sums one after the other.
 std::vector<Numerics> declared_by_kernels(const Op& op) {
   std::vector<Numerics> kinds;
   for (const Kernel& k : kernels()) {
@@ -65,7 +65,7 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
                        .rounds_weights = n.rounds_weights,
                        .rounds_turned = n.rounds_turned});
   }
-  // What only kernels that call a library do, which a build for the CPU does not have.
+  // Adds what only library kernels declare, which a build for the CPU does not have.
   for (std::size_t i = 0, declared = kinds.size(); i < declared; ++i) {
     Numerics n = kinds[i];
     if (n.stores_intermediate && !n.stores_steps) n.stores_steps = true, kinds.push_back(n);
@@ -77,7 +77,7 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
 
 }  // namespace
 
-TEST_CASE("declared roundings stay inside the bound; one precision lower is failed", "[bound]") {
+TEST_CASE("declared roundings stay within the bound; one precision lower does not", "[bound]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const Op& op : ops()) {
     if (!op.hooks.oracle) continue;
@@ -95,7 +95,7 @@ TEST_CASE("declared roundings stay inside the bound; one precision lower is fail
             FAIL(repro(c, op.shape()) << ": " << right.wrong << " wrong, err/bound " << right.margin << " at " << right.worst
                                       << " got " << right.got << " golden " << right.golden);
         }
-        // A kernel's bound, with the shorter chains that kernels have, against a half accumulator.
+        // The bound of a kernel with shorter chains must reject an accumulator of one precision lower.
         const Numerics parallel{.accumulate = f32, .chain = {.lanes = 128, .extra = 8}};
         ++judged;
         if (bench.judge(op, parallel, Roundings::one_lower, exact).wrong) ++rejected;
@@ -125,7 +125,7 @@ TEST_CASE("exact probes have representable answers", "[bound]") {
   }
 }
 
-TEST_CASE("a bound is finite, not negative (0 is that of a copy) and grows with the chain", "[bound]") {
+TEST_CASE("a bound is finite, at least 0 (that of a copy), and grows with the chain", "[bound]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const Op& op : ops())
     for (const Case& drawn : cases(datasets, op.shape(), "smoke", {.reduce = true})) {
@@ -144,8 +144,8 @@ TEST_CASE("a bound is finite, not negative (0 is that of a copy) and grows with 
     }
 }
 
-// Two keys whose weights lie e^-40 apart: in f64 the smaller one is lost, and with scores that err by more it may be the larger.
-TEST_CASE("bound: attention with stored scores that err by tens covers the other key", "[bound]") {
+// The weights of two keys are a factor of e^40 apart.  f64 loses the smaller one, but scores that err by more may make it larger.
+TEST_CASE("bound: attention with stored scores that err by tens allows the other key's value", "[bound]") {
   AttentionMagnitudes m{.keys = 2, .dim = 64, .scale = 1, .storage = bf16, .lse = 30000, .score_max = 30000, .score_abs = 30000};
   m.products_abs = 31000, m.products_sq = 2e7, m.p_sq = 1, m.o = 1, m.pv_abs = 1, m.pv_sq = 1,
   m.spread = attention_spread(1, 1, 2), m.v_abs = 2;

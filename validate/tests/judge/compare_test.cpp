@@ -17,7 +17,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// One element of a dtype, judged.
+// Judges one element.
 Comparison one(double got, double golden, double bound, DType dtype = f32, bool exact = false) {
   OwnedTensor t(dtype, {1});
   t.set(0, got);
@@ -38,7 +38,7 @@ TEST_CASE("compare: an error up to the bound passes, and beyond it fails") {
   CHECK(one(1.0 + 0x1p-23, 1.0, 0).margin == kInf);
 }
 
-TEST_CASE("compare: the largest absolute error is of finite elements, be they right or wrong") {
+TEST_CASE("compare: the largest absolute error is that of all finite elements, right or wrong") {
   OwnedTensor t(f32, {4});
   t.set(0, 1.25), t.set(1, -3), t.set(2, kInf), t.set(3, -kInf);
   const FixedProblem problem({1, -2.5, kInf, 7}, 0.3);
@@ -48,7 +48,7 @@ TEST_CASE("compare: the largest absolute error is of finite elements, be they ri
   CHECK(one(kNan, 1, 1).error == 0);
 }
 
-TEST_CASE("compare: NaN passes only where the golden is NaN, and a bound that is no number passes nothing wrong") {
+TEST_CASE("compare: NaN passes only if the golden is NaN, and a NaN bound passes no error") {
   CHECK_FALSE(passes(kNan, 1.0, 1e30));
   CHECK_FALSE(passes(kNan, 1.0, kInf));
   CHECK_FALSE(passes(kNan, kInf, 1));
@@ -60,7 +60,7 @@ TEST_CASE("compare: NaN passes only where the golden is NaN, and a bound that is
   CHECK(one(kNan, 1.0, 1e30).margin == kInf);
 }
 
-TEST_CASE("compare: an infinity is matched by itself alone") {
+TEST_CASE("compare: an infinity matches only itself") {
   for (const bool exact : {false, true}) {
     CHECK(passes(kInf, kInf, 0, f32, exact));
     CHECK(passes(-kInf, -kInf, 0, f32, exact));
@@ -71,7 +71,7 @@ TEST_CASE("compare: an infinity is matched by itself alone") {
   }
 }
 
-TEST_CASE("compare: within the bound of the overflow threshold either class is right, and only there") {
+TEST_CASE("compare: finite and infinite are both right only within the bound of the overflow threshold") {
   constexpr double threshold = 65520, largest = 65504;
   for (const double sign : {1.0, -1.0}) {
     // The golden rounds to infinity.
@@ -92,7 +92,7 @@ TEST_CASE("compare: within the bound of the overflow threshold either class is r
   }
 }
 
-TEST_CASE("compare: exact mode asks for the golden rounded once, whatever the bound") {
+TEST_CASE("compare: exact mode requires the golden rounded to the dtype, whatever the bound") {
   CHECK(passes(1.0 + 0x1p-10, 1.0 + 0x1p-10, 0, f16, true));
   CHECK_FALSE(passes(1.0 + 0x1p-10, 1.0, 1, f16, true));
   CHECK(passes(1.0, 1.0 + 0x1p-12, 0, f16, true));
@@ -121,7 +121,7 @@ TEST_CASE("compare: a check that zeros would pass is powerless") {
   CHECK(empty.worst == -1);
 }
 
-TEST_CASE("compare: zeros that are right are told from bounds that let zeros pass") {
+TEST_CASE("compare: zeros that are right differ from zeros that the bound lets pass") {
   const auto zeros = [](std::vector<double> golden, double bound, DType dtype = f32) {
     OwnedTensor t(dtype, {static_cast<std::int64_t>(golden.size())});
     return compare(FixedProblem(golden, bound), {}, 0, t.get(), false).zeros;
@@ -158,7 +158,7 @@ TEST_CASE("compare: a single wrong element is found wherever it is") {
   }
 }
 
-TEST_CASE("compare: the worst element is the worst by margin, the first of equals") {
+TEST_CASE("compare: the worst element has the largest margin; the first on a tie") {
   OwnedTensor t(f32, {2, 9000});  // several chunks
   std::vector<double> golden(18000, 1.0), bounds(18000, 1.0);
   bounds[17000] = 0x1p-8;
@@ -175,7 +175,7 @@ TEST_CASE("compare: the worst element is the worst by margin, the first of equal
   CHECK(c.wrong == 2);
 }
 
-TEST_CASE("compare: the same elements are the same bits, but for the payload of a NaN") {
+TEST_CASE("compare: elements are the same if their bits are equal, except for the payload of a NaN") {
   for (const DType dtype : {f16, bf16, f32}) {
     OwnedTensor a(dtype, {3, 5}, 8), b(dtype, {3, 5}, 11, std::byte{0x5a});
     const std::vector<double> values{1, -2, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};

@@ -14,7 +14,7 @@ using test::OwnedTensor;
 
 namespace {
 
-// A matrix of rows and cols whose golden is a slope, with what `wrong` says wrong.
+// Makes outputs of rows x cols that are wrong where `wrong` says so.
 struct Planted {
   std::int64_t rows, cols, row_tile = 0, col_tile = 0;
   double by = 9;
@@ -43,7 +43,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("pattern: what is wrong is said by its axes") {
+TEST_CASE("pattern: wrong elements are told by their axes") {
   const Planted p{20, 60};
   CHECK(p.text([](auto, auto) { return true; }) == "1,200 of 1,200 wrong: every element");
   CHECK(p.text([](auto r, auto c) { return r == 3 && c == 7; }) == "1 of 1,200 wrong: row 3, col 7");
@@ -66,7 +66,7 @@ TEST_CASE("pattern: what is wrong is said by its axes") {
   CHECK(p.text([](auto r, auto c) { return c == r + 4; }) == "20 of 1,200 wrong: those with col = row +4");
 }
 
-TEST_CASE("pattern: tiles are named where whole ones are wrong") {
+TEST_CASE("pattern: tiles are named if they are wrong as a whole") {
   const Planted p{20, 60, 8, 16};
   CHECK(p.text([](auto, auto c) { return c >= 16 && c < 32; }) ==
         "320 of 1,200 wrong: every element of cols 16..31 (tile 1); none elsewhere");
@@ -80,7 +80,7 @@ TEST_CASE("pattern: tiles are named where whole ones are wrong") {
   CHECK(Planted{20, 60}.found([](auto, auto c) { return c == 59; }).reads_like == "a loop over cols that ends one early");
 }
 
-TEST_CASE("pattern: wrong values that have something in common") {
+TEST_CASE("pattern: a factor, offset or class that wrong values have in common is told") {
   const Planted p{20, 60};
   const auto reading = [&](const std::function<double(double)>& to) {
     return p.found([](auto, auto) { return true; }, to).reads_like;
@@ -107,7 +107,7 @@ TEST_CASE("pattern: rows that were not sampled are neither right nor wrong") {
   CHECK(p.text([](auto r, auto) { return r >= 17; }) == "18 of 30 wrong: every element of rows ≥ 17; none elsewhere");
 }
 
-TEST_CASE("pattern: an index is decoded by its axes and by the kernel's tiles") {
+TEST_CASE("pattern: an index is told by its axes and by the kernel's tiles") {
   const Axis axes[] = {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim};
   const std::int64_t index[] = {0, 128, 3, 17};
   CHECK(index_text(axes, index) == "batch 0, query 128, head 3, dim 17");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of other suites do what they do there, their weaknesses included.
+// Policies do what the tests of other projects do, their weaknesses included.
 #include "validate/records/policy.hpp"
 
 #include <limits>
@@ -27,7 +27,7 @@ bool ok(Policy p, const std::vector<double>& got, const std::vector<double>& gol
   return passes(p, f, plain);
 }
 
-// A hundred and one ones, of which the last is another number.
+// Judges 101 ones, of which the last is `odd`.
 bool one_of_many(Policy p, double odd) {
   std::vector<double> golden(101, 1.0), got = golden;
   got.back() = odd;
@@ -36,7 +36,7 @@ bool one_of_many(Policy p, double odd) {
 
 }  // namespace
 
-TEST_CASE("policy: the same numbers pass every rule") {
+TEST_CASE("policy: equal numbers pass every policy") {
   for (std::size_t p = 0; p < kPolicies.size(); ++p)
     for (const DType t : kActivationDTypes) CHECK(ok(static_cast<Policy>(p), {1, -2, 0.5}, {1, -2, 0.5}, t));
 }
@@ -51,7 +51,7 @@ TEST_CASE("policy: allclose adds its tolerances") {
   CHECK_FALSE(ok(Policy::allclose, {kNan}, {kNan}));
 }
 
-TEST_CASE("policy: assert_close goes by the dtype") {
+TEST_CASE("policy: the tolerances of assert_close depend on the dtype") {
   CHECK(ok(Policy::assert_close, {1 + 0x1p-10}, {1}, f16));
   CHECK_FALSE(ok(Policy::assert_close, {1 + 0x1p-9}, {1}, f16));
   CHECK(ok(Policy::assert_close, {1 + 0x1p-6}, {1}, bf16));
@@ -65,7 +65,7 @@ TEST_CASE("policy: the golden is rounded to the dtype first") {
   CHECK_FALSE(ok(Policy::twice_baseline, {1}, {1 + 0x1p-13}, f32));
 }
 
-TEST_CASE("policy: an aggregate hides one wrong element") {
+TEST_CASE("policy: policies over all elements hide one wrong element") {
   for (const Policy p : {Policy::nmse, Policy::matched_99, Policy::cosine}) CHECK(one_of_many(p, 1.2));
   CHECK(one_of_many(Policy::matched_99, 1e30));
   CHECK(one_of_many(Policy::matched_99, kNan));
@@ -82,19 +82,19 @@ TEST_CASE("policy: equal infinities make the squared error NaN, which is not abo
   CHECK_FALSE(ok(Policy::nmse, {kInf, 1}, {3, 1}));
 }
 
-TEST_CASE("policy: cosine does not see a factor") {
+TEST_CASE("policy: cosine ignores a common factor") {
   CHECK(ok(Policy::cosine, {2, 4, 6}, {1, 2, 3}));
   CHECK_FALSE(ok(Policy::cosine, {-1, -2, -3}, {1, 2, 3}));
 }
 
-TEST_CASE("policy: two times the baseline's error, and no NaN") {
+TEST_CASE("policy: two-times-baseline allows twice the baseline's error and no NaN") {
   CHECK(ok(Policy::twice_baseline, {1.5}, {1}, f32, 0.25));
   CHECK_FALSE(ok(Policy::twice_baseline, {1.75}, {1}, f32, 0.25));
   CHECK_FALSE(ok(Policy::twice_baseline, {kNan, 1}, {1, 1}, f32, 0.25));
   CHECK_FALSE(ok(Policy::twice_baseline, {1, kNan}, {1, 1}, f32, 0.25));
 }
 
-TEST_CASE("policy: one output that fails is enough") {
+TEST_CASE("policy: a case fails if one of its outputs fails") {
   const PolicyFigures both[] = {figures({1}, {1}), figures({2}, {1})};
   for (const Policy p : {Policy::allclose, Policy::assert_close, Policy::nmse, Policy::matched_99})
     CHECK_FALSE(passes(p, both, both));

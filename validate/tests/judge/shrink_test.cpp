@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for a smallest failing case, on kernels that fail where a rule says so.
+// The search for a smallest failing case, with a rule that says which cases fail.
 #include "validate/judge/shrink.hpp"
 
 #include <set>
@@ -62,7 +62,7 @@ Found search(const Fails& fails, const std::function<void(Record&)>& change = {}
 
 }  // namespace
 
-TEST_CASE("shrink: a fault that is everywhere comes down to one of everything") {
+TEST_CASE("shrink: a fault of every case shrinks to extents of 1") {
   const Found f = search([](const Case&) { return true; });
   CHECK(f.smallest() == "batch=1 seq_q=1 seq_k=1 heads=1 kv_heads=1 head_dim=1");
   CHECK(f.shrunk.label == "deterministic");
@@ -70,7 +70,7 @@ TEST_CASE("shrink: a fault that is everywhere comes down to one of everything") 
   CHECK(f.shrunk.other_seeds.failed == 2);
 }
 
-TEST_CASE("shrink: what the fault needs stays, and nothing else") {
+TEST_CASE("shrink: only what the fault needs stays") {
   CHECK(search([](const Case& c) { return c.dims[Axis::seq_q] > 128; }).smallest() ==
         "batch=1 seq_q=129 seq_k=1 heads=1 kv_heads=1 head_dim=1");
   CHECK(search([](const Case& c) { return c.dims[Axis::seq_q] > 128 && c.attributes.contains("mask"); }).smallest() ==
@@ -84,7 +84,7 @@ TEST_CASE("shrink: what the fault needs stays, and nothing else") {
         "batch=1 seq_q=1 seq_k=777 heads=1 kv_heads=1 head_dim=1");  // 73 is on no list: no search is complete
 }
 
-TEST_CASE("shrink: a case that only fails as it is has no smaller one") {
+TEST_CASE("shrink: a fault of one case alone does not shrink") {
   const std::string only = repro(usual(), attention());
   const Found f = search([&](const Case& c) { return repro(c, attention()) == only; });
   CHECK_FALSE(f.shrunk.smallest);
@@ -92,12 +92,12 @@ TEST_CASE("shrink: a case that only fails as it is has no smaller one") {
   CHECK(f.shrunk.tried > 20);
 }
 
-TEST_CASE("shrink: every case that is tried is one that a repro line can say") {
+TEST_CASE("shrink: every case that is tried has a repro line") {
   for (const std::string& line : search([](const Case& c) { return c.dims[Axis::heads] >= 3; }).tried)
     CHECK(repro(parse_repro(line, test::ops()).what, attention()) == line);
 }
 
-TEST_CASE("shrink: another failure is not the same one") {
+TEST_CASE("shrink: failures of another kind do not count") {
   const Found f = search([](const Case&) { return true; },
                          [](Record& r) {
                            if (r.c.dims[Axis::seq_q] < 500) r.wrong = 0, r.reason = "wrote outside 'o': 2 bytes past its end";
@@ -116,7 +116,7 @@ TEST_CASE("shrink: another failure is not the same one") {
   CHECK(kind(Verdict::suspect, "proves nothing").empty());
 }
 
-TEST_CASE("shrink: a kernel that fails now and then, or with other bits, is racy") {
+TEST_CASE("shrink: a kernel that fails only sometimes, or whose runs differ, is racy") {
   int n = 0;
   CHECK(search([&](const Case&) { return ++n != 2; }).shrunk.label == "racy");
   n = 0;
@@ -136,7 +136,7 @@ TEST_CASE("shrink: a kernel that fails now and then, or with other bits, is racy
   CHECK(shrink(failed, attention(), kernel, always).label == "deterministic");
 }
 
-TEST_CASE("shrink: what was taken off is said") {
+TEST_CASE("shrink: the difference from the smaller case is told") {
   Case to = usual();
   to.dims[Axis::seq_q] = 129, to.attributes.erase("mask"), to.fill = "normal";
   CHECK(difference(usual(), to, attention()) == "seq_q=1000 mask=causal fill=uniform01");

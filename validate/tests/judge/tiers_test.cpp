@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aggregates and power, each with the fault planted that it is there for.
+// Aggregate checks and power find the planted faults that they are made for.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ using test::OwnedTensor;
 constexpr std::int64_t kRows = 128, kCols = 96;
 constexpr Hooks (*kNone)() = [] { return Hooks{.only_sums = true}; };
 
-// N(0, 1) in a dtype, each within 4 unit roundoffs, given by `answer`: outputs whose errors leave the bound much room.
+// The aggregate of normal values with a bound of 4 unit roundoffs, as `answer` gives them: most errors are far below the bound.
 Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t seed = 1) {
   std::vector<double> golden(kRows * kCols), bounds(golden.size());
   OwnedTensor got(dtype, {kRows, kCols});
@@ -28,7 +28,7 @@ Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t see
   for (std::size_t i = 0; i < golden.size(); ++i) {
     golden[i] = random::normal(seed, i);
     bounds[i] = 4 * u * std::fabs(golden[i]) + rounding_floor(dtype);
-    // What an intermediate rounding leaves: within 1.5 u, of either sign.
+    // The error of an intermediate rounding: within 1.5 u, of either sign.
     const double noise = 1.5 * u * golden[i] * (2 * random::uniform(seed + 1, i) - 1);
     got.set(static_cast<std::int64_t>(i), answer(dtype, golden[i] + noise));
   }
@@ -37,7 +37,7 @@ Aggregate judged(DType dtype, double (*answer)(DType, double), std::uint64_t see
   return aggregate(problem, kNone(), {}, got.get());
 }
 
-double nearest(DType, double v) { return v; }  // OwnedTensor rounds
+double nearest(DType, double v) { return v; }  // OwnedTensor rounds to nearest
 double truncated(DType t, double v) {
   const double r = round_to(t, v), spacing = std::ldexp(1.0, std::ilogb(v) + 1 - info(t).format.precision);
   return std::fabs(r) > std::fabs(v) ? r - std::copysign(spacing, v) : r;
@@ -47,14 +47,14 @@ double downwards(DType t, double v) {
   return r > v ? r - spacing : r;
 }
 double scaled(DType, double v) { return v * 1.0005; }
-// As large an error as the bound allows, of either sign.
+// Adds an error of 2.4 u, of either sign.
 double rough(DType t, double v) {
   return v * (1 + 2.4 * unit_roundoff(t) * random::sign(7, static_cast<std::uint64_t>(std::ilogb(v) + std::fabs(v) * 0x1p40)));
 }
 
 }  // namespace
 
-TEST_CASE("aggregate: errors of either sign pass; of one sign they do not, though each is within its bound", "[tiers]") {
+TEST_CASE("aggregate: errors of either sign pass, errors of one sign fail though each is within its bound", "[tiers]") {
   for (const DType dtype : {f16, bf16, f32})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       CAPTURE(name(dtype), seed);
@@ -70,14 +70,14 @@ TEST_CASE("aggregate: errors of either sign pass; of one sign they do not, thoug
   CHECK(aggregate_fault(judged(bf16, nearest), 1).empty());
 }
 
-TEST_CASE("aggregate: errors larger than rounding makes them are too many together", "[tiers]") {
+TEST_CASE("aggregate: larger errors have a larger rms, whose limit is below 1", "[tiers]") {
   const Aggregate a = judged(bf16, rough);
   CHECK(a.rms > judged(bf16, nearest).rms);
   CHECK(a.elements == kRows * kCols);
   CHECK(a.rms_limit < 1);
 }
 
-TEST_CASE("aggregate: fewer rows than the limit's deviations squared reject nothing", "[tiers]") {
+TEST_CASE("aggregate: fewer than lambda^2 rows reject nothing", "[tiers]") {
   std::vector<double> golden(30, 1.0), bounds(30, 1.0);
   OwnedTensor got(f32, {30, 1});
   for (std::int64_t i = 0; i < 30; ++i) got.set(i, 1.5);
@@ -88,7 +88,7 @@ TEST_CASE("aggregate: fewer rows than the limit's deviations squared reject noth
 
 namespace {
 
-// Rows of two answers, `low` and `high` of a spacing above 1 and above 3: all rows alike, as a norm of two columns is.
+// All rows have the same two answers, as in a norm of two columns: `low` of a spacing above 1, `high` of a spacing above 3.
 Aggregate of_two_answers(double low, double high, double (*answer)(DType, double)) {
   const double spacing = 2 * unit_roundoff(bf16);
   std::vector<double> golden, bounds;
@@ -105,13 +105,13 @@ Aggregate of_two_answers(double low, double high, double (*answer)(DType, double
 
 }  // namespace
 
-TEST_CASE("aggregate: answers that repeat have a rounding that repeats; a fault beside it still shows", "[tiers]") {
+TEST_CASE("aggregate: the rounding error of repeated answers passes, truncation of them fails", "[tiers]") {
   CHECK(of_two_answers(0.4, 0.3, nearest).within());
   CHECK(of_two_answers(0.49, 0.49, nearest).within());
   CHECK_FALSE(of_two_answers(0.9, 0.8, truncated).within());
 }
 
-TEST_CASE("aggregate: a step that depends on a few inputs may err with a sign, where it is rounded by declaration", "[tiers]") {
+TEST_CASE("aggregate: a step of few inputs may err with one sign if the kernel declares its rounding", "[tiers]") {
   std::vector<double> golden(kRows * kCols), bounds(golden.size());
   OwnedTensor got(bf16, {kRows, kCols});
   const double u = unit_roundoff(bf16);
@@ -129,11 +129,11 @@ TEST_CASE("aggregate: a step that depends on a few inputs may err with a sign, w
   CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
 }
 
-TEST_CASE("power: sound bounds reject every fault; a contract that excuses them is suspect", "[tiers]") {
+TEST_CASE("power: sound bounds reject every fault; a kernel that declares too much is suspect", "[tiers]") {
   const Op& op = *find_op("linear");
   Kernel sound = *find_kernel("linear", "naive"), lax = sound;
   sound.name = "sound", lax.name = "lax";
-  lax.numerics.accumulate = bf16;  // declares more than it does: nothing that it could do is wrong
+  lax.numerics.accumulate = bf16;  // declares so much that its bound allows nearly everything
   Case c;
   c.op = "linear", c.dtype = f16, c.seed = 3, c.attributes["bias"] = 1;
   c.dims[Axis::tokens] = 33, c.dims[Axis::hidden] = 64, c.dims[Axis::out] = 35;

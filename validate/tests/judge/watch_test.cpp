@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are broken by an order that is missing: the watch finds each in every order of the threads, whatever came out.
+// Kernels that lack a barrier or a wait.  The watch finds each in every order of the threads, even if the output is right.
 #include <fmt/format.h>
 
 #include <map>
@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// What a watched run ends with: the kind of the finding, or "none".
+// Runs a kernel watched and returns the kind of the finding, or "none".
 std::string found(const Kernel& k, const Case& c, simt::Order order) {
   const Op& op = *find_op(k.op);
   const std::vector<Placement> placements = place(op, c);
@@ -36,7 +36,7 @@ std::string found(const Kernel& k, const Case& c, simt::Order order) {
   } catch (const simt::Fault& fault) {
     kind = fault.finding().kind;
     INFO(fault.what());
-    // The line is the kernel's, or one that its room shares; a bad shuffle's is that of the reduction it was called for.
+    // The finding is in the kernel's file or one that its room shares; a bad shuffle's is in the reduction that shuffles.
     const std::string& file = fault.finding().file;
     const std::string own = kind == "bad_shuffle" ? std::string("cuda/core/reduce") : fmt::format("cuda/{}/", k.op);
     CHECK((file.find(k.name) != std::string::npos || file.find(own) != std::string::npos));
@@ -63,7 +63,7 @@ void expect(const char* kernel, const Case& c, const std::set<std::string>& kind
 
 }  // namespace
 
-TEST_CASE("missing barriers are races in three orders", "[watch]") {
+TEST_CASE("a missing barrier is a race in every order of threads", "[watch]") {
   expect("missing_second_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 300}}), {"shared_race"});
   expect(
       "missing_barrier",
@@ -73,10 +73,10 @@ TEST_CASE("missing barriers are races in three orders", "[watch]") {
       {"shared_race"});
   expect("missing_barrier", case_of("residual_rmsnorm", f16, {{Axis::rows, 3}, {Axis::cols, 1000}}), {"shared_race"});
   expect("missing_barrier", case_of("embedding", f16, {{Axis::tokens, 70}, {Axis::vocab, 40}, {Axis::hidden, 72}}),
-         {"shared_race", "uninitialised"});  // a reader that comes first takes what nobody wrote for an index
+         {"shared_race", "uninitialised"});  // a reader that comes first uses an index that was never written
 }
 
-TEST_CASE("missing waits touch bytes in flight in three orders", "[watch]") {
+TEST_CASE("a missing wait touches bytes in flight in every order of threads", "[watch]") {
   expect(
       "missing_wait",
       case_of(
@@ -92,7 +92,7 @@ TEST_CASE("missing waits touch bytes in flight in three orders", "[watch]") {
   expect("missing_async_wait", case_of("linear", f16, {{Axis::tokens, 20}, {Axis::hidden, 40}, {Axis::out, 16}}), {"in_flight"});
 }
 
-TEST_CASE("threads that leave before a barrier are found in three orders", "[watch]") {
+TEST_CASE("threads that return before a barrier are found in every order of threads", "[watch]") {
   expect("early_return_before_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 33}}),
          {"barrier_divergence", "bad_shuffle"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records, read back: times of other programs, what is compressed, what is damaged or none of ours.
+// Reading files of records: times of other programs, compressed files, damaged files, files of other kinds.
 #include "validate/records/record_file.hpp"
 
 #include <unistd.h>
@@ -45,7 +45,7 @@ RecordFile read(const std::vector<std::string>& lines) {
   return records_in(text, "a.jsonl");
 }
 
-// A file as long as this lives.
+// A temporary file, removed at the end.
 struct Stored {
   fs::path path = fs::temp_directory_path() / ("assay_records_" + std::to_string(::getpid()) + ".jsonl.gz");
   explicit Stored(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
@@ -65,7 +65,7 @@ std::string gzip(const std::string& text) {
   return out;
 }
 
-// What a reader says of a file that it refuses; empty: it took it.
+// The message with which a file is refused; empty if it is read.
 std::string refused(const std::function<void()>& read_it) {
   try {
     read_it();
@@ -80,7 +80,7 @@ std::string refused(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("record file: times of other programs are read, beside our rows") {
+TEST_CASE("record file: times of other programs are read, apart from our rows") {
   CHECK(violation(kTimed) == "");
   CHECK(violation(kLeftOut) == "");
   const RecordFile f = read({line_of(kBench), line_of(kTimed), line_of(kLeftOut)});
@@ -106,7 +106,7 @@ TEST_CASE("record file: times of other programs are read, beside our rows") {
   CHECK(t.time_us.n == 1000);
   CHECK(t.samples == Clusters{{410.5, 411.5}});
   CHECK(f.timings[1].left_out == "vLLM is not installed");
-  // What rested before each launch is another row, on either side.
+  // A rest before each launch makes it another row, in both kinds of record.
   std::string bench = kBench, timed = kTimed;
   for (std::string* text : {&bench, &timed}) text->insert(text->find('{') + 1, R"("rest_s": 0.01, )");
   CHECK(violation(timed) == "");
@@ -115,7 +115,7 @@ TEST_CASE("record file: times of other programs are read, beside our rows") {
   CHECK(rested.timings[0].shape == rested.rows[0].shape);
 }
 
-TEST_CASE("record file: a timing that says neither a time nor a reason, or both, is none") {
+TEST_CASE("record file: a timing has either a time or a reason for having none") {
   for (const char* key : {"op", "kernel", "dtype", "shape", "what", "source", "time_us"}) {
     CAPTURE(key);
     Json j = Json::parse(kTimed);
@@ -143,7 +143,7 @@ TEST_CASE("record file: a timing that says neither a time nor a reason, or both,
   CHECK(violation(with("/surprise", 1).dump()) != "");
 }
 
-TEST_CASE("record file: compare has no eye for times of other programs") {
+TEST_CASE("record file: compare ignores times of other programs") {
   const RecordFile ours = read({line_of(kBench)});
   Json slow = Json::parse(kTimed);
   slow["time_us"]["median"] = 9999;
@@ -157,7 +157,7 @@ TEST_CASE("record file: compare has no eye for times of other programs") {
   }
 }
 
-TEST_CASE("record file: what is compressed is read, and what is cut off or damaged is refused") {
+TEST_CASE("record file: a compressed file is read; one that is cut off or damaged is refused") {
   const std::string text = kHead + line_of(kBench) + "\n", packed = gzip(text);
   CHECK(packed.size() < text.size());
   CHECK(read_text_file(Stored(text).path) == text);
@@ -180,7 +180,7 @@ TEST_CASE("record file: what is compressed is read, and what is cut off or damag
   CHECK(outcomes_in(Stored(gzip(one)).path).size() == 1);
 }
 
-TEST_CASE("record file: what is none of ours is refused by file, line and what was expected") {
+TEST_CASE("record file: other files are refused with file, line and what was expected") {
   const std::string line = line_of(kBench);
   CHECK(refused(kHead + line.substr(0, 90)) == "'a.jsonl' line 2 is not a record: the file was cut off in the middle of it");
   CHECK(refused(kHead + line.substr(0, 90) + "\n") ==
@@ -195,7 +195,7 @@ TEST_CASE("record file: what is none of ours is refused by file, line and what w
         "'a.jsonl' line 1 is not a record: a field of it is missing or not of the kind that reports/schema.json gives it");
   CHECK(refused(kHead + kHead) == "'a.jsonl' line 2: a second run begins here");
   CHECK(refused("") == "'a.jsonl' holds no records");
-  // Every field of every kind of record, left out or of another kind: read, or refused in our words.
+  // A field of the wrong type in any record is read or refused, but never with the JSON library's message.
   std::ifstream corpus(ASSAY_DATASETS_DIR "/../validate/tests/fuzz/corpus/records/every_kind.jsonl");
   REQUIRE(corpus);
   std::size_t kinds = 0, said = 0;
@@ -217,7 +217,7 @@ TEST_CASE("record file: what is none of ours is refused by file, line and what w
   CHECK(said > 100);
 }
 
-TEST_CASE("record file: a failing case, how it was cut down, and the faults that were planted") {
+TEST_CASE("record file: a failing case, its shrunk case and the faults of power are read") {
   const RecordFile f = read(
       {R"({"record":"case","op":"softmax","kernel":"naive","dtype":"f16","verdict":"failed","reason":"err/bound 12","wrong":2,)"
        R"("worst":{"tensor":"y","index":[3,7],"got":"nan","golden":0.5,"bound":1e-3,"tile":"first of row tile 1"},)"

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own, gone at the end.
+// A temporary folder, removed at the end.
 class Folder {
  public:
   Folder() {
@@ -40,7 +40,7 @@ class Folder {
   fs::path path_;
 };
 
-// No file may grow beyond `bytes`, as on a full disk.
+// Lets no file grow beyond `bytes`, as on a full disk.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -83,8 +83,8 @@ Record record(Verdict v, std::string reason = {}) {
   return r;
 }
 
-// A reader of XML as far as well-formedness goes: tags balanced, attributes quoted, entities known, no bare & or <, and
-// every character one that XML 1.0 has.  Returns the tags opened, or what is wrong.
+// Checks that XML is well-formed: tags balanced, attributes quoted, entities known, no bare & or <, no control characters.
+// Returns what is wrong, or empty; counts the tags in `elements`.
 std::string malformed(std::string_view xml, int* elements = nullptr) {
   std::vector<std::string> open;
   const auto entity = [&](std::size_t& i) {
@@ -215,12 +215,12 @@ TEST_CASE("record: JUnit is well-formed whatever a record says") {
   CHECK(elements == 2 + 7 + 6);  // testsuites, one suite, its cases, and what each but the passed one says
   CHECK(xml.find("tests=\"7\" failures=\"4\"") != std::string::npos);
   CHECK(xml.find("skipped=\"2\"") != std::string::npos);
-  // The reader does find what is wrong.
+  // malformed() finds each kind of violation.
   for (const char* bad : {"<a>", "</a>", "<a></b>", "<a b=\"<\"/>", "<a b=c/>", "<a>&</a>", "<a b=\"&x;\"/>", "<a>\x01</a>"})
     CHECK_FALSE(malformed(bad).empty());
 }
 
-TEST_CASE("record: a record of bytes that are not UTF-8 is written all the same") {
+TEST_CASE("record: a record whose reason is not UTF-8 is still written") {
   const std::string bytes = "killed: \xff\xfe\xc3(";
   const auto j = nlohmann::json::parse(to_json(record(Verdict::crashed, bytes)));
   CHECK(j.at("reason").get<std::string>().find("killed: ") == 0);

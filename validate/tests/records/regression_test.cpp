@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare on records: what counts as a regression, what cannot be decided, and why.
+// `compare` on records: what is a regression, and what is inconclusive and why.
 #include "validate/records/regression.hpp"
 
 #include <limits>
@@ -67,7 +67,7 @@ TEST_CASE("compare: FASTER, SLOWER, SAME and INCONCLUSIVE, worst first") {
   CHECK(of(base, base).gate_holds());
 }
 
-TEST_CASE("compare: no decision between devices, nor without samples") {
+TEST_CASE("compare: times of different devices, or without samples, are INCONCLUSIVE") {
   RecordFile base = file({timed("a", 100)}), now = file({timed("a", 200)});
   now.device = "another card";
   CHECK(of(base, now).count(Change::inconclusive) == 1);
@@ -75,7 +75,7 @@ TEST_CASE("compare: no decision between devices, nor without samples") {
   CHECK(of(file({timed("a", 100, 0)}), base).times[0].why == "no samples were kept");
 }
 
-TEST_CASE("compare: correctness comes first, and alone holds the gate") {
+TEST_CASE("compare: a regression of correctness alone fails the gate") {
   const RecordFile base = file({}, {judged("passed", 0.4)});
   CHECK(of(base, file({}, {judged("passed", 0.6)})).regressions.empty());
   const auto regressed = [&](const JudgedCase& is) {
@@ -90,17 +90,17 @@ TEST_CASE("compare: correctness comes first, and alone holds the gate") {
   JudgedCase unsteady = judged("passed", 0.4);
   unsteady.deterministic = false;
   CHECK(regressed(unsteady).find("same bits") != std::string::npos);
-  // What failed before is no regression.
+  // A case that failed before is not a regression.
   CHECK(of(file({}, {judged("failed", 41)}), file({}, {judged("failed", 50)})).regressions.empty());
 }
 
-TEST_CASE("compare: a margin is its kernel's worst over what both files have") {
+TEST_CASE("compare: a kernel's margin is its worst over the cases of both files") {
   const RecordFile base = file({}, {judged("passed", 0.8, "one"), judged("passed", 0.1, "two")});
   CHECK(of(base, file({}, {judged("passed", 0.8, "one"), judged("passed", 0.7, "two")})).regressions.empty());
   CHECK(of(base, file({}, {judged("passed", 0.7, "two")})).regressions.size() == 1);
 }
 
-TEST_CASE("compare: outputs after the timing, and rows that are left out") {
+TEST_CASE("compare: a larger margin after timing and a row that is left out are regressions") {
   RecordFile base = file({timed("a", 100)}), now = base;
   now.rows[0].margin = 0.61;
   CHECK(of(base, now).regressions.size() == 1);
@@ -114,7 +114,7 @@ TEST_CASE("compare: outputs after the timing, and rows that are left out") {
   CHECK_THROWS_AS(of(file({timed("x", 1)}), file({timed("y", 1)})), BadInput);
 }
 
-TEST_CASE("compare: a calibration finds no alarm in equal processes, and one that changes half-way") {
+TEST_CASE("compare: a calibration of equal processes has no false alarm and needs four processes") {
   const Calibration quiet = calibrate(file({timed("a", 100, 12), timed("b", 30, 12)}), {});
   CHECK(quiet.processes == 6);
   CHECK(quiet.changes[static_cast<int>(Change::same)] == quiet.rows * quiet.splits);

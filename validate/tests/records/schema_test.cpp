@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records against reports/schema.json.
+// Checks records against reports/schema.json.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -59,7 +59,7 @@ const char* const kResources = R"([{"function":"rows_room::norm<__half, 8>","reg
 
 }  // namespace
 
-TEST_CASE("schema: records, full and bare, are what it says") {
+TEST_CASE("schema: full and bare records conform") {
   CHECK(violation(to_json(full_record())) == "");
   CHECK(violation(to_json(Record{.backend = "cuda", .c = {}, .worst = {}, .cost = {}})) == "");
   for (int v = 0; v < 7; ++v) {
@@ -120,7 +120,7 @@ TEST_CASE("schema: records, full and bare, are what it says") {
   CHECK(violation(to_json(head)) == "");
 }
 
-TEST_CASE("schema: every field of a record is held to it") {
+TEST_CASE("schema: every field of a record is checked") {
   const Json good = Json::parse(to_json(full_record()));
   for (const auto& [key, value] : good.items()) {
     CAPTURE(key);
@@ -181,7 +181,7 @@ TEST_CASE("schema: every field of a record is held to it") {
   CHECK(violation(bench.dump()) != "");
 }
 
-TEST_CASE("schema: the axes, dtypes and verdicts are the project's") {
+TEST_CASE("schema: its axes, dtypes and verdicts are those of the code") {
   const Json& defs = schema().at("$defs");
   std::vector<std::string> axes, dtypes, verdicts;
   for (const AxisInfo& a : kAxes) axes.emplace_back(a.name);
@@ -196,8 +196,8 @@ TEST_CASE("schema: the axes, dtypes and verdicts are the project's") {
   CHECK(defs.at("run").at("properties").at("schema").at("const") == kSchemaVersion);
 }
 
-// ctest runs the command first and names the folder of what it wrote.
-TEST_CASE("schema: every line that the command wrote is what it says", "[recorded]") {
+// ctest runs the command first and names the folder with its records.
+TEST_CASE("schema: every line that the command wrote conforms", "[recorded]") {
   const char* folder = std::getenv("ASSAY_RECORDS");
   if (!folder) return;
   int files = 0;

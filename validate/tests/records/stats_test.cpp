@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics, against values worked out by hand or by counting; then the rule of compare, on synthetic times whose truth
-// is known.
+// Checks the statistics by values worked out by hand or by counting, and the rule of `compare` by synthetic times with a known
+// difference.
 #include "validate/records/stats.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double counted_p(const std::vector<double>& a, const std::vector<double>& b) {
   return static_cast<double>(as_far) / ways;
 }
 
-// Times as an H200 gives them: 0.5 % from launch to launch with a tail upwards, 0.3 % from process to process, steps of 32 ns.
+// Times like an H200's: 0.5 % from launch to launch with an upper tail, 0.3 % from process to process, steps of 32 ns.
 struct SlowedClock {
   std::mt19937_64 bits;
   double of_launch = 0.005, of_process = 0.003;
@@ -60,7 +60,7 @@ struct SlowedClock {
 struct Tried {
   int alarms = 0, slower = 0, faster = 0, inconclusive = 0, rows = 0;
 };
-// Rows against themselves times `factor`, 100 of them a comparison, as a suite of kernels would be.
+// Compares rows with the same rows times `factor`, 100 in a comparison, as in a suite of kernels.
 Tried tried(double factor, int comparisons, std::uint64_t seed, double us = 100, double of_process = 0.003) {
   SlowedClock clock{std::mt19937_64(seed), 0.005, of_process};
   Tried t;
@@ -106,7 +106,7 @@ TEST_CASE("stats: Student's distribution") {
   CHECK(student_two_sided(3, 1e7) == Approx(std::erfc(3 / std::sqrt(2.0))).epsilon(1e-5));
 }
 
-TEST_CASE("stats: Mann and Whitney's p is near the one counted, with ties and without") {
+TEST_CASE("stats: Mann and Whitney's p is near the exact one, with ties and without") {
   const std::vector<std::pair<std::vector<double>, std::vector<double>>> sides{
       {{1, 2, 3, 4, 5, 6, 7, 8}, {5.5, 6.5, 7.5, 8.5, 9, 10, 11, 12}},
       {{1, 1, 2, 2, 3, 3, 4, 4}, {2, 3, 3, 4, 4, 5, 5, 5}},
@@ -122,8 +122,8 @@ TEST_CASE("stats: Mann and Whitney's p is near the one counted, with ties and wi
   CHECK(mann_whitney(std::vector<double>{}, std::vector<double>{1}) == 1);
 }
 
-TEST_CASE("stats: samples of a process that are alike do not count as many") {
-  // Two processes a side, 100 launches each: what differs is the process, and two of each prove nothing.
+TEST_CASE("stats: equal samples of one process do not count as independent") {
+  // Two processes on each side with 100 launches each.  Only the processes differ, and two are too few to prove anything.
   Clusters a, b;
   for (double at : {10.0, 10.5}) a.emplace_back(100, at);
   for (double at : {10.4, 10.9}) b.emplace_back(100, at);
@@ -131,7 +131,7 @@ TEST_CASE("stats: samples of a process that are alike do not count as many") {
   CHECK(mann_whitney(a, b) > 0.05);
 }
 
-TEST_CASE("stats: p under no difference is uniform, with processes that differ") {
+TEST_CASE("stats: without a difference small p are no more frequent than they say, though processes differ") {
   SlowedClock clock{std::mt19937_64(11), 0.005, 0.005};
   std::vector<double> p;
   for (int i = 0; i < 1000; ++i) p.push_back(mann_whitney(clock.row(50).samples, clock.row(50).samples));
@@ -151,7 +151,7 @@ TEST_CASE("stats: Benjamini and Hochberg") {
   CHECK(false_discovery_rates({1, 1})[0] == 1);
 }
 
-TEST_CASE("stats: the interval of a ratio holds it as often as it says, and repeats") {
+TEST_CASE("stats: the interval of a ratio holds it about as often as it says, and repeats with its seed") {
   SlowedClock clock{std::mt19937_64(3)};
   int held = 0;
   for (int i = 0; i < 200; ++i) {
@@ -163,7 +163,7 @@ TEST_CASE("stats: the interval of a ratio holds it as often as it says, and repe
   CHECK(held >= 170);  // six clusters a side: a percentile interval is a little narrow, 0.85 at least
 }
 
-TEST_CASE("compare: the same program is SAME: at most 1 % false alarms") {
+TEST_CASE("compare: a program against itself has at most 1 % false alarms") {
   const Tried t = tried(1, 10, 1);
   CHECK(t.rows == 1000);
   CHECK(t.alarms <= t.rows / 100);

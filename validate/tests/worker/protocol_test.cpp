@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What judge and worker tell each other arrives as it was sent.
+// Orders and replies are read as they were written.
 #include "validate/worker/protocol.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ Order order_of_line(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("protocol: an order arrives as it was sent, whatever the op") {
+TEST_CASE("protocol: an order is read as it was written, whatever the op") {
   for (const char* line :
        {"layernorm_residual f16 rows=3 cols=257 layout=offset2 seed=7", "softmax bf16 rows=2 cols=9 layout=padded seed=1",
         "attention_forward f32 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal seed=1",
@@ -62,7 +62,7 @@ TEST_CASE("protocol: an order arrives as it was sent, whatever the op") {
   }
 }
 
-TEST_CASE("protocol: an attribute arrives to the bit, a choice as its word") {
+TEST_CASE("protocol: an attribute keeps its bits, a choice is sent as its word") {
   Order o = order_of_line("attention_forward f32 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal seed=1");
   CHECK(std::get<std::string>(o.attributes.at("mask")) == "causal");
   o.attributes = {{"epsilon", 1e-6}, {"scale", 0.1}, {"least", 5e-324}, {"negative zero", -0.0}, {"word", "no number"}};
@@ -71,7 +71,7 @@ TEST_CASE("protocol: an attribute arrives to the bit, a choice as its word") {
   CHECK(std::signbit(std::get<double>(p.attributes.at("negative zero"))));
 }
 
-TEST_CASE("protocol: an order that leaves its memory, or that another version wrote, is refused") {
+TEST_CASE("protocol: an order that leaves its memory or has another version is refused") {
   const Order sound = order_of_line("softmax f16 rows=3 cols=65 seed=1");
   CHECK_NOTHROW(order_from(to_text(sound)));
   const auto refused = [&](auto&& spoil) {
@@ -94,7 +94,7 @@ TEST_CASE("protocol: an order that leaves its memory, or that another version wr
   CHECK_THROWS(order_from(text));
 }
 
-TEST_CASE("protocol: the messages that docs/worker-protocol.md shows are messages") {
+TEST_CASE("protocol: the messages in docs/worker-protocol.md are valid") {
   std::ifstream page(std::string(ASSAY_DATASETS_DIR) + "/../docs/worker-protocol.md");
   std::vector<std::string> blocks;
   bool inside = false;
@@ -109,7 +109,7 @@ TEST_CASE("protocol: the messages that docs/worker-protocol.md shows are message
   CHECK(parsed(to_text(reply_from(blocks[1]))) == parsed(blocks[1]));
 }
 
-TEST_CASE("protocol: a reply arrives as it was sent") {
+TEST_CASE("protocol: a reply is read as it was written") {
   for (const Reply::Status status :
        {Reply::Status::done, Reply::Status::unsupported, Reply::Status::skipped, Reply::Status::failed}) {
     Reply r{.id = 7,
@@ -140,13 +140,13 @@ TEST_CASE("protocol: a reply arrives as it was sent") {
   }
 }
 
-TEST_CASE("protocol: a message of bytes that are not UTF-8 does not lose the reply") {
+TEST_CASE("protocol: a message that is not UTF-8 does not lose the reply") {
   const Reply s = reply_from(to_text(Reply{.id = 1, .status = Reply::Status::failed, .message = "bytes \xff\xc3("}));
   CHECK(s.id == 1);
   CHECK(s.message.rfind("bytes ", 0) == 0);
 }
 
-TEST_CASE("protocol: half an order is refused, not guessed") {
+TEST_CASE("protocol: an incomplete order is refused") {
   const std::string text = to_text(order_of_line("add f32 rows=2 cols=4 seed=1"));
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, text.size() / 2, text.size() - 1})
     CHECK_THROWS(order_from(text.substr(0, n)));
