@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The script that judges records: reports/traffic.py.  The first argument is the binaries' folder.
+# Tests reports/traffic.py, which judges records.  The first argument is the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 command -v python3 >/dev/null || exit 77
 export PYTHONDONTWRITEBYTECODE=1
@@ -30,7 +30,7 @@ holds "what arithmetic limits" "$out" "(the arithmetic limits it)"
 lacks "what the cache keeps in part" "$out" "softmax/little"
 exits 1 "${traffic[@]}" moved.jsonl --within 0.04
 holds "$called" "$out" "2 rows judged, 1 beyond 4 % of the formula"
-# A planted wrong record: a tenth too much, a tenth too little; and the latest of a row is the one that counts.
+# A record with a tenth too much or too little is found, and only the latest record of a row counts.
 for planted in 240000000 160000000; do
   { cat moved.jsonl; dram block_row copy 400000000 200000000 $planted; } >wrong.jsonl
   exits 1 "${traffic[@]}" wrong.jsonl

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that attack what runs them cost their own verdicts and nothing else.
+# A kernel that attacks its worker or the judge fails alone: other kernels of the run pass.
 #   hostile_test.sh BINARIES [simt|cuda]
 source "$(dirname "$0")/../checks.sh"
 backend=${2:-simt}
 on() { [[ $backend == "$1" ]]; }
 op=layernorm_residual
 sound=$(cd "$sources/cuda/$op" && ls -- *.cu | sed '/^baseline_/d; s/[.]cu$//')
-# What never answers.  The sound kernels of the same run answer in a fraction of a second.
+# Kernels that never answer.  The sound kernels of the same run answer in a fraction of a second.
 hanging=(loops_forever stops_itself leaves_a_child spins)
 hang=20
 on cuda && hanging+=(gpu_leaves_a_loop gpu_exits_with_a_loop) && hang=60  # a worker's first order waits for its CUDA context
 others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}")")
 
-# attacked FILE FLAG...: a run whose records go there.
+# attacked FILE FLAG...: a run with its records in FILE.
 attacked() {
   file=$1
   shift
@@ -25,7 +25,7 @@ attacked() {
 }
 names() { tr -s ' \n' , <<<"$*" | sed 's/,$//'; }
 
-# expect KERNEL VERDICT REASON: of every one of its cases.
+# expect KERNEL VERDICT REASON: every case of the kernel has this verdict and a reason that contains REASON.
 expect() {
   local seen
   seen=$(grep "\"kernel\":\"$1\"" "$file" | grep -o '"verdict":"[a-z]*"\(,"reason":"[^"]*"\)\?' | sort -u)
@@ -33,20 +33,20 @@ expect() {
   holds "verdict of $1" "$seen" "\"verdict\":\"$2\""
   holds "reason of $1" "$seen" "$3"
 }
-# verdicts KERNEL VERDICT...: each of its cases has one of these.
+# verdicts KERNEL VERDICT...: every case of the kernel has one of these verdicts.
 verdicts() {
   local kernel=$1 seen
   shift
   seen=$(grep "\"kernel\":\"$kernel\"" "$file" | grep -o '"verdict":"[a-z]*"' | sed 's/.*:"//; s/"//' | sort -u | tr '\n' ' ')
   same "verdicts of $kernel" "$*" "$(for v in $seen; do [[ " $* " == *" $v "* ]] && echo "$*" || echo "$v"; done | sort -u | tr '\n' ' ' | sed 's/ $//')"
 }
-# Whatever else is judged in the same run.
+# The sound kernels of the same run pass.
 sound_pass() {
   local kernel
   for kernel in $sound; do expect "$kernel" passed ""; done
 }
 
-# --- what ends its worker, or answers
+# --- kernels that end their worker, or answer
 attacked crashes.jsonl --shard 1/6 --timeout $hangs --kernel "$(names $others)"
 # On the host: the worker's own process.
 expect writes_null crashed "signal 11"
@@ -61,7 +61,7 @@ expect forges_a_reply crashed "answered another order"
 expect throws_noise failed "loud"
 expect prints passed ""
 expect lacks_a_library skipped "libnowhere is missing: no such file"
-# The allocation may also be refused where nothing catches it.
+# Not every case must have this reason: where nothing catches std::bad_alloc, the worker dies.
 memory=$(grep '"kernel":"allocates_forever"' "$file")
 holds "reason of allocates_forever" "$memory" "asked for more memory than a worker may have"
 # On the device.
@@ -78,7 +78,7 @@ else
 fi
 sound_pass
 
-# --- what never answers: all of it at once
+# --- kernels that never answer, all at once
 attacked hangs.jsonl --shard 1/18 --timeout $hang --jobs 16 --kernel "$(names "${hanging[@]}" $sound)"
 for kernel in "${hanging[@]}"; do
   if [[ $kernel == gpu_exits_with_a_loop ]]; then verdicts $kernel crashed timeout
@@ -86,11 +86,11 @@ for kernel in "${hanging[@]}"; do
 done
 sound_pass
 
-# --- one case
+# --- single cases
 call "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 fill=nan_in_row"
 holds "$called" "$out" "unsupported: declares finite inputs"
 works "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 layout=padded"
-# A crash and a hang are made smaller, too.
+# Crashes and hangs are shrunk too.
 call "$bin/validate-hostile" replay --backend $backend --timeout $hangs --shrink $hangs "$op/writes_null f16 rows=9 cols=33 fill=ramp"
 holds "$called" "$out" "$op/writes_null f16 rows=1 cols=1 seed=0"
 holds "$called" "$out" "label          deterministic"
