@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A right answer by the plainest means, so that what else a hostile kernel does is all that can be held against it; and the ways
-// to misbehave on the device that several of them use.
+// Gives the right answer by the plainest means, so that a hostile kernel fails only for its misbehaviour; and the ways to
+// misbehave on the device that several kernels share.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace assay::ASSAY_FLAVOUR {
 
-// One thread a row, in double.  kThroughSt: whether it stores as a kernel here does, or as one of elsewhere.
+// One thread per row, in double.  kThroughSt: whether it stores through st(), or by plain assignment.
 template <class T, bool kThroughSt>
 __global__ void answer_rows(const T* x, const T* residual, const T* gamma, const T* beta, T* y, std::int64_t rows,
                             std::int64_t cols, std::int64_t x_stride, std::int64_t residual_stride, std::int64_t y_stride,
@@ -42,7 +42,7 @@ void answer(const layernorm_residual::Args& a, const Launch& l) {
   });
 }
 
-// Templates, so that the files that do not use them have no code of them.
+// These are templates, so that files that do not use them contain no code for them.
 template <class Int>
 __global__ void spin(Int from) {
   for (volatile Int forever = from; forever;) {

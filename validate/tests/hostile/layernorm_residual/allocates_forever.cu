@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOSTILE: takes memory until there is none.  Untouched, so that it costs the machine of the test nothing.
+// HOSTILE: allocates memory until there is none.  It touches none of it, so that the test's machine is spared.
 // Expected: failed: asked for more memory than a worker may have.
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOSTILE: writes past the end of a block of the heap, over the size of the next one, and gives that back.
-// Expected: crashed, by whatever notices.
+// HOSTILE: writes past the end of a block of the heap, over the size of the next one, and frees that.
+// Expected: crashed, whoever notices it first.
 #include <cstdlib>
 
 #include "validate/tests/hostile/plain.hpp"
@@ -14,7 +14,7 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   char* volatile block = static_cast<char*>(std::malloc(24));
   char* volatile next = static_cast<char*>(std::malloc(24));
   if (next < block || next - block > 4096) std::abort();  // the heap lies otherwise here
-  // Volatile: a compiler leaves out what is written to a block that is about to be given back.
+  // Volatile, since a compiler leaves out writes to a block that is about to be freed.
   for (volatile char* p = block; p < next + 24; ++p) *p = 0x41;
   std::free(next);
   std::free(block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOSTILE: exits by way of the handlers that its process has registered, with a code that says failure.
+// HOSTILE: calls std::exit, which runs the process's exit handlers, with a code that says failure.
 // Expected: crashed: exited with code 3.
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOSTILE: an illegal address whose error it asks for and drops, as if nothing had been.
-// Expected: failed: the context stays broken, and the next call says so.
+// HOSTILE: accesses an illegal address, then reads the CUDA error and ignores it.
+// Expected: failed: the context stays broken, and the next call reports that.
 #include <cuda_runtime.h>
 
 #include "validate/tests/hostile/plain.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: stores its output with a plain assignment, which the simulated machine does not see.
-// Expected: passed; under --watch unsupported, for what nobody saw being written cannot be watched.
+// Expected: passed; with --watch unsupported, since the watch does not see its stores.
 #include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, stores_plainly) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOSTILE: declares that it takes no NaN and no infinity, and traps where it is given one.
-// Expected: unsupported there and never launched, whatever lies between the rows.
+// HOSTILE: declares finite inputs, and traps on a NaN or an infinity.
+// Expected: unsupported and never launched on such inputs; NaN in the gaps between rows does not count.
 #include "validate/tests/hostile/plain.hpp"
 
 namespace assay::ROOM(layernorm_residual, takes_finite) {
