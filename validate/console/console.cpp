@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 std::size_t width_of(int fd) {
-  constexpr std::size_t kUsual = 80;  // of lines that go to a file or a pipe
+  constexpr std::size_t kUsual = 80;  // for files and pipes
   winsize size{};
   const bool known = ::isatty(fd) && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : kUsual;
@@ -32,12 +32,12 @@ void clear_line() {
 
 void show_line(const std::string& what) {
   if (!::isatty(STDERR_FILENO)) return;
-  // Note: a line as wide as the terminal would wrap on some of them.
+  // Note: on some terminals a line of the full width wraps.
   fmt::print(stderr, "\r{}\033[K", cut("  " + what, width_of(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
 
-// What tells a failure from another one of the same kernel.
+// Failures of a kernel with equal reasons count as alike.
 std::string reason_of(const Record& r) {
   return can_shrink(r) ? failure_kind(r) : fmt::format("{}: {}", name(r.verdict), r.reason);
 }
@@ -66,7 +66,7 @@ std::string cut(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (width == 0) return "";
   std::size_t end = width - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no half of a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // never splits a UTF-8 character
   return text.substr(0, end) + "…";
 }
 
@@ -223,10 +223,10 @@ void Console::table() const {
   std::size_t op = 2, kernel = 6, at = 2;
   for (const Row& r : rows_)
     op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
-  // What the other columns and the spaces between them leave to `at`.
+  // The other columns take `others`, spaces included; `at` gets the rest.
   const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + (each_case_ ? 9 : 5) + 2 + 9 + 2 + 2 + 7;
   const std::size_t width = stdout_width();
-  if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // where it is one of the figures it is whole
+  if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // a line per case keeps it whole
   if (rows_.empty()) return;
   fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel,
              each_case_ ? "max error" : "cases", cut("at", at), at, "time");

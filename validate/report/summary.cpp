@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that a report begins with, and how each op stands against the best other.
+// Computes the numbers that a report begins with, and each op's ratios to the best other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ Figure standing_figure(const Report& report) {
 }
 
 Figure limit_figure(const Report& report) {
-  std::map<std::string, double> best;  // of each problem, the fastest right kernel of ours
+  std::map<std::string, double> best;  // largest share of the limit of our right kernels, by problem
   for (const ReportRow& r : report.rows)
     if (is_own(r.row->kernel) && r.row->right()) {
       double& share = best[r.row->op + " " + r.row->dtype + " " + r.row->shape];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of verdicts and times.
+// Makes the report's tables of verdicts and times, and the number formats of all tables.
 #include "validate/report/tables.hpp"
 
 #include <fmt/format.h>
@@ -268,7 +268,7 @@ void drop_empty_columns(Table& t) {
 
 }  // namespace
 
-// Note: what is within its bound is not rounded up to it.
+// Note: a margin below 1 must not be rounded to 1.
 std::string margin_text(double v) {
   if (!std::isfinite(v)) return "wrong";
   return v < 1 && v > 0.999 ? fmt::format("{:.4f}", std::min(v, 0.9999)) : fmt::format("{:.3g}", v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of what was counted, and of the machine and the files.
+// Makes the report's tables of traffic, resources, profiles and runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 std::string whole(double v) { return v < 0 ? "" : fmt::format("{:.0f}", v); }
 
-// Bytes of ours, with those of the unfused pipeline and what is saved as small print.
+// Our bytes, with the unfused kernel's and the share saved in small print.
 Cell beside(std::optional<double> ours, std::optional<double> unfused) {
   if (!ours) return {};
   Cell cell{megabytes(*ours)};
