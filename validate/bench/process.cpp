@@ -90,7 +90,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
-    throw std::runtime_error("this build places the tensors otherwise");
+    throw std::runtime_error("this build lays out the tensors differently");
   const SharedMemory inputs = opened(order.at("inputs"), packing.input_bytes, false);
   const SharedMemory outputs = opened(order.at("outputs"), packing.output_bytes, true);
   LocalTimer timer(backend);
@@ -167,9 +167,9 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   const Json j = Json::parse(hello, nullptr, false);
   if (!j.is_object() || j.value("timer", 0) != kProtocol) {
     const std::string why =
-        j.is_object() ? j.value("error", "it speaks another protocol") : "it does not answer as this program does";
+        j.is_object() ? j.value("error", "it speaks another protocol") : "it is no validate";
     end();
-    throw BadInput(fmt::format("'{}' cannot time for this one: {}", program, why));
+    throw BadInput(fmt::format("'{}' cannot be used for timing: {}", program, why));
   }
   commit_ = j.at("commit"), build_ = j.at("build");
 }

@@ -90,7 +90,7 @@ class RowList {
       row.c = parse_repro(line, shapes_).what;
       for (std::size_t i = 0; i < op.tensors.size(); ++i)
         if (lies_over(op, row.c, i))
-          throw BadInput(fmt::format("{}: bench launches again and again, so '{}' cannot lie over '{}'", entry.shape,
+          throw BadInput(fmt::format("{}: bench launches a kernel many times, so '{}' cannot overwrite '{}'", entry.shape,
                                      op.tensors[i].name, op.tensors[i].options.over));
       const std::string why_not = on_gpu_ ? too_large(op, row.c, available_memory()) : "";
       if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
@@ -129,13 +129,13 @@ void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchF
       if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end() || !has_asked(op, flags)) continue;
       rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
     }
-  if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it is of that op, dtype and kernel", flags.suite));
+  if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it has that op, dtype and kernel", flags.suite));
 }
 
 }  // namespace
 
 std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu) {
-  if (!flags.suite.empty() && !flags.shapes.empty()) throw BadInput("--suite and --shape: one of them says what is timed");
+  if (!flags.suite.empty() && !flags.shapes.empty()) throw BadInput("--suite and --shape exclude each other");
   const std::vector<const Op*> chosen = chosen_ops(flags);
   RowList rows(flags, on_gpu);
   if (!flags.suite.empty()) add_suite(rows, chosen, flags);

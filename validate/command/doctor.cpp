@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// doctor: what this machine can do, and what is missing.
+// doctor: prints the machine, the backends, the vendors' libraries and the datasets, and what is missing of them.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-// "works", or what is wrong with it.
+// "works", or what is wrong with the backend.
 std::string state_of(const BackendInfo& b) {
   if (!b.unavailable.empty()) return "not usable: " + b.unavailable;
   try {

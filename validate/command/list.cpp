@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// list: what there is, as a table or as a JSON document.
+// list: prints ops, kernels, cases or backends, as a table or as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ int list_kernels(const Selection& s, bool json) {
                    {"backends", words_of(backends_of(k))},
                    {"idea", idea_of(k.about)}});
   }
-  if (rows.empty()) throw BadInput("no kernel is left by these flags  (validate list kernels)");
+  if (rows.empty()) throw BadInput("these flags select no kernel  (validate list kernels)");
   document["kernels"] = std::move(all);
   if (json) print_document(document);
   else print_table({"op", "kernel", "dtypes", "backends", "idea"}, rows, "lllll");
@@ -120,7 +120,7 @@ int list_backends(bool json) {
 
 }  // namespace
 
-// Note: what a driver says of itself need not be UTF-8.
+// Note: a driver's own text, like a device's name, need not be UTF-8, so bad bytes are replaced.
 void print_document(const nlohmann::ordered_json& j) {
   fmt::print("{}\n", j.dump(2, ' ', false, Json::error_handler_t::replace));
 }

@@ -19,7 +19,7 @@ struct MachineState {
   std::vector<std::string> throttle;  // reasons that slow a kernel down
 };
 
-// Where a document's table has the row: its words and numbers as it gave them.
+// The row's place in a published table, with the words and numbers published there.
 struct SuitePlace {
   std::string name, table, label;
   std::vector<std::pair<std::string, std::string>> reported;

@@ -11,7 +11,7 @@ namespace assay {
 // The whole file, decompressed where it begins as gzip does.  Throws BadInput where it cannot be read or ends too soon.
 std::string read_text_file(const std::string& path);
 
-using RecordJson = nlohmann::ordered_json;  // a document's words stay in its order
+using RecordJson = nlohmann::ordered_json;  // keeps the order of keys
 
 // Hands every line over, as it is and as an object.  Throws BadInput, which names the file and the line, where one is no object,
 // and where `take` finds a field missing or of the wrong kind or throws BadInput itself.
