@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of `validate bench`: its rows, its timing on a GPU and its byte counts on simt.  validate/command/bench.cpp calls it.
+// The rows of `validate bench`, their timing on a GPU and their byte counts on simt; for validate/command/bench.cpp.
 #pragma once
 
 #include <algorithm>
@@ -51,12 +51,12 @@ struct BenchFlags {
   double seconds = 0.3;  // timing each row takes, summed over all processes
   bool times_only = false;
   bool sites = false;       // count bytes by source line too
-    bool memory = false;      // only allocate and report device memory; no kernel runs
-    bool once = false;        // only launch each kernel once, for a profiler
-    bool dram = false;        // count DRAM bytes with the hardware's counters
-    bool resources = false;   // print registers, shared memory and occupancy of each function
-    int processes = 6;        // processes that time each row
-    std::string ab, ab_json;  // path of another build's program, timed in turns; the file for its records
+  bool memory = false;      // only allocate and report device memory; no kernel runs
+  bool once = false;        // only launch each kernel once, for a profiler
+  bool dram = false;        // count DRAM bytes with the hardware's counters
+  bool resources = false;   // print registers, shared memory and occupancy of each function
+  int processes = 6;        // processes that time each row
+  std::string ab, ab_json;  // path of another build's program, timed in turns; the file for its records
 };
 
 struct BenchOut {
@@ -108,20 +108,19 @@ struct BenchTimers {
   std::unique_ptr<RowTimer> counter;
 };
 
-// Times the kernels of one row in every process, where they are interleaved.  Then runs each at addresses that no launch has used,
-// judges that output, prints and writes.  Returns whether every output was right and every rate below the device's peak.
+// Times the kernels of one row in every process, where they are interleaved.  Then runs each at addresses that no launch has
+// used, judges that output, prints and writes.  Returns whether every output was right and every rate below the device's peak.
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out);
 
-// S = 1 / (1 + (t - t_limit) / (t_base - t_limit)): 0.5 at the baseline, 1 at the limit; NaN if the baseline is at the limit or below.
+// 1 / (1 + (t - t_limit) / (t_base - t_limit)): 0.5 at the baseline, 1 at the limit; NaN if the baseline is not above the limit.
 double bench_score(double us, double baseline_us, double limit_us);
-// Says why a time is impossible: its rate exceeds the device's peak (0: unknown).  Empty: it is possible.
+// Why a time is impossible: its rate exceeds the device's peak (0: unknown).  Empty: it is possible.
 std::string bench_impossible(const Cost& cost, double us, double peak_bytes, double peak_flops);
 
 // The case with its axes cut down to what simt runs in reasonable time.
 Case bench_reduced(const Op& op, const Case& c);
-// Counts the bytes that each kernel moves on simt at that size and prints them beside the contract's formula.  Returns whether every
-// output was right.
+// Counts each kernel's bytes on simt and prints them beside the formula's.  Returns whether every output was right.
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
 // Allocates the tensors and the workspace of each kernel that the backend can run, and reports their bytes.  Runs no kernel.
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples clocks, power, temperature and throttle reasons of a GPU during a timing.  NVML is opened at run time, so it may be missing.
+// Samples clocks, power, temperature and throttle reasons of a GPU during a timing, through NVML, which is opened at run time.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace assay {
 
 class DeviceMonitor {
  public:
-  explicit DeviceMonitor(const std::string& bus_id);  // missing() then says why it cannot sample, if so
+  explicit DeviceMonitor(const std::string& bus_id);  // without NVML or that device, missing() says so
   ~DeviceMonitor();
   DeviceMonitor(const DeviceMonitor&) = delete;
   DeviceMonitor& operator=(const DeviceMonitor&) = delete;
@@ -22,7 +22,7 @@ class DeviceMonitor {
   const std::string& missing() const { return missing_; }  // why it cannot sample; empty: it can
   const std::string& driver() const { return driver_; }
   void start();                        // samples every 10 ms until stop()
-    std::optional<MachineState> stop();  // the extremes since start(); none if nothing was sampled
+  std::optional<MachineState> stop();  // the extremes since start(); none if nothing was sampled
 
  private:
   void look();
@@ -35,8 +35,7 @@ class DeviceMonitor {
   int looks_ = 0;
 };
 
-// The names of the throttle reasons in the bits of nvmlDeviceGetCurrentClocksEventReasons.  Idling and clocks set on purpose do not
-// count.
+// The throttle reasons in the bits of nvmlDeviceGetCurrentClocksEventReasons, without idling and clocks that were set on purpose.
 std::vector<std::string> throttle_reasons(unsigned long long bits);
 
 }  // namespace assay

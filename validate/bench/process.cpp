@@ -166,8 +166,7 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   const std::string hello = receive();
   const Json j = Json::parse(hello, nullptr, false);
   if (!j.is_object() || j.value("timer", 0) != kProtocol) {
-    const std::string why =
-        j.is_object() ? j.value("error", "it speaks another protocol") : "it is no validate";
+    const std::string why = j.is_object() ? j.value("error", "it speaks another protocol") : "it does not answer like validate";
     end();
     throw BadInput(fmt::format("'{}' cannot be used for timing: {}", program, why));
   }

@@ -58,7 +58,7 @@ class DeviceProblem {
   void run_once(const Kernel& k, const Problem& p) const { backend_.run(backend_.launcher(k), p.args(), workspace_, {}); }
 
   // Seconds of a launch on the host's clock: the least of at most four launches, for at most about half a second.  Only the first
-    // loads code and lets a library choose its algorithm, so it counts only if it is alone.
+  // loads code and lets a library choose its algorithm, so it counts only if it is alone.
   double estimate(const Clock& clock, const Kernel& k) const {
     double least = 0, sum = 0;
     for (int times = 0; times < 4 && sum < 0.5; ++times) {

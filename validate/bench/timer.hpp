@@ -22,21 +22,22 @@ struct TimingOrder {
   std::vector<std::string> kernels;
   double seconds = 0.05;
   bool leave_out_slow = false;  // leave out kernels that take more than 50 times as long as the fastest
-    bool judge = false;           // run each kernel once more after the timing and hand its outputs to the judge
-    bool functions = false;       // report the functions that each kernel launches, too
-    // These two replace the timing:
-    bool dram = false;  // count the DRAM bytes of a launch
-    bool once = false;  // launch each kernel once, for a profiler, and report its functions; slow kernels are left out
+  bool judge = false;           // run each kernel once more after the timing and hand its outputs to the judge
+  bool functions = false;       // report the functions that each kernel launches, too
+  // These two replace the timing:
+  bool dram = false;  // count the DRAM bytes of a launch
+  bool once = false;  // launch each kernel once, for a profiler, and report its functions; slow kernels are left out
 };
 
 struct KernelTimes {
   std::string kernel;
   std::string left_out;  // why it was not timed; empty: it was
   bool failed = false;   // left out because it failed
-    bool slow = false;     // left out because it takes more than 50 times as long as the fastest
+  bool slow = false;     // left out because it takes more than 50 times as long as the fastest
   std::vector<double> cold_us;
   SteadyTimes steady;
-  // Bytes of device memory: one set of tensors, the declared workspace, and what else was allocated between first and last launch.
+  // Bytes of device memory: one set of tensors, the declared workspace, and what else was allocated between first and last
+  // launch.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
   std::string code;  // code hash of the kernel in that build; empty from a LocalTimer
   std::vector<LaunchedFunction> functions;

@@ -173,7 +173,8 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
     throw BadInput("--memory runs nothing, so it excludes --sites, --times-only and --ab");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
-  if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: simt cannot time; it needs a GPU, --backend cuda");
+  if (flags.times_only && backend_name != "cuda")
+    throw BadInput("--times-only: simt cannot time; it needs a GPU, --backend cuda");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: simt cannot time; it needs a GPU, --backend cuda");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");

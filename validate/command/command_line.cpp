@@ -24,7 +24,7 @@ void add_list(CLI::App& app, int& code) {
       ->check(one_of("list", {"ops", "kernels", "cases", "backends"}));
   add_selection(list, *listed);
   const auto json = std::make_shared<bool>();
-  add_document(list, *json);
+  add_json_flag(list, *json);
   list.callback([=, &list, &code] {
     const std::string why = fmt::format("'list {}' takes no such flag", *what);
     if (*what != "cases") refuse(list, kCaseFlags, why);
@@ -39,7 +39,7 @@ void add_describe(CLI::App& app, int& code) {
   CLI::App& describe = *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills");
   describe.add_option("op", *op, "the op's name")->required();
   const auto json = std::make_shared<bool>();
-  add_document(describe, *json);
+  add_json_flag(describe, *json);
   describe.callback([=, &code] { code = describe_command(*op, *json); });
 }
 
@@ -112,8 +112,7 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--suite", f->suite,
                    "rows of a bench suite, the name of a file in datasets/bench/suites (default: the ops' own shapes)");
   bench.add_option("--shape", f->shapes, "a shape to time, like 'rows=16384 cols=8192' (repeatable)");
-  bench.add_option("--baseline", f->baseline, "kernel that speedup and score refer to, or vendor; ratios to unfused and to libraries are shown anyway")
-      ->capture_default_str();
+  bench.add_option("--baseline", f->baseline, "the kernel that speedup and score refer to, or vendor")->capture_default_str();
   bench.add_option("--seconds", f->seconds, "how long to time each row, like 0.3 or 300ms")
       ->capture_default_str()
       ->transform(duration(0.01, 60));
@@ -126,8 +125,7 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_flag("--memory", f->memory, "run nothing; print the bytes of device memory that tensors and workspace take");
   bench.add_flag("--dram", f->dram, "also count DRAM bytes with the GPU's counters");
   bench.add_flag("--resources", f->resources, "also print registers, shared memory and occupancy of each function");
-  bench.add_flag("--once", f->once,
-                 "only launch each kernel once, for a profiler (.ci/profile)");
+  bench.add_flag("--once", f->once, "only launch each kernel once, for a profiler (.ci/profile)");
   bench.add_flag("--times-only", f->times_only, "do not count bytes on simt");
   bench.callback([f, &code] { code = bench_command(*f); });
 }
@@ -157,7 +155,7 @@ void add_report(CLI::App& app, int& code) {
 
 void add_probe(CLI::App& app, int& code) {
   const auto f = std::make_shared<ProbeFlags>();
-  CLI::App& probe = *app.add_subcommand("probe", "run single device instructions, and compare their results with another machine's");
+  CLI::App& probe = *app.add_subcommand("probe", "run single device instructions; compare results with another machine");
   add_backend(probe, f->machine);
   add_records(probe, f->json, "write digests of the results to this file, as JSON Lines");
   probe.add_option("--against", f->against, "file of an earlier --json to compare with; or simt, to run it here and compare");
@@ -181,7 +179,7 @@ void add_cost(CLI::App& app, int& code) {
 void add_doctor(CLI::App& app, int& code) {
   CLI::App& doctor = *app.add_subcommand("doctor", "show what works on this machine, and what is missing");
   const auto json = std::make_shared<bool>();
-  add_document(doctor, *json);
+  add_json_flag(doctor, *json);
   doctor.callback([=, &code] { code = doctor_command(*json); });
 }
 

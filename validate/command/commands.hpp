@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `validate`, with their flags.  Each returns the process's exit code and throws BadInput for wrong user input.
+// The subcommands of `validate`, with their flags.  Each returns the process's exit code and throws BadInput for wrong user
+// input.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct RunFlags {
   BackendFlags machine;
   std::string json, junit, markdown;
   std::string same_as;      // record file: every case must get its verdict there
-    std::string last_failed;  // record file: its bad cases are judged instead of a suite
-    bool bit_equal = false;   // with same_as: the outputs must have the same bits too
+  std::string last_failed;  // record file: its bad cases are judged instead of a suite
+  bool bit_equal = false;   // with same_as: the outputs must have the same bits too
   bool all_relations = false;
   bool reduced = false;  // cut model shapes down on a GPU too, as on simt
   double timeout_s = 60, budget_s = 0;
@@ -34,10 +35,10 @@ struct RunFlags {
 
 struct SelfcheckFlags {
   RunFlags run;             // `markdown` gets the matrix of kernels and tiers
-    bool every_case = false;  // go on judging a kernel after its first failure
-    bool policies = false;    // judge by the rules of validate/records/policy.hpp too
-    std::string policy;       // the rule that decides instead of this judge; empty: this judge
-    bool corpus = false;      // check the corpus: every broken kernel passes a case, half of them allclose on one fixed shape
+  bool every_case = false;  // go on judging a kernel after its first failure
+  bool policies = false;    // judge by the rules of validate/records/policy.hpp too
+  std::string policy;       // the rule that decides instead of this judge; empty: this judge
+  bool corpus = false;      // check the corpus: every broken kernel passes a case, half of them allclose on one fixed shape
 };
 
 struct CompareFlags {

@@ -22,8 +22,8 @@ using HostClock = std::chrono::steady_clock;
 
 double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
-// Seconds of comparing every output.  The outputs are zeros, which takes as long as any others.  For an op with stages this includes
-// the goldens of its stages, which are solved from the outputs.
+// Seconds of comparing every output.  The outputs are zeros, which takes as long as any others.  For an op with stages this
+// includes the goldens of its stages, which are solved from the outputs.
 double compare_all(const Prepared& p) {
   const Op& op = *p.task->op;
   std::vector<std::vector<std::byte>> outputs;

@@ -43,7 +43,7 @@ std::string_view role_of(const TensorSpec& t) {
   return t.role == Role::output ? "output" : t.role == Role::weight ? "weight" : "input";
 }
 
-Json document_of(const Op& op) {
+Json json_of(const Op& op) {
   Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
   for (const AxisUse& use : op.axes)
     j["axes"].push_back(
@@ -76,7 +76,7 @@ Json document_of(const Op& op) {
 int describe_command(const std::string& name_of_op, bool json) {
   const Op& op = op_named(name_of_op);
   if (json) {
-    print_document(document_of(op));
+    print_json(json_of(op));
     return kAllPassed;
   }
   fmt::print("{}\n\n{}\n", op.name, op.about);

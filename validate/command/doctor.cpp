@@ -70,7 +70,7 @@ int doctor_command(bool json) {
     j["datasets"] = fmt::format("missing or broken: {}", e.what());
   }
   if (json) {
-    print_document(j);
+    print_json(j);
     return kAllPassed;
   }
   const auto text = [](const Json& of, const char* key) { return of.at(key).get<std::string>(); };

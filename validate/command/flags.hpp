@@ -38,7 +38,9 @@ inline void add_selection(CLI::App& app, Selection& s) {
   add_kernels(app, s);
   app.add_option("--suite", s.suite, "suite of cases: smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
       ->capture_default_str();
-  app.add_option("--count", s.count, "how many cases the random suite draws")->capture_default_str()->check(CLI::Range(1, 10'000'000));
+  app.add_option("--count", s.count, "how many cases the random suite draws")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000'000));
   app.add_option("--shard", s.shard, "i/n: only the i-th of n equal parts, counted from 1");
 }
 
@@ -86,7 +88,8 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_option("--junit", f.junit, "write a JUnit report to this file");
   app.add_option("--md", f.markdown, "write a Markdown summary to this file");
   add_timeout(app, f.timeout_s);
-  app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")->transform(duration());
+  app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")
+      ->transform(duration());
   app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core)")->check(CLI::Range(1, 1024));
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
@@ -107,6 +110,6 @@ inline void add_shrink_flags(CLI::App& app, RunFlags& f) {
       ->excludes(shrink);
 }
 
-inline void add_document(CLI::App& app, bool& json) { app.add_flag("--json", json, "print JSON"); }
+inline void add_json_flag(CLI::App& app, bool& json) { app.add_flag("--json", json, "print JSON"); }
 
 }  // namespace assay

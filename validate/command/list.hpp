@@ -13,6 +13,6 @@ namespace assay {
 std::string idea_of(std::string_view about);  // the first sentence of a head comment, on one line
 std::string dtypes_text(const DTypes& set);   // "f16 bf16"
 std::string shown_name(const Kernel& k);      // "naive"; "broken/no_max" for a broken kernel
-void print_document(const nlohmann::ordered_json& j);
+void print_json(const nlohmann::ordered_json& j);
 
 }  // namespace assay

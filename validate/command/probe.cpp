@@ -70,8 +70,8 @@ std::string digest(const std::uint32_t* words, std::size_t n) {
 // The record of an instruction on one class of inputs.
 struct Probed {
   std::string inputs;                 // digest of the inputs
-    std::vector<std::string> digests;   // one per kPerDigest instructions
-    std::optional<double> worst_error;  // replaces the digests for exp2_approx, whose bits may differ between machines
+  std::vector<std::string> digests;   // one per kPerDigest instructions
+  std::optional<double> worst_error;  // replaces the digests for exp2_approx, whose bits may differ between machines
 };
 
 Probed probed(Instruction i, const Bits& in, const Bits& out) {

@@ -131,8 +131,8 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
 
 namespace {
 
-// Whether a run judges the whole of a suite whose cases were chosen to have power.  A part of a suite, model shapes or random draws
-// may lack the cases that reject a fault, so power is not checked there.
+// Whether a run judges the whole of a suite whose cases were chosen to have power.  A part of a suite, model shapes or random
+// draws may lack the cases that reject a fault, so power is not checked there.
 bool whole_suite(const RunFlags& flags) {
   const std::string& suite = flags.selection.suite;
   return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && flags.budget_s == 0 &&

@@ -20,11 +20,11 @@ struct PolicyCount {
 using PolicyCounts = std::array<PolicyCount, kPolicies.size()>;
 
 struct Trial {
-  std::int64_t passed = 0, bad = 0;                // cases; passed: only those in which something was compared
-    std::int64_t stopped = 0;                        // bad cases that the machine stopped, so that the rules have no output to judge
-    std::array<std::int64_t, kTiers.size()> seen{};  // bad cases by tier; a case counts for every tier that found something
-    std::optional<Tier> first;                       // the first tier that found something in the first bad case
-    std::string reason, on;                          // of the first bad case; on: its backend, if not the one asked for
+  std::int64_t passed = 0, bad = 0;  // cases; passed: only those in which something was compared
+  std::int64_t stopped = 0;          // bad cases that the machine stopped, so that the rules have no output to judge
+  std::array<std::int64_t, kTiers.size()> seen{};  // bad cases by tier; a case counts for every tier that found something
+  std::optional<Tier> first;                       // the first tier that found something in the first bad case
+  std::string reason, on;                          // of the first bad case; on: its backend, if not the one asked for
   PolicyCounts suite{}, fixed{};
 };
 using Trials = std::map<std::string, std::map<std::string, Trial>>;  // by op and kernel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a run: progress on a terminal, each failure as it comes, then one failure per reason in full, the table and the last line.
+// Prints a run: progress on a terminal, each failure as it comes, then one failure per reason in full, the table and the last
+// line.
 #pragma once
 
 #include <chrono>
@@ -18,12 +19,14 @@ namespace assay {
 
 // Returns a text of at most `width` bytes as it is, of a longer one the first `width` - 1 bytes and an ellipsis.
 std::string cut(const std::string& text, std::size_t width);
-// Breaks a text at spaces into lines of `width` columns.  The first line is to be printed after two spaces; the others are indented by 4.
+// Breaks a text at spaces into lines of `width` columns.  The first line is to be printed after two spaces; the others are
+// indented by 4.
 std::string wrapped(std::string text, std::size_t width);
 // The width of standard output in columns; 80 if it is no terminal.
 std::size_t stdout_width();
 
-// Whether to colour output to `fd`.  `choice`: auto, always or never; auto means on a terminal, unless NO_COLOR or TERM=dumb is set.
+// Whether to colour output to `fd`.  `choice`: auto, always or never; auto means on a terminal, unless NO_COLOR or TERM=dumb is
+// set.
 bool colours(std::string_view choice, int fd);
 enum class Hue { red = 31, green = 32, yellow = 33 };
 std::string painted(std::string_view text, Hue hue, bool colour);
@@ -32,8 +35,8 @@ std::string painted(std::string_view text, Hue hue, bool colour);
 std::string replay_text(const std::string& repro);
 // A bad record in three lines, printed when it arrives.
 std::string short_text(const Record& r, bool colour = false);
-// A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`: the
-// sentence on what sets such cases apart from those that passed.
+// A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:
+// the sentence on what sets such cases apart from those that passed.
 std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr, const std::string& across = {}, bool colour = false);
 // The place of the worst element, like "o[batch 0, query 128, head 3, dim 17]".
 std::string where_text(const Record& r);
@@ -60,8 +63,8 @@ class Console {
   void add(const Record& r);
   const std::vector<Record>& failures() const { return failures_; }  // the first of each reason
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
-    void say(const std::string& what);                                 // shows it on a terminal until something else is shown
-    // Prints the table, the notes below it and the last line.
+  void say(const std::string& what);                                 // shows it on a terminal until something else is shown
+  // Prints the table, the notes below it and the last line.
   void finish(const Tally& tally, const std::vector<PowerLine>& power = {});
 
  private:

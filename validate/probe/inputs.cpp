@@ -84,7 +84,7 @@ std::uint32_t to_be_rounded(const Format& f, std::string_view c, std::uint64_t r
   const auto sign = static_cast<std::uint32_t>(r >> 63);
   if (c == "any_bits") return static_cast<std::uint32_t>(r);
   // For half the magnitudes go from 2^-22 to above its least normal number (class subnormal), else to beyond its largest.
-    // Note: for bfloat16 `least` wraps around, so that its class subnormal has exponent field 254 alone.
+  // Note: for bfloat16 `least` wraps around, so that its class subnormal has exponent field 254 alone.
   const std::uint32_t least = 127 - f.bias - static_cast<std::uint32_t>(std::min(f.fraction_bits, 7));
   const std::uint32_t range = c == "subnormal" ? static_cast<std::uint32_t>(f.fraction_bits) : 2 * f.bias + 8;
   const std::uint32_t v = kFloat.value(sign, std::min(least + pick % range, 254u), fraction);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a report as one HTML page that loads nothing from a network, by filling in reports/templates/report.html.  Text and tables
-// need no JavaScript; the charts' data and Chart.js are inlined.
+// Writes a report as one HTML page that loads nothing from a network, by filling in reports/templates/report.html.  Text and
+// tables need no JavaScript; the charts' data and Chart.js are inlined.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -15,35 +15,35 @@ namespace assay {
 
 struct ReportRow {
   const RecordFile* file = nullptr;       // the latest file that has the row
-    const TimedRow* row = nullptr;          // the row in that file
-    const TimedRow* before = nullptr;       // in the file before that has it, if that is of the same suite, backend and device
-    std::vector<const SuitePlace*> suites;  // the published tables that list it in that file
-    std::string again;                      // the command that times it again
+  const TimedRow* row = nullptr;          // the row in that file
+  const TimedRow* before = nullptr;       // in the file before that has it, if that is of the same suite, backend and device
+  std::vector<const SuitePlace*> suites;  // the published tables that list it in that file
+  std::string again;                      // the command that times it again
 };
 
 struct ReportKernel {
   std::string op, kernel, dtype, again;  // again: repro line of the case with the largest margin
   std::size_t cases = 0, passed = 0, bad = 0, unsupported = 0;
   double margin = -1;         // the largest; below 0: nothing was compared
-    double max_abs_error = -1;  // the largest; below 0: not recorded, as in older files
+  double max_abs_error = -1;  // the largest; below 0: not recorded, as in older files
 };
 
 // The failures of one kernel of one kind: one of them in full, and commands for the others.
 struct ReportFailure {
   std::string verdict, what, reason;                       // what: "softmax/block_row f16"
   std::vector<std::pair<std::string, std::string>> facts;  // "got", "golden" ...: the lines that a terminal shows
-    std::string again;
-    std::vector<std::string> alike;  // the commands that run the others again
+  std::string again;
+  std::vector<std::string> alike;  // the commands that run the others again
 };
 
 // A kernel or another program with which a line compares ours.
 struct Contender {
   std::string kernel;
   double us = 0;     // 0: no time; `why` has the reason
-    double ratio = 0;  // its time over ours; 0: unknown
+  double ratio = 0;  // its time over ours; 0: unknown
   std::optional<Interval> interval;
   bool elsewhere = false;  // timed by another program, not judged here
-    bool beyond = false;     // the ratio exceeds what fusion can give
+  bool beyond = false;     // the ratio exceeds what fusion can give
   std::string why;
 };
 
@@ -52,16 +52,16 @@ inline constexpr std::array<const char*, 4> kContenders{"eager", "compile", "unf
 struct SuiteLine {
   const SuitePlace* place = nullptr;
   const RecordFile* file = nullptr;  // the latest that has the line; all our times are from it
-    std::string op, dtype, shape;
-    std::string why;  // why no kernel of ours has a time
+  std::string op, dtype, shape;
+  std::string why;  // why no kernel of ours has a time
   std::vector<const TimedRow*> rows;
   const TimedRow *ours = nullptr, *unfused = nullptr;  // ours: the fastest of our kernels whose output was right
-    std::array<std::vector<Contender>, 4> contenders;    // one list per entry of kContenders, the fastest first
-    double limit_us = 0;                                 // at the ceiling measured in the same run
-    double most = 0;                                     // the largest ratio that fusion alone can give; 0: unknown
-    double claimed = 0;                                  // the largest published speedup; 0: none
-    bool claimed_beyond = false;                         // `claimed` exceeds `most`
-    // The row whose formula counts: ours, else any; nullptr: nothing was timed.
+  std::array<std::vector<Contender>, 4> contenders;    // one list per entry of kContenders, the fastest first
+  double limit_us = 0;                                 // at the ceiling measured in the same run
+  double most = 0;                                     // the largest ratio that fusion alone can give; 0: unknown
+  double claimed = 0;                                  // the largest published speedup; 0: none
+  bool claimed_beyond = false;                         // `claimed` exceeds `most`
+  // The row whose formula counts: ours, else any; nullptr: nothing was timed.
   const TimedRow* any() const { return ours ? ours : rows.empty() ? nullptr : rows.front(); }
 };
 
@@ -111,19 +111,19 @@ inline constexpr int kMarginBins = 20;  // each 0.1 wide; the last has all large
 
 struct Report {
   std::vector<RecordFile> files;  // the oldest first
-    std::vector<ReportRow> rows;    // sorted by op, then wrong outputs first, then the lowest share of the limit
+  std::vector<ReportRow> rows;    // sorted by op, then wrong outputs first, then the lowest share of the limit
   std::vector<ReportKernel> kernels;
   std::vector<ReportFailure> failures;
   std::size_t failed = 0;              // failed cases, rows and faults; `failures` has one entry per kind
-    std::vector<Standing> standings;     // sorted by op, then the lowest ratio first
-    std::vector<RestatedTable> suites;   // in the order of the records
-    std::vector<Ablation> ablations;     // sorted by op, dtype and shape
-    std::vector<TrafficRow> traffic;     // sorted likewise
-    std::vector<ResourceRow> resources;  // sorted by op, dtype and kernel
+  std::vector<Standing> standings;     // sorted by op, then the lowest ratio first
+  std::vector<RestatedTable> suites;   // in the order of the records
+  std::vector<Ablation> ablations;     // sorted by op, dtype and shape
+  std::vector<TrafficRow> traffic;     // sorted likewise
+  std::vector<ResourceRow> resources;  // sorted by op, dtype and kernel
   std::vector<std::pair<const RecordFile*, const ProfileRow*>> profiles;
   std::array<std::int64_t, kMarginBins> margins{};            // cases in each bin
   std::int64_t faults_rejected = 0, faults_not_rejected = 0;  // by the bounds: one precision lower, last terms dropped
-    std::string line;                                           // the verdict in one line
+  std::string line;                                           // the verdict in one line
   bool ok() const { return failures.empty(); }
 };
 

@@ -18,15 +18,15 @@ std::vector<Figure> figures_of(const Report&);  // at most four
 
 // An op's ratios over its shapes: the time of the best other over ours.
 struct OpStanding {
-  std::string op, other;  // other: the library that is most often the best
-    std::size_t shapes = 0, faster = 0;    // faster: shapes on which ours is
-    double mean = 0, least = 0, most = 0;  // the mean is geometric
+  std::string op, other;                 // other: the library that is most often the best
+  std::size_t shapes = 0, faster = 0;    // faster: shapes on which ours is
+  double mean = 0, least = 0, most = 0;  // the mean is geometric
 };
 std::vector<OpStanding> by_op(const Report&);  // the highest mean first
 
 struct Cell {
   std::string text;                  // empty: shown as a dash
-    std::vector<std::string> notes{};  // small print, in HTML only
+  std::vector<std::string> notes{};  // small print, in HTML only
   bool bad = false;
 };
 struct Table {

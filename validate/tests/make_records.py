@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes bench records for the tests of compare and report: the rows of recorded files, with samples of six processes drawn around
-their medians, spread as on a GPU.
+"""Writes bench records for the tests of compare and report: the rows of recorded files, with samples of six processes drawn
+around their medians, spread as on a GPU.
   make_records.py OUT RECORDS... [--seed N] [--rows N] [--factor F of the first row's times] [--processes N] [--date D]
     [--suites: puts each row in a published table, and adds step, DRAM bytes, resources, times of other programs and profiles]"""
 import argparse, json, random

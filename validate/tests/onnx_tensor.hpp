@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the fields of ONNX files that captured tensors need (onnx.proto of ONNX 1.12, Protocol Buffers' wire format): a TensorProto
-// with its values; of a ModelProto the node types and the initializers.  Throws std::runtime_error for anything else.
+// Reads the fields of ONNX files that captured tensors need (onnx.proto of ONNX 1.12, Protocol Buffers' wire format): a
+// TensorProto with its values; of a ModelProto the node types and the initializers.  Throws std::runtime_error for anything else.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,7 @@ inline NamedTensor parse_tensor(std::string_view message) {
     else if (field == 8) t.name = bytes;
     else if (field == 9 || field == 4) raw = bytes;  // raw_data; float_data, whose packed bytes are the same
     else throw std::runtime_error("a tensor has field " + std::to_string(field) + ", which this reader does not know");
-                                                                                    });
+  });
   switch (type) {
     case 1: t.dtype = f32; break;
     case 6: t.dtype = i32; break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays a kernel: a problem whose outputs come from the op's oracle, or from the golden if there is no oracle.  For tests of checks
-// beyond the bound.
+// Plays a kernel: a problem whose outputs come from the op's oracle, or from the golden if there is no oracle.  For tests of
+// checks beyond the bound.
 #pragma once
 
 #include <memory>

@@ -144,7 +144,8 @@ inline BenchRows timed(PretendedClock& machine, const std::string& line, const B
   return timed(machine, shape_of(line), flags, ceilings);
 }
 
-// Two builds ("sides") that time in turns, each on its own fake GPU.  A launch takes 1 us per row; `factor` times that on side `now`.
+// Two builds ("sides") that time in turns, each on its own fake GPU.  A launch takes 1 us per row; `factor` times that on side
+// `now`.
 struct BothSides {
   Side now{"_now"}, base{"_base"};
   bool sound = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks records against reports/schema.json, with the part of JSON Schema 2020-12 that the schema uses.  An unknown keyword throws, so
-// that the schema cannot demand more than is checked.
+// Checks records against reports/schema.json, with the part of JSON Schema 2020-12 that the schema uses.  An unknown keyword
+// throws, so that the schema cannot demand more than is checked.
 #pragma once
 
 #include <algorithm>

@@ -72,6 +72,6 @@ if "$python" -c "import torch" 2>/dev/null; then
   refuses "no row and no case in common" "$validate" compare records/pytorch.jsonl records/pytorch.jsonl
 else
   exits 77 "${rows[@]}" out.jsonl
-  holds "$called" "$err" "PyTorch is not to be had here"
+  holds "$called" "$err" "PyTorch cannot be imported"
 fi
 verdict

@@ -138,11 +138,10 @@ TEST_CASE("attention_scores/mma_tiled writes only P, in whole sectors, and reads
       }
 }
 
-// A block has 128 queries of one head, or 64 if head_dim > 128.  It reads tiles of 64 keys of K and V until none of its queries sees
-// a later key: the first ceil(v / 64) tiles, where v is the number of keys that its last query sees, which sees the most.  The last
-// tile is cut off at the last key.
-TEST_CASE("attention_forward/mma_tiled reads Q once, K and V once per block that sees them, and writes O once",
-          "[traffic]") {
+// A block has 128 queries of one head, or 64 if head_dim > 128.  It reads tiles of 64 keys of K and V until none of its queries
+// sees a later key: the first ceil(v / 64) tiles, where v is the number of keys that its last query sees, which sees the most.
+// The last tile is cut off at the last key.
+TEST_CASE("attention_forward/mma_tiled reads Q once, K and V once per block that sees them, and writes O once", "[traffic]") {
   struct Sizes {
     std::int64_t queries, keys, heads, kv_heads, dim;
   };

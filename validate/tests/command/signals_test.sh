@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that a run ends on a signal without waiting for its workers, leaves a file of whole lines and no worker.  $1: the binaries'
-# folder.
+# Tests that a run ends on a signal without waiting for its workers, and leaves whole lines in its file and no worker.  $1: the
+# binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 
 ended() { [[ $(readlink "/proc/$1/exe" 2>/dev/null) != "$validate" ]]; }  # a zombie counts as ended

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the report's page in headless Chromium, driven over its debugging pipe: charts, folded tables, filters, a phone's width, the
-page without JavaScript, an empty console and no requests to a network.
-  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAMES, separated by commas, required]
-    [--height PIXELS, the most at a width of 1280, all folded] [--bytes SIZE, the most]
+"""Tests the report's page in headless Chromium, driven over its debugging pipe: charts, folded tables, filters, a phone's width,
+the page without JavaScript, an empty console and no requests to a network.
+  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAME,...: required ones]
+    [--height PIXELS: the most at a width of 1280, all folded] [--bytes SIZE: the most]
 Exit code 77: no Chromium here."""
 import base64, json, os, shutil, subprocess, sys, tempfile, time
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests report on 1,000 rows that are all in published tables, with a run, and on all records of a device.  $1: the binaries' folder; the
-# rest goes to validate/tests/report/report_browser_test.py.
+# Tests report on 1,000 rows that are all in published tables, with a run, and on all records of a device.  $1: the binaries'
+# folder; the rest goes to validate/tests/report/report_browser_test.py.
 bin=$(cd "$1" && pwd) || exit 2
 shift
 tests=$(cd "$(dirname "$0")/.." && pwd)
