@@ -3,7 +3,7 @@
 """Times PyTorch on the rows of datasets/bench and writes `timing` records (reports/schema.json), which reports set beside ours:
   pytorch_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S] [--compile] [--budget S]
   pytorch_rows.py --list        prints the rows, as the records name them; needs no PyTorch
-    pytorch_rows.py --self-test   checks each expression against its formula, on the CPU
+  pytorch_rows.py --self-test   checks each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
 import datetime, importlib.util, json, math, os, re, subprocess, sys, time
 

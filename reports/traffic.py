@@ -21,7 +21,7 @@ def flags_of(arguments):
     p = Parser(__doc__)
     p.add_argument("files", nargs="+", metavar="RECORDS")
     p.add_argument("--markdown", action="store_true", help="print Markdown")
-    p.add_argument("--within", type=float, default=0.05, metavar="SHARE", help="share of the formula that may be off")
+    p.add_argument("--within", type=float, default=0.05, metavar="SHARE", help="largest accepted deviation from the formula")
     p.add_argument("--least", type=float, default=256, metavar="MB", help="least MB by formula for a row to be shown")
     flags = p.parse_args(arguments)
     if not (flags.within > 0 and flags.least > 0): raise BadInput("--within and --least must be above 0")

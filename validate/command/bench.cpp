@@ -218,9 +218,7 @@ int bench_command(const BenchFlags& flags) {
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
   else out.start(head);
   if (!flags.times_only && flags.ab.empty()) {
-    fmt::print(
-        "  bytes as counted on simt, beside the contract's formula; ratios are to that\n  (1.0000 is equal; a simulator is no "
-        "clock)\n");
+    fmt::print("  bytes counted on simt and by the contract's formula; ratios are to the formula\n");
     std::set<std::string> counted;  // several rows may be cut down to the same case
     for (const BenchShape& row : rows) {
       const BenchShape small{.op = row.op, .c = bench_reduced(*row.op, row.c), .kernels = row.kernels};

@@ -85,8 +85,8 @@ std::string policy_lines(const TrialTotals& t, const std::string& suite) {
   for (std::size_t p = 0; p < kPolicies.size(); ++p)
     text += fmt::format("  {:<20} misses {:>4} on one fixed shape, {:>4} in {}\n", kPolicies[p], t.missed_fixed[p], t.missed[p],
                         suite);
-  return text +
-         fmt::format("  {} of them were stopped by the machine wherever they fail, with no output to judge\n", t.only_stopped);
+  return text + fmt::format("  {} of them fail only where the machine stops them, so that no rule has an output to judge\n",
+                            t.only_stopped);
 }
 
 std::string matrix_markdown(const Trials& trials, const std::string& title, bool policies, const std::string& suite) {

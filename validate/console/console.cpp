@@ -264,7 +264,7 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
                        name(line.dtype), line.tried, line.fault));
   }
   if (!power.empty())
-    note(fmt::format("power: {} of {} faults rejected (precisions one lower, last terms dropped; by kernel and dtype)", rejected,
+    note(fmt::format("power: {} of {} faults rejected (one precision lower, last term dropped; by kernel and dtype)", rejected,
                      power.size()));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {

@@ -101,7 +101,7 @@ Report report_of(const std::vector<std::string>& paths) {
   if (!report.rows.empty()) {
     const auto wrong = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& r) { return !r.row->right(); });
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
-                                wrong ? fmt::format("{} WRONG after it", wrong) : "every output right after it"));
+                                wrong ? fmt::format("{} outputs WRONG", wrong) : "every output right"));
   }
   if (parts.empty()) parts.emplace_back("nothing was judged and nothing was timed");
   report.line = fmt::format("{}{}", report.ok() ? "" : "FAILED · ", fmt::join(parts, " · "));

@@ -44,7 +44,7 @@ std::string state_of(const RecordFile& f) {
 Section traffic_section(const Report& report) {
   Section s{"traffic",
             "Traffic",
-            "MB a launch: by the contract's formula, as the simulated machine counts them, and by the device's counters.",
+            "MB per launch: by the contract's formula, as the simulated machine counts them, and by the device's counters.",
             {}};
   Table t{"",
           {{"op"},
@@ -88,8 +88,7 @@ Section traffic_section(const Report& report) {
 }
 
 Section resources_section(const Report& report) {
-  Section s{
-      "resources", "Resources", "What each function needs as it is launched, over the shapes on which it needs the same.", {}};
+  Section s{"resources", "Resources", "What each function needs per launch. Shapes with equal needs share a line.", {}};
   Table t{"",
           {{"op"},
            {"kernel"},
@@ -98,10 +97,10 @@ Section resources_section(const Report& report) {
            {"registers", true},
            {"static shared B", true},
            {"dynamic shared B", true},
-           {"local B a thread", true},
+           {"local B per thread", true},
            {"threads", true},
            {"blocks", true},
-           {"blocks an SM", true},
+           {"blocks per SM", true},
            {"occupancy", true},
            {"shapes", true},
            {"run"}},
@@ -129,7 +128,7 @@ Section resources_section(const Report& report) {
 }
 
 Section profiles_section(const Report& report) {
-  Section s{"profiles", "Profiles", "Each function under the vendor's profiler. Shares are of the device's peak.", {}};
+  Section s{"profiles", "Profiles", "Each function as Nsight Compute measured it. Shares are of the device's peak.", {}};
   Table t{"",
           {{"op"},
            {"kernel"},
@@ -186,8 +185,8 @@ Section runs_section(const Report& report) {
            {"state"},
            {"rows", true},
            {"cases", true},
-           {"taken elsewhere"},
-           {"accepted because"}},
+           {"times from elsewhere"},
+           {"reason for accepting"}},
           {}};
   for (const RecordFile& f : report.files) {
     std::vector<std::string> libraries, elsewhere;

@@ -85,7 +85,7 @@ gzip -k base.jsonl same.jsonl smoke.jsonl
 exits 0 "$validate" compare base.jsonl.gz same.jsonl.gz
 holds "$called" "$out" "SLOWER 0 of 20 rows"
 works "$validate" report base.jsonl.gz smoke.jsonl.gz -o report.md
-holds "$called" "$out" "20 rows timed, every output right after it"
+holds "$called" "$out" "20 rows timed, every output right"
 exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite smoke --shard 1/20 --same-as smoke.jsonl.gz
 lacks "$called" "$out" "DIFFERENT"
 head -c 5000 base.jsonl.gz >cut.jsonl.gz
@@ -96,7 +96,7 @@ refuses "name the baseline 'base.jsonl.gz' without .gz" "$validate" compare base
 
 # --- reports
 for end in html md csv; do works "$validate" report base.jsonl smoke.jsonl -o report.$end; done
-holds "$called" "$out" "20 rows timed, every output right after it"
+holds "$called" "$out" "20 rows timed, every output right"
 same "lines of the CSV" 21 "$(wc -l <report.csv)"
 holds "report.md" "$(<report.md)" "| layernorm_residual | "
 same "addresses in the page" "" "$(grep -o '<[^>]*\(src\|href\)="[^#][^"]*"' report.html)"
