@@ -18,9 +18,8 @@ Cost cost_of(const Op& op, const Case& c) {
 
 }  // namespace
 
-// First cuts the first axis (rows, tokens, batches) until a tensor has about a million elements.  While the operations are still
-// too many for simt, cuts batch and heads to one group, then halves the longest axis again and again, down to one tile plus one
-// element.
+// First cuts the first axis (rows, tokens, batches) to about a million elements.  While the operations are still too many for
+// simt, cuts batch and heads to one group, then halves the longest axis repeatedly, down to one tile plus one element.
 Case bench_reduced(const Op& op, const Case& c) {
   constexpr std::int64_t kElements = std::int64_t{1} << 20, kTileAndABit = 129;
   constexpr double kMostFlops = 3e7;

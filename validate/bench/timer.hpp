@@ -36,8 +36,7 @@ struct KernelTimes {
   bool slow = false;     // left out because it takes more than 50 times as long as the fastest
   std::vector<double> cold_us;
   SteadyTimes steady;
-  // Bytes of device memory: one set of tensors, the declared workspace, and what else was allocated between first and last
-  // launch.
+  // Bytes of device memory: one set of tensors, the declared workspace, and what else the launches allocated.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
   std::string code;  // code hash of the kernel in that build; empty from a LocalTimer
   std::vector<LaunchedFunction> functions;

@@ -168,7 +168,7 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
   return kAllPassed;
 }
 
-// Throws BadInput where the flags contradict each other or the backend.
+// Throws BadInput if the flags contradict each other or the backend.
 void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
     throw BadInput("--memory runs nothing, so it excludes --sites, --times-only and --ab");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `validate`, with their flags.  Each returns the process's exit code and throws BadInput for wrong user
-// input.
+// The subcommands and their flags.  Each returns the process's exit code and throws BadInput for wrong user input.
 #pragma once
 
 #include <cstdint>

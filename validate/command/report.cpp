@@ -15,7 +15,7 @@ int report_command(const ReportFlags& flags) {
     throw BadInput(fmt::format("'{}' must end in .html, .md or .csv, which is the format to write", flags.output));
   const Report report = report_of(flags.files);
   std::string text = ends(".html") ? to_html(report) : ends(".md") ? to_report_markdown(report) : to_csv(report);
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole ends it
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole() appends one
   write_whole(flags.output, text);
   fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, flags.output, (text.size() + 999) / 1000,
              report.rows.size(), report.kernels.size());

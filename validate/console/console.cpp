@@ -97,7 +97,7 @@ std::string painted(std::string_view text, Hue hue, bool colour) {
 }
 
 std::string time_left(double seconds, std::int64_t done, std::int64_t total) {
-  constexpr double kSoonest = 2;  // seconds: before that a run is all start
+  constexpr double kSoonest = 2;  // seconds; earlier, start-up dominates
   if (seconds < kSoonest || done == 0) return "";
   const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
   return left < 90 ? fmt::format("about {:.0f} s left", left) : fmt::format("about {:.0f} min left", left / 60);

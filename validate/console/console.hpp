@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a run: progress on a terminal, each failure as it comes, then one failure per reason in full, the table and the last
-// line.
+// Prints a run: progress on a terminal, each failure as it comes, then one failure per reason in full, the table, the last line.
 #pragma once
 
 #include <chrono>
@@ -19,14 +18,12 @@ namespace assay {
 
 // Returns a text of at most `width` bytes as it is, of a longer one the first `width` - 1 bytes and an ellipsis.
 std::string cut(const std::string& text, std::size_t width);
-// Breaks a text at spaces into lines of `width` columns.  The first line is to be printed after two spaces; the others are
-// indented by 4.
+// Breaks a text at spaces into lines of `width` columns.  Assumes two spaces before the first line; indents the others by 4.
 std::string wrapped(std::string text, std::size_t width);
 // The width of standard output in columns; 80 if it is no terminal.
 std::size_t stdout_width();
 
-// Whether to colour output to `fd`.  `choice`: auto, always or never; auto means on a terminal, unless NO_COLOR or TERM=dumb is
-// set.
+// Whether to colour output to `fd`.  `choice`: always, never or auto: on a terminal, unless NO_COLOR or TERM=dumb is set.
 bool colours(std::string_view choice, int fd);
 enum class Hue { red = 31, green = 32, yellow = 33 };
 std::string painted(std::string_view text, Hue hue, bool colour);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of the instruction probes, with the same bits on every machine, and text that describes differences between their
-// results. Used by `validate probe`.
+// results.  Used by `validate probe`.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,7 @@ Json sizes_of(const Report& report) {
   return all;
 }
 
-// One [op, problem, operations per byte, TFLOP/s, whose, kernel] per problem for our fastest right kernel, and one per library
-// call.
+// One [op, problem, operations per byte, TFLOP/s, whose, kernel] per problem for our fastest right kernel and for each library.
 Json points_of(const Report& report) {
   std::map<std::string, const TimedRow*> chosen;
   for (const ReportRow& row : report.rows) {

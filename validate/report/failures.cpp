@@ -76,8 +76,7 @@ ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const st
   return f;
 }
 
-// Failures of one kernel and one kind are taken for one fault.  The kinds are those of failure_kind() in
-// validate/judge/shrink.hpp.
+// Failures of one kernel and one kind are taken for one fault.  Kinds as in failure_kind() of validate/judge/shrink.hpp.
 std::string kind_of(const JudgedCase& c) {
   if (c.verdict == "timeout") return c.verdict;
   if (c.verdict == "crashed" || c.verdict == "suspect") return c.verdict + ": " + c.reason;
