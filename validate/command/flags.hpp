@@ -28,7 +28,7 @@ inline void add_kernels(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", s.kernels, "kernels, as NAME or OP/NAME (default: all)")->delimiter(',')->allow_extra_args(false);
   app.add_option("--dtype", s.dtypes, "f16, bf16, f32 (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("-k", s.pattern, "kernels by a glob over 'OP/KERNEL DTYPE', like 'softmax/*' or '*/naive f16'");
+  app.add_option("-k", s.pattern, "kernels that match a glob over 'OP/KERNEL DTYPE', like 'softmax/*' or '*/naive f16'");
   app.add_option("--seed", s.seed, "seed of the cases")->capture_default_str()->check(seed());
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
   app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
@@ -58,7 +58,7 @@ inline void add_records(CLI::App& app, std::string& path, const std::string& wha
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda where there is a GPU")
+  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda if there is a GPU")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));

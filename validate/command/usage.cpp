@@ -29,7 +29,7 @@ constexpr Line kIncompleteRun{
 constexpr Line kDatasets{"ASSAY_DATASETS", "folder of the datasets, if --datasets is not given"};
 constexpr Line kVendor[] = {
     {"ASSAY_VENDOR_PATH", "folders to search first for vendors' libraries"},
-    {"ASSAY_CUBLASLT", "first: use the first algorithm that cuBLASLt proposes, not the fastest of eight"}};
+    {"ASSAY_CUBLASLT", "set to first: use the algorithm that cuBLASLt proposes first, not the fastest of eight"}};
 constexpr Line kThreads{"OMP_NUM_THREADS", "threads that compute a golden (default: one per core)"};
 constexpr Line kNoColor{"NO_COLOR", "not empty: no colours, unless --color says otherwise"};
 
