@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front over CMake, for a person who has just cloned this.
-#   make validate   builds and judges every kernel over the smoke suite: on the GPU where there is one, else on simt
+# Wraps CMake for a fresh clone.
+#   make validate   builds and judges every kernel over the smoke suite: on a GPU if there is one, else on simt
 #   make test       builds everything, the tests and the broken kernels, and runs ctest
-# Both install what is missing through apt when they may, and otherwise print the line that does.
+# Both install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory
 SUITE ?= smoke
 JOBS  ?= $(shell nproc)
@@ -10,7 +10,7 @@ JOBS  ?= $(shell nproc)
 .PHONY: validate test full clean
 .DEFAULT_GOAL := validate
 
-# Note: one folder for both; what `make validate` has built, `make test` builds no second time.
+# Note: both use one build folder, so `make test` reuses what `make validate` has built.
 validate:
 	@cmake/bootstrap.sh
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)

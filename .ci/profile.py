@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records from what ncu printed.
-  profile.py --metrics                      what ncu is to collect
-  profile.py LAUNCHED.jsonl NCU.csv         `profile` records: the n-th launch in ncu's table is the n-th of bench --once
-  profile.py --compare RECORDS PROFILE      bytes of device memory by ncu beside those of bench --dram, for the same rows
+"""Turns ncu's output into records.
+  profile.py --metrics                      prints the metrics that ncu must collect
+  profile.py LAUNCHED.jsonl NCU.csv         prints `profile` records; the n-th launch in ncu's table is the n-th of bench --once
+  profile.py --compare RECORDS PROFILE      compares DRAM bytes by ncu with those by bench --dram, on the same rows
 """
 import csv
 import json
 import sys
 
-# field of a profile record: ncu's metric, its unit there, how many of ours that is, whether it is a share
+# Field of a profile record: (ncu's metric, {ncu's unit: factor to our unit}).  "%" marks a share, which is at most 1.
 FIELDS = {
     "time_us": ("gpu__time_duration.sum", {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3,
                                             "s": 1e6, "second": 1e6}),
@@ -27,8 +27,8 @@ STALLS = ("barrier branch_resolving dispatch_stall drain gmma imc_miss lg_thrott
           "mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping tex_throttle wait").split()
 SHOWN_STALLS = 3
 AGREE = 0.03  # share by which two counts of the same bytes may differ
-LEAST_BYTES = 64e6  # of a kernel that is judged: what is smaller is moved by what the cache held before it, too
-L2_BYTES = 50 * 2**20  # of an H200
+LEAST_BYTES = 64e6  # smaller kernels are not judged: earlier contents of the cache change their bytes too much
+L2_BYTES = 50 * 2**20  # L2 cache of an H200
 
 
 class Wrong(Exception):
@@ -36,7 +36,7 @@ class Wrong(Exception):
 
 
 def number(text):
-    """Of a cell; None where ncu says nothing ("n/a", "(!) nan", empty)."""
+    """A cell as a number; None if ncu has no value ("n/a", "(!) nan", empty)."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -45,7 +45,7 @@ def number(text):
 
 
 def table(path):
-    """The rows of ncu's table as dictionaries, and its units: a header, a line of units, a row for each launch."""
+    """Reads ncu's table, which is a header, a line of units and a row per launch.  Returns (rows as dictionaries, units)."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = file.read().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID",')), None)
@@ -64,7 +64,7 @@ def table(path):
 
 
 def identifier(name):
-    """`run` of "void assay::on_gpu::room::<unnamed>::run<__half, (int)8>(const T1 *)", and of the short form of it."""
+    """A bare name: `run` of "void assay::on_gpu::room::<unnamed>::run<__half, (int)8>(const T1 *)", and of its short form."""
     for noise in ("<unnamed>::", "(anonymous namespace)::"):
         name = name.replace(noise, "")
     return name.split("<")[0].split("(")[0].split("::")[-1].split()[-1]
@@ -85,7 +85,7 @@ def profile(launched, function, row, units):
         record[field] = int(value) if field == "registers" else min(value, 1.0) if "%" in factors else value
     stalls = {reason: number(row.get(STALL.format(reason), "")) or 0 for reason in STALLS}
     total = sum(stalls.values())
-    del stalls["selected"]  # those that issued
+    del stalls["selected"]  # not a stall: the warp issued
     most = sorted(stalls, key=stalls.get, reverse=True)[:SHOWN_STALLS]
     if total > 0:
         record["stalls"] = {reason: round(stalls[reason] / total, 4) for reason in most if stalls[reason] > 0}
@@ -114,10 +114,10 @@ def profiles(launched_path, csv_path):
 
 
 def beside(dram, functions):
-    """(ncu's bytes over those of bench, in words), of one kernel and its functions.
-    Note: ncu stops to count when the kernel ends; bench also counts what the kernel wrote and left in the cache.  So as much of the
-    writes as ncu misses counts as left there, the cache's size at most.  ncu's launch begins with what others wrote in the cache, and
-    their few MB that leave it meanwhile are in its writes: the two directions are shown, and their sum is judged."""
+    """Returns (ncu's bytes over those of bench, a text) for one kernel and its functions.
+    Note: ncu stops counting when the kernel ends; bench also counts writes that are then still in the cache.  So writes that ncu
+    lacks count as left in the cache, up to its size.  ncu's writes include a few MB that others had left in the cache, so the
+    sum of reads and writes is judged, not each."""
     read, written = (sum(f[f"dram_{way}_bytes"] for f in functions) for way in ("read", "written"))
     left = min(max(dram["written_bytes"] - written, 0), L2_BYTES)
     ratio = (read + written + left) / (dram["read_bytes"] + dram["written_bytes"])
@@ -126,7 +126,7 @@ def beside(dram, functions):
 
 
 def compare(bench_path, profile_path):
-    """Prints a line for each kernel that both know.  Only kernels of one function are judged: ncu empties the cache before each."""
+    """Prints a line per kernel that both have.  Judges only kernels of one function, since ncu flushes the cache before each."""
     key = lambda record: tuple(record[field] for field in ("op", "kernel", "dtype", "shape"))
     seen = {}
     for record in lines_of(profile_path):

@@ -31,7 +31,7 @@ if(ASSAY_APT_PACKAGES)
   message(FATAL_ERROR "Libraries are missing. On Debian or Ubuntu:\n  apt-get install -y ${packages}\n")
 endif()
 
-# fmt's compiled library halves the build time; a binary that is copied to other machines uses the header-only form.
+# fmt's compiled library halves the build time.  A portable binary uses the header-only form, to need no libfmt.
 if(ASSAY_PORTABLE)
   set(ASSAY_FMT fmt::fmt-header-only)
 else()

@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 install(TARGETS validate RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY datasets DESTINATION "${CMAKE_INSTALL_DATADIR}/assay")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/assay")
-# The man page is made from the flags that the command has.
+# The command makes the man page from its own flags.
 install(CODE "
   set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
   file(MAKE_DIRECTORY \"\${man}\")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (where nvcc and a GPU are), ON, OFF")
+set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (if nvcc and a GPU are present), ON, OFF")
 set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer where the compiler is clang" OFF)
-option(ASSAY_PORTABLE "Link the C++ runtime in, for a binary that is carried to another machine" OFF)
-option(ASSAY_UNITY "Several files in one unit: a third less to compile from nothing, maybe more after a change" OFF)
+option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer if the compiler is clang" OFF)
+option(ASSAY_PORTABLE "Link the C++ runtime statically, for a binary that is copied to another machine" OFF)
+option(ASSAY_UNITY "Compile several files as one: a third less work from scratch, maybe more after a change" OFF)
 option(ASSAY_WERROR "Warnings are errors" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -25,8 +25,8 @@ if(ASSAY_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${ASSAY_CCACHE}")
 endif()
 
-# assay_unity(TARGET FILES|FOLDER|GROUP [APART FILE...]): with ASSAY_UNITY, compiles FILES (a number) files of a target as one
-# unit, or those of one folder, or those of one UNITY_GROUP.  APART files, whose names clash with others, stay separate.
+# assay_unity(TARGET N|FOLDER|GROUP [APART FILE...]): with ASSAY_UNITY, compiles N files of a target as one unit, or those of one
+# folder, or those of one UNITY_GROUP.  APART files, whose names clash with others, stay separate.
 function(assay_unity target files)
   cmake_parse_arguments(PARSE_ARGV 2 of "" "" APART)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY})

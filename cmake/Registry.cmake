@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tables of ops and kernels, made from the names of files:
+# Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
-# cuda/OP/variants/KERNEL.cu are correct kernels with another order of sums, to test for false alarms; in the trial's table.
+# cuda/OP/variants/KERNEL.cu are correct kernels that sum in another order, to test for false alarms; only in registry_trial.cpp.
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
-# baseline_eager calls cublaslt.
+# baseline_eager needs cublaslt.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),
 # registry_trial.cpp (broken ones too) and registry_hostile.cpp (correct ones and the tests' validate/tests/hostile/OP/KERNEL.cu,
-# of which gpu_KERNEL is for a GPU only), each with one declaration and one entry per kernel.
+# of which gpu_KERNEL runs on a GPU only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
@@ -24,7 +24,7 @@ file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # 
 list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
 set(generated "${PROJECT_BINARY_DIR}/generated")
 
-# Reads the head comment of a file, without its licence line, as a C++ raw string.
+# Sets `out` to the head comment of a file, without its licence line, as a C++ raw string.
 function(assay_head_comment file out)
   file(READ "${file}" text LIMIT 4096)
   string(REGEX REPLACE "^// SPDX[^\n]*\n" "" text "${text}")
@@ -33,7 +33,7 @@ function(assay_head_comment file out)
   set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
 endfunction()
 
-# Appends to the caller's `declarations` and `kernel_entries`, for the flavours in ARGN; the traits are those of the first.
+# Appends a kernel to the caller's `declarations` and `kernel_entries`, for the flavours in ARGN; the first one has the traits.
 function(assay_declare_kernel op name file broken)
   set(flavours ${ARGN})
   if(name MATCHES "^baseline_")
@@ -58,8 +58,8 @@ function(assay_declare_kernel op name file broken)
   set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, ${first}::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
 endfunction()
 
-# assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): writes the correct kernels, and those of FOLDER (a pattern with OP) as
-# broken or not, in these flavours; with broken ones also the variants.
+# assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): writes the correct kernels, and those of FOLDER (OP in it is any op) in
+# these flavours, marked as broken if BROKEN is true.  The variants come with the broken ones.
 function(assay_write_registry file)
   set(more "${ARGN}")
   list(POP_FRONT more folder broken)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Labels: cpu (unit tests and the command), simt (kernels on the simulated machine), gpu (the same on a GPU).
+# Labels of tests: cpu (unit tests and the command), simt (kernels on the simulated machine), gpu (kernels on a GPU).
 enable_testing()
 
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
-set(tests_apart ${unit_tests})  # Note: names clash in tests of contracts and goldens, and in nine others
+set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compiled alone
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|wgmma|paged|pattern|report_page|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
@@ -39,7 +39,7 @@ set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOU
 # Conformance: every kernel over every suite that a CPU can run; on a GPU over the full suite.  The kernels of an op run together,
 # since computing goldens is most of the work.  Results of smoke cases on simt must equal recorded GPU results: the verdict
 # always, and every bit if the kernel uses no elementary function.
-set(on_simt --backend simt --timeout 3600)  # seconds that no case takes but one that hangs, on the slowest host
+set(on_simt --backend simt --timeout 3600)  # seconds that only a hanging case takes, even on the slowest host
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl reports/baselines/*/smoke.jsonl.gz)
 foreach(file ${recorded})
   execute_process(COMMAND gzip -dcf "${file}" OUTPUT_VARIABLE on_record_${file} COMMAND_ERROR_IS_FATAL ANY)
@@ -84,8 +84,8 @@ endforeach()
 add_test(NAME gpu.probes COMMAND validate probe --backend cuda --skip-exit 77 --against simt)
 set_tests_properties(gpu.probes PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 
-# Watched: no correct kernel has a race, reads uninitialised memory or leaves an output unwritten; where the compiler can
-# instrument accesses, none bypasses ld and st.
+# With --watch, no correct kernel has a race, reads uninitialised memory or leaves an output unwritten.  If the compiler can
+# instrument accesses, validate-watch also checks that none bypasses ld and st.
 set(watching validate)
 if(TARGET validate-watch)
   set(watching validate-watch)
@@ -133,7 +133,7 @@ foreach(op ${ASSAY_OPS})
   set_tests_properties(gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
 
-# --- The command under a hostile user, and under hostile kernels ------------------------------------------------------
+# --- The command with wrong input, signals and hostile kernels --------------------------------------------------------
 set(hostile ${ASSAY_HOSTILE})
 list(FILTER hostile EXCLUDE REGEX "/gpu_[^/]*$")
 set_source_files_properties(${hostile} PROPERTIES LANGUAGE CXX)
@@ -224,7 +224,7 @@ set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 # Tests share the processors: idle OpenMP threads must not spin.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT OMP_WAIT_POLICY=passive)
-# No verdict is about time: this ends what hangs, on the slowest host and beside whatever else it does.
+# Only for hanging tests: no verdict depends on time, so the limit suits the slowest host.
 set_property(TEST ${all_tests} PROPERTY TIMEOUT 7200)
 
 # The longest tests start first, so that no processor idles at the end; COST is their time in seconds.  Tests that use both

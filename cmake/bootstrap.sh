@@ -6,7 +6,7 @@ set -eu
 
 missing=""
 wished=""  # optional packages: without them a test is skipped, or reports have no charts
-need() { # PACKAGE FILE: a command or header that shows that the package, from any source, is installed
+need() { # need PACKAGE SIGN...: a SIGN is a command or file that shows that the package is installed, from any source
   package=$1
   shift
   for sign in "$@"; do

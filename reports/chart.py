@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's chart: our times beside those of vendors' libraries and PyTorch, by size, as an SVG made from records.
+"""Draws the README's chart from records, as an SVG: times of vendors' libraries and PyTorch over ours, by size.
   chart.py [FOLDER] [-o FILE]
 Each point is the other's median time divided by that of our fastest kernel on the same shape: below 1 the other is faster.
 FOLDER has suite_*.jsonl and pytorch_*.jsonl, plain or as .gz.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
@@ -10,7 +10,7 @@ from html import escape
 from records import BadInput, Parser, judged, records_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A panel: title, line below it, dtype, op, the shape with the size as {}, the sizes, their name, and the lines: name and kernel.
+# Each panel: title, subtitle, dtype, op, shape with {} for the size, sizes, name of the size, and lines as (name, kernel).
 PANELS = [
     ("LayerNorm + residual", "2,560 columns", "f32", "layernorm_residual",
      "rows={} cols=2560", [1, 128, 2048, 4096, 16384], "rows",
@@ -22,9 +22,9 @@ PANELS = [
      "tokens={} hidden=4096 out=12288", [1, 64, 512, 2048, 8192], "tokens",
      [("PyTorch eager", "pytorch_eager"), ("cuBLASLt", "baseline_cublaslt")]),
 ]
-LEAST, MOST = 0.25, 10.0  # of the vertical axis
+LEAST, MOST = 0.25, 10.0  # ends of the vertical axis
 WIDTH, HEIGHT, LEFT, TOP, GAP, PLOT = 920, 342, 46, 78, 34, 196
-# Hues that a reader with colour-blindness tells apart (Okabe and Ito), legible on white and on black; marks differ in shape too.
+# Colours of Okabe and Ito, which colour-blind readers can tell apart, legible on white and on black.  Marks differ in shape too.
 LOOK = {"PyTorch eager": ("#0072b2", "circle"), "PyTorch compiled": ("#009e73", "square"), "cuDNN": ("#d55e00", "diamond"),
         "cuBLASLt": ("#d55e00", "diamond")}
 STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:600;font-size:13px}
@@ -45,7 +45,7 @@ def times_of(folder):
 
 
 def ratios(times, panel):
-    """By line of the panel: the other's time over ours, size by size."""
+    """The ratios of a panel, {line: [the other's time over ours, by size]}."""
     _, _, dtype, op, shape, sizes, _, lines = panel
     drawn = {name: [] for name, _ in lines}
     for size in sizes:

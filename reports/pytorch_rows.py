@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times PyTorch on the rows of datasets/bench and writes `timing` records (reports/schema.json) for reports to set beside ours:
+"""Times PyTorch on the rows of datasets/bench and writes `timing` records (reports/schema.json), which reports set beside ours:
   pytorch_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S] [--compile] [--budget S]
-  pytorch_rows.py --list        the rows, as the records name them; needs no PyTorch
-  pytorch_rows.py --self-test   each expression against its formula, on the CPU
+  pytorch_rows.py --list        prints the rows, as the records name them; needs no PyTorch
+  pytorch_rows.py --self-test   checks each expression against its formula, on the CPU
 Exit codes: 0 done, 1 a self-test failed or the device was lost, 2 bad usage, 77 no PyTorch or no GPU here."""
 import datetime, importlib.util, json, math, os, re, subprocess, sys, time
 
@@ -17,19 +17,19 @@ def flags_of(arguments):
     p = Parser(__doc__)
     p.add_argument("out", nargs="?", help="file for the records")
     p.add_argument("--suite", action="append", default=[], metavar="NAME", help="rows of datasets/bench/suites/NAME.json")
-    p.add_argument("--op", action="append", default=[], help="rows of this op alone")
+    p.add_argument("--op", action="append", default=[], help="only rows of this op")
     p.add_argument("--dtype", action="append", default=[], help="f16, bf16 or f32")
-    p.add_argument("--shape", action="append", default=[], metavar="TEXT", help='a row of one --op: "rows=3 cols=5"')
-    p.add_argument("--seconds", type=float, default=0.1, help="that each launch of a row is timed for")
-    p.add_argument("--datasets", default=os.path.join(ROOT, "datasets"), help="folder")
-    p.add_argument("--compile", action="store_true", help="torch.compile too, which takes minutes")
-    p.add_argument("--kernel", action="append", default=[], metavar="NAME", help="as the records name it; time nothing else")
+    p.add_argument("--shape", action="append", default=[], metavar="TEXT", help='time this shape of one --op: "rows=3 cols=5"')
+    p.add_argument("--seconds", type=float, default=0.1, help="how long to time each kernel of a row")
+    p.add_argument("--datasets", default=os.path.join(ROOT, "datasets"), help="folder of the datasets")
+    p.add_argument("--compile", action="store_true", help="also time torch.compile, which takes minutes")
+    p.add_argument("--kernel", action="append", default=[], metavar="NAME", help="time only this kernel, as the records name it")
     p.add_argument("--only-compile", action="store_true", help="--compile --kernel pytorch_compile")
-    p.add_argument("--compile-seconds", type=float, default=120, help="that a row may compile for")
-    p.add_argument("--budget", type=float, default=math.inf, metavar="S", help="seconds in all; rows left then are left out")
-    p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try this out, no measure of anything")
+    p.add_argument("--compile-seconds", type=float, default=120, help="how long compiling a row may take")
+    p.add_argument("--budget", type=float, default=math.inf, metavar="S", help="seconds for all rows; later ones are left out")
+    p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script; its times mean nothing")
     p.add_argument("--list", action="store_true", help="print the rows and time nothing")
-    p.add_argument("--self-test", action="store_true", help="hold each expression against its formula")
+    p.add_argument("--self-test", action="store_true", help="check each expression against its formula")
     flags = p.parse_args(arguments)
     if not all(s > 0 for s in (flags.seconds, flags.compile_seconds, flags.budget)):
         raise BadInput("--seconds, --compile-seconds and --budget must be above 0")
@@ -46,7 +46,7 @@ def said_by(*command):
 
 
 def head_of(torch, flags):
-    """The `run` record that a file begins with."""
+    """The `run` record, with which every record file begins."""
     with open(os.path.join(ROOT, "CMakeLists.txt")) as f: version = re.search(r"project\(\w+ VERSION ([0-9.]+)", f.read()).group(1)
     libraries = {"PyTorch": torch.__version__}
     if flags.device == "cuda":
@@ -63,7 +63,7 @@ def head_of(torch, flags):
 
 
 def settle(torch):
-    """Sums in f32 and no TF32, as our kernels declare; no gradients but where an op asks for them."""
+    """Makes PyTorch compute as our kernels declare: sums in f32, no TF32.  Turns gradients off; some ops turn them on again."""
     torch.set_grad_enabled(False)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -121,12 +121,12 @@ def main(arguments):
     if flags.list:
         sys.stdout.write("".join(row.key() + "\n" for row in rows))
         return 0
-    # Note: read when PyTorch is imported.  A row has a kernel or a few: more workers would only take longer to start.
+    # Note: PyTorch reads it when imported.  A row has few kernels, so more compile workers would only take longer to start.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(min(8, os.cpu_count() or 1)))
     try:
         import torch
     except ImportError as e:
-        print(f"PyTorch is not to be had here, so nothing is timed ({e}).", file=sys.stderr)
+        print(f"PyTorch cannot be imported, so nothing is timed ({e}).", file=sys.stderr)
         return 77
     if flags.self_test:
         from pytorch.self_test import self_test

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts beside this file share: their flags, the records (JSON Lines, reports/schema.json) that they read, the tables that
-they print, and how those that judge end."""
+"""Shared by the scripts in this folder: flags, reading records (JSON Lines, reports/schema.json), printing tables, exit codes."""
 import argparse, gzip, json, os, sys
 
 
 class BadInput(Exception):
-    """What a person or a file got wrong; exit code 2."""
+    """A wrong flag or a wrong file; the script ends with exit code 2."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,7 +15,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def judged(main):
-    """Ends the process with what main(arguments) returns, or with 2 and a sentence."""
+    """Runs main(arguments) and exits with its result, or with 2 and a sentence on wrong input."""
     try:
         sys.exit(main(sys.argv[1:]))
     except (BadInput, KeyError) as error:
@@ -25,7 +24,7 @@ def judged(main):
 
 
 def records_of(paths):
-    """Every record of the files, in order; those that end in .gz are unpacked."""
+    """Yields the records of all files, in order.  Files that end in .gz are unpacked."""
     for path in paths:
         try:
             with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
@@ -41,7 +40,7 @@ def records_of(paths):
 
 
 def show(columns, rows, markdown):
-    """Lines with the columns side by side, or a table in Markdown."""
+    """Prints a table: aligned columns, or Markdown."""
     if markdown:
         for cells in [columns, ["---"] * len(columns)] + rows: print("| " + " | ".join(cells) + " |")
         return

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of docs/results-h200.md, made from the records:
+"""Makes the tables of docs/results-h200.md from records:
   results.py [FOLDER] [PAGE] [--check]
-Rewrites what stands in PAGE between <!-- begin NAME --> and <!-- end NAME -->.  FOLDER is that of a device below
-reports/baselines.  --check writes nothing.  Exit codes: 0 the page has these tables, 1 (--check) it has others, 2 bad usage."""
+Rewrites the text of PAGE between <!-- begin NAME --> and <!-- end NAME -->.  FOLDER is a device's folder in reports/baselines.
+--check writes nothing.  Exit codes: 0 the page has these tables, 1 (--check) it has others, 2 bad usage."""
 import glob, os, re
 
 from records import BadInput, Parser, judged, records_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LLAMA = "heads=32 kv_heads=32 head_dim=128"
-# Rows of the comparison: words, op, dtype, shape.
+# Rows of the table "compared": label, op, dtype, shape.
 COMPARED = [
     *[(f"LayerNorm + residual, {rows}×2560", "layernorm_residual", "f32", f"rows={rows} cols=2560") for rows in (1, 128, 4096)],
     ("LayerNorm + residual, 16384×8192", "layernorm_residual", "f16", "rows=16384 cols=8192"),
@@ -32,7 +32,7 @@ LN_SHAPES = [(16384, 8192), (16384, 2560), (4096, 2560), (2048, 2560), (128, 256
 class Records:
     def __init__(self, folder):
         self.folder, self.rows = folder, {}
-        # Note: other suites have some of the same rows, of another run.
+        # Note: only these suites, since others have some of the same rows from other runs.
         for record in records_of([path for suite in SUITES for path in self.paths(suite)]):
             if record["record"] in ("bench", "timing") and "time_us" in record:
                 self.rows.setdefault((record["op"], record["dtype"], axes_of(record["shape"])), {})[record["kernel"]] = record
@@ -119,7 +119,7 @@ def main(arguments):
     p = Parser(__doc__)
     p.add_argument("folder", nargs="?", default=os.path.join(HERE, "baselines/nvidia-h200"), metavar="FOLDER")
     p.add_argument("page", nargs="?", default=os.path.join(HERE, "../docs/results-h200.md"), metavar="PAGE")
-    p.add_argument("--check", action="store_true", help="whether the page has these tables; nothing is written")
+    p.add_argument("--check", action="store_true", help="only check whether the page has these tables; write nothing")
     flags = p.parse_args(arguments)
     try:
         with open(flags.page, encoding="utf-8") as file: text = file.read()
@@ -128,7 +128,7 @@ def main(arguments):
     records, new, other = Records(flags.folder), text, []
     for name, make in TABLES.items():
         marked = re.compile(f"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.S)
-        if not marked.search(new): raise BadInput(f"'{flags.page}' has no place for the table {name}")
+        if not marked.search(new): raise BadInput(f"'{flags.page}' has no marks for the table {name}")
         made = "\n".join(make(records)) + "\n"
         before, new = new, marked.sub(lambda m: m[1] + "\n" + made + "\n" + m[2], new)
         if new != before: other.append(name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom.  Prints FILE:LINE of each include that its room, or its folder of validate/, may not have, and each cycle of
-# includes within validate/, a header and its source taken as one unit.
+# Checks who includes whom.  Prints FILE:LINE of each include that its room, or its folder of validate/, must not have, and each
+# cycle of includes within validate/, where a header and its source count as one.
 #   arrows.sh SOURCE           checks the tree
 #   arrows.sh --self-test      checks that each kind of violation is found, and nothing else
 set -uo pipefail
@@ -11,7 +11,7 @@ arrows() {
   find ops reference cuda simt validate -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
     ! -path '*/tests/*' | sort | xargs -r awk '
     BEGIN {
-      # Each may include itself and those before it.  From backends on, the command: it sees every room.
+      # Each folder may include itself and those before it.  Folders from backends on may also include every room.
       count = split("base values cases problem ops worker records tasks judge backends bench report probe console command", name, " ")
       for (i = 1; i <= count; ++i) place[name[i]] = i
       command = place["backends"]

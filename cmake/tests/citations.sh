@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What pages and comments name is there.  Prints FILE:LINE of each name that is not:
+# Checks that files which pages and comments name exist.  Prints FILE:LINE of each name that does not:
 #   - every relative link of an .md file, and its anchor; every path of the tree that it has in backticks;
 #   - every source file or page that a comment of a source file names.
 #   citations.sh SOURCE           checks the tree
@@ -102,7 +102,7 @@ pages() {
     END { exit bad }' < <(cat "$work/md" "$work/md")
 }
 
-# Files that comments name.  A name that the same file uses outside its comments is one that it makes.
+# Files that comments name.  A name that the same file also uses outside comments is skipped, since the file may create it.
 comments() {
   tracked >"$work/files"
   grep -E '\.(hpp|cpp|cu|cuh|cmake|sh|py)$|(^|/)CMakeLists\.txt$' "$work/files" | xargs -r awk -v list="$work/files" "$paths_awk"'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The code blocks of all pages do what they show.  Prints FILE:LINE of each that does not:
-#   - every `validate` line of a block (```, ```console, ```sh) parses: the command reads it, and does nothing;
-#   - every `$` line of a ```console block is run, and prints what stands below it (```console no-run: it is not);
-#   - a block that names a file, ```cpp FILE, is an excerpt of it;
-#   - in docs/device-words.md, the compiler says of each CUDA word what the table says, and takes each word of ours.
+# Checks the code blocks of all pages.  Prints FILE:LINE of each block that breaks a rule:
+#   - every `validate` line of a block (```, ```console, ```sh) must parse; it is not run;
+#   - every `$` line of a ```console block is run and must print the lines below it (```console no-run: it is not run);
+#   - a block that names a file, ```cpp FILE, must be an excerpt of it;
+#   - in docs/device-words.md, the compiler must give the table's error for each CUDA word, and accept each of our words.
 # An expected line `...` stands for any lines, `...` within a line for any text.  Times, dates, commits, core counts, build paths
 # and runs of spaces are not compared.
 #   docs.sh SOURCE BUILD COMPILER     checks the tree by the programs in BUILD/bin; COMPILER is a g++, or empty
@@ -27,7 +27,7 @@ blocks() {
     fenced { printf "%s:%d\t%s\t%s\n", FILENAME, FNR, kind == "" ? "plain" : kind, $0 }'
 }
 
-# Command lines, read and not run.  What follows a pipe or a redirection is not the command.
+# Command lines, which are parsed and not run.  The text from a pipe or a redirection on is cut off.
 commands() {  # commands BIN
   local place kind line words status=0
   while IFS=$'\t' read -r place kind line; do
@@ -87,7 +87,7 @@ same() {
     }' "$1" "$2"
 }
 
-# Console blocks, run in a folder that has the tree and its build beside nothing else.
+# Console blocks, which are run in a folder with links to the tree and its build.
 consoles() {  # consoles BUILD
   local entry block status=0
   mkdir -p "$work/run"
@@ -118,7 +118,7 @@ consoles() {  # consoles BUILD
   return $status
 }
 
-# A block of an excerpt is, line by line, in the file that its fence names.
+# The lines of an excerpt must be in the file that its fence names.
 excerpts() {
   local block status=0
   rm -f "$work"/excerpt.*
@@ -142,7 +142,7 @@ excerpts() {
   return $status
 }
 
-# The table of device words: | `CUDA` | `ours` | `error` | ...; what has no error of the compiler has one of kernel_rules.sh.
+# The table of device words: | `CUDA` | `ours` | `error` | ...  The error is the compiler's or that of kernel_rules.sh.
 device_words() {  # device_words COMPILER
   local page=docs/device-words.md status=0
   [ -f "$page" ] || return 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every header compiles on its own, included twice, with only the include paths of its room.
+# Checks that every header compiles on its own, included twice, with only the include paths of its room.
 #   headers.sh SOURCE BUILD EIGEN COMPILER FLAGS...     checks the tree
 #   headers.sh --self-test COMPILER                     checks that headers that are not self-contained are found
 set -u

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The rules for kernel files (cuda/OP/**, not cuda/core).  Prints FILE:LINE of each violation.
+# Checks the rules for kernel files (cuda/OP/**, not cuda/core).  Prints FILE:LINE of each violation.
 #   kernel_rules.sh SOURCE           checks the tree
 #   kernel_rules.sh --self-test      checks that each rule finds its violation, without false alarms in comments and sound code
 set -uo pipefail

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For the self-tests of pages, which source it with $work set.
-# A small tree, in which a line that ends in "!" is a violation.
+# Writes small trees for the self-tests of docs.sh and citations.sh, which source it with $work set.  A line that ends in "!" is a
+# violation that the test must find.
 tree=$work/tree
 plant() {  # plant FILE LINE...
   local file=$1 number=0 line

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tables of docs/results-h200.md and the README's chart are those that the records give: results.sh SOURCE
-# Then checks that a changed number of each is found.
+# Checks that the tables of docs/results-h200.md and the README's chart match the records: results.sh SOURCE
+# Then checks that a changed number in each is found.
 set -uo pipefail
 command -v python3 >/dev/null || { echo "python3 is absent"; exit 77; }
 cd "$1" || exit 2

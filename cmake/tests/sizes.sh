@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Files are as long as a reader takes in at once, and folders of validate/ hold as many as a reader can survey.
+# Checks that files have no more lines, and folders of validate/ no more files, than CONTRIBUTING.md allows.
 #   sizes.sh SOURCE           checks the tree
 #   sizes.sh --self-test      checks that what is too large is found, and nothing else
 set -uo pipefail
@@ -17,7 +17,7 @@ too_large() {
     lines=$(wc -l <"$file")
     [ "$lines" -le "$most" ] || echo "$file has $lines lines, at most $most"
   done
-  # A file an op, or a file a hostile kernel: such a folder grows with them.
+  # These folders have one file per op or per hostile kernel, so they may grow.
   find validate -type d ! -path validate/ops ! -path '*/corpus*' ! -path 'validate/tests/hostile/*' | sort | while read -r folder; do
     files=$(find "$folder" -maxdepth 1 -type f | wc -l)
     [ "$files" -le 25 ] || echo "$folder holds $files files, at most 25"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of bench: times on a GPU, and bytes as simt counts them.
+// The rows of `validate bench`, their timing on a GPU and their byte counts on simt; for validate/command/bench.cpp.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ namespace assay {
 
 using BenchJson = nlohmann::ordered_json;
 
-// What this machine can do at most, measured in the same run.
+// The device's ceilings, measured in the same run as the rows.
 struct Ceilings {
-  double copy = 0;                 // bytes per second, read and written
-  std::map<DType, double> matrix;  // operations per second; 0 or missing: not measured
-  // By the device's own figures: what exceeds them was not measured right.  0: unknown.
+  double copy = 0;                 // bytes per second, read plus written
+  std::map<DType, double> matrix;  // operations per second, by dtype; 0 or missing: not measured
+  // Peak rates from the device's specification.  A measured rate above them is a measuring error.  0: unknown.
   double peak_bytes = 0;
   std::map<DType, double> peak_flops;
   double peak_flops_rate(DType t) const {
@@ -46,17 +46,17 @@ struct BenchFlags {
   std::string json;
   double timeout_s = 60;
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
-  std::string suite;                // of datasets/bench/suites; empty: the ops' own files
+  std::string suite;                // a file's name in datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
-  double seconds = 0.3;  // of timing for each row, all processes together
+  double seconds = 0.3;  // timing each row takes, summed over all processes
   bool times_only = false;
-  bool sites = false;       // bytes by source line too
-  bool memory = false;      // device memory instead: nothing runs
-  bool once = false;        // each kernel once instead, for a profiler
-  bool dram = false;        // bytes of device memory by the hardware's counters
-  bool resources = false;   // print what each function takes of a multiprocessor
-  int processes = 6;        // that each row is timed in
-  std::string ab, ab_json;  // another build of this program, timed in turn; the file for its records
+  bool sites = false;       // count bytes by source line too
+  bool memory = false;      // only allocate and report device memory; no kernel runs
+  bool once = false;        // only launch each kernel once, for a profiler
+  bool dram = false;        // count DRAM bytes with the hardware's counters
+  bool resources = false;   // print registers, shared memory and occupancy of each function
+  int processes = 6;        // processes that time each row
+  std::string ab, ab_json;  // path of another build's program, timed in turns; the file for its records
 };
 
 struct BenchOut {
@@ -69,7 +69,7 @@ struct BenchOut {
   }
 };
 
-// Where a row stands in a suite (--suite), and what its document reported.
+// A row's place in a suite (--suite), and the figures that were published for it.
 struct RowOfSuite {
   std::string suite, table, label;
   BenchJson reported;
@@ -79,52 +79,52 @@ inline bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// One row of a bench file: a case, and the kernels that it is kept for (empty: all).
+// One row to time: a case, and the kernels that the bench file limits it to (empty: all).
 struct BenchShape {
   const Op* op = nullptr;
   Case c;
   std::vector<std::string> kernels;
-  std::vector<std::string> ladder{};  // the op's kernels in the order of their ideas
+  std::vector<std::string> ladder{};  // the op's kernels, plainest first
   std::optional<RowOfSuite> place{};
 };
 
-// Every row that the flags mean.  Throws BadInput for everything that a person can get wrong.
+// The rows that the flags select.  Throws BadInput for an unknown name, an illegal shape or one too large for memory.
 std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu);
 
-// The first fields of a record of a kernel on a row.
+// The fields that begin every record of a kernel on a row.
 BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k);
-// The same as the beginning of a line.
+// The same fields as the beginning of a printed line.
 std::string row_text(const BenchShape& shape, const Kernel& k);
 
-// The sound kernels of a row that the flags ask for, and those that ratios refer to.
+// The sound kernels that the flags select for a row, and the references of its ratios: unfused, the baseline, vendor libraries.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
-// The processes that time: of this build, and of another one (--ab) whose records go to a file of its own.
+// The timing processes of this build (sides[0]) and of another one (sides[1], --ab), whose records go to a file of its own.
 struct BenchTimers {
   std::vector<std::unique_ptr<RowTimer>> sides[2];
   const BenchOut* other_out = nullptr;
   DeviceMonitor* monitor = nullptr;
-  // Counts bytes of device memory, and takes no times: a profiler may leave its marks on a process.  Null: nobody counts.
+  // Counts DRAM bytes and takes no times, since a profiler may slow its process afterwards.  Null: not counted.
   std::unique_ptr<RowTimer> counter;
 };
 
-// Times the kernels of one row in every process, interleaved there, judges what each computes after it at addresses that it has
-// not seen, prints and writes; whether every output was right and every rate possible.
+// Times the kernels of one row in every process, where they are interleaved.  Then runs each at addresses that no launch has
+// used, judges that output, prints and writes.  Returns whether every output was right and every rate below the device's peak.
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out);
 
-// S = 1 / (1 + (t - t_limit) / (t_base - t_limit)): 0.5 at the baseline, 1 at the limit; NaN where the baseline is at it.
+// 1 / (1 + (t - t_limit) / (t_base - t_limit)): 0.5 at the baseline, 1 at the limit; NaN if the baseline is not above the limit.
 double bench_score(double us, double baseline_us, double limit_us);
-// Why a time cannot be: its rate is above the device's peak (0: unknown); empty: it can.
+// Why a time is impossible: its rate exceeds the device's peak (0: unknown).  Empty: it is possible.
 std::string bench_impossible(const Cost& cost, double us, double peak_bytes, double peak_flops);
 
-// The row's case with its axes cut down to what a simulator can do.
+// The case with its axes cut down to what simt runs in reasonable time.
 Case bench_reduced(const Op& op, const Case& c);
-// What each kernel moves on simt at that size, beside the contract's formula.
+// Counts each kernel's bytes on simt and prints them beside the formula's.  Returns whether every output was right.
 bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const BenchOut& out);
-// What each kernel that can run there holds of device memory, its tensors and its workspace: allocated, and not run.
+// Allocates the tensors and the workspace of each kernel that the backend can run, and reports their bytes.  Runs no kernel.
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out);
-// Launches each kernel once, on the first row that it takes and is quick on, for a profiler that watches this process.
+// Launches each kernel once, on the first row that it supports and is quick on, for a profiler attached to this process.
 void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out,
                 const std::atomic<bool>& stop);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench row's case made smaller, for a simulator.
+// Cuts a bench row's case down to a size that simt can run.
 #include <algorithm>
 
 #include "validate/bench/bench.hpp"
@@ -18,8 +18,8 @@ Cost cost_of(const Op& op, const Case& c) {
 
 }  // namespace
 
-// The first axis (rows, tokens, batches) to what a million elements leave it; then, while a simulator would take too long over
-// the operations, the batch and the heads to one group, and the longest of the other axes to half, down to one tile and a bit.
+// First cuts the first axis (rows, tokens, batches) to about a million elements.  While the operations are still too many for
+// simt, cuts batch and heads to one group, then halves the longest axis repeatedly, down to one tile plus one element.
 Case bench_reduced(const Op& op, const Case& c) {
   constexpr std::int64_t kElements = std::int64_t{1} << 20, kTileAndABit = 129;
   constexpr double kMostFlops = 3e7;
@@ -35,7 +35,7 @@ Case bench_reduced(const Op& op, const Case& c) {
     std::int64_t most = 0;
     for (const AxisUse& use : op.axes) most = std::max(most, small.dims[use.axis]);
     if (most <= kTileAndABit) break;
-    for (const AxisUse& use : op.axes)  // those that are alike stay alike
+    for (const AxisUse& use : op.axes)  // axes of equal extent stay equal
       if (std::int64_t& extent = small.dims[use.axis]; extent == most) extent = std::max(kTileAndABit, most / 2);
   }
   return small;

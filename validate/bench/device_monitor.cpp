@@ -28,7 +28,8 @@ void widen(double value, double& least, double& most) {
 }  // namespace
 
 std::vector<std::string> throttle_reasons(unsigned long long bits) {
-  // nvml.h: nvmlClocksEventReason*; 0x1 is an idle GPU, 0x2 clocks of an application, 0x10 SyncBoost, 0x100 of a display.
+  // nvml.h: nvmlClocksEventReason*.  Left out: 0x1 idle GPU, 0x2 clocks set by applications, 0x10 SyncBoost, 0x100 display
+  // clocks.
   constexpr std::pair<unsigned long long, const char*> kReasons[] = {{0x4, "software power cap"},
                                                                      {0x8, "hardware slowdown"},
                                                                      {0x20, "software thermal slowdown"},

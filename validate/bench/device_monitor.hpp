@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks, power, temperature and throttle reasons of a GPU while something runs on it, by NVML, which is opened at run time.
+// Samples clocks, power, temperature and throttle reasons of a GPU during a timing, through NVML, which is opened at run time.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@ namespace assay {
 
 class DeviceMonitor {
  public:
-  explicit DeviceMonitor(const std::string& bus_id);  // without the library, or without that device, it sees nothing
+  explicit DeviceMonitor(const std::string& bus_id);  // without NVML or that device, missing() says so
   ~DeviceMonitor();
   DeviceMonitor(const DeviceMonitor&) = delete;
   DeviceMonitor& operator=(const DeviceMonitor&) = delete;
 
-  const std::string& missing() const { return missing_; }  // why nothing is seen; empty: it is
+  const std::string& missing() const { return missing_; }  // why it cannot sample; empty: it can
   const std::string& driver() const { return driver_; }
-  void start();                        // looks every 10 ms until stop()
-  std::optional<MachineState> stop();  // the extremes of it; none where nothing was seen
+  void start();                        // samples every 10 ms until stop()
+  std::optional<MachineState> stop();  // the extremes since start(); none if nothing was sampled
 
  private:
   void look();
@@ -35,8 +35,7 @@ class DeviceMonitor {
   int looks_ = 0;
 };
 
-// The throttle reasons among the bits of nvmlDeviceGetCurrentClocksEventReasons: idling and clocks that were set on purpose are
-// none.
+// The throttle reasons in the bits of nvmlDeviceGetCurrentClocksEventReasons, without idling and clocks that were set on purpose.
 std::vector<std::string> throttle_reasons(unsigned long long bits);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench's kernels are given, and what their outputs are judged by: the golden, on the host.
+// The inputs that bench gives its kernels, and the golden by which it judges their outputs on the host.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// A case's inputs, as its fill makes them.
+// A case's inputs, filled, in memory that a child process can map.
 struct FilledInputs {
   FilledInputs(const Op& op, const Case& c) : packing(pack(op, c)), memory(packing.input_bytes) {
     for (std::size_t i = 0; i < op.tensors.size(); ++i) {
@@ -39,7 +39,7 @@ class RowJudge {
   const SharedMemory& inputs() const { return given_.memory; }
   std::size_t output_bytes() const { return given_.packing.output_bytes; }
   Cost cost() const { return golden_->cost(); }
-  // The worst err/bound of a kernel's outputs.
+  // The largest err/bound over a kernel's outputs.  `images`: one per tensor of the op; those of inputs are not read.
   double margin(const Kernel& k, const std::vector<std::byte*>& images) const {
     const Packing& packing = given_.packing;
     double worst = 0;

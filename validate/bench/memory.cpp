@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench --memory: what a row's kernels hold of device memory while they run, as the backend gave it.  Nothing is launched and
-// nothing touched, so that a row may have its full size on any machine.
+// bench --memory: the device memory that a row's kernels need, as the backend allocates it.  No kernel is launched and no byte is
+// touched, so a row has its full size on any machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace assay {
 
 namespace {
 
-// Device memory that tells how much of the backend's it took.
+// Owns device memory and tells by how much the backend's memory in use has grown.
 class Held {
  public:
   explicit Held(Backend& backend) : backend_(backend), before_(backend.memory_in_use()) {}
@@ -25,7 +25,7 @@ class Held {
     memory_.push_back(backend_.allocate(bytes, offset, label));
     return static_cast<std::byte*>(memory_.back());
   }
-  // Note: of a GPU's memory others may give some back meanwhile.
+  // Note: on a GPU other processes may free memory meanwhile, so the difference could be below zero.
   std::size_t bytes() const { return std::max(backend_.memory_in_use(), before_) - before_; }
 
  private:
@@ -39,7 +39,7 @@ struct Row {
   std::size_t tensors, workspace;
 };
 
-// "-50.2 %": how much less than the baseline's; empty where that has none.
+// "-50.2 %": the change from the baseline's bytes; empty if the baseline has none.
 std::string less(double mine, double baseline) {
   return baseline > 0 ? fmt::format("{:.1f} %", 100 * (mine / baseline - 1)) : "";
 }

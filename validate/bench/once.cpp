@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench --once: every kernel launched once, in an order that is written down, while a profiler may watch.
+// bench --once: launches every kernel once under a profiler.  The records keep the order, by which .ci/profile.py assigns the
+// profiler's lines to kernels.
 #include <fmt/format.h>
 
 #include <map>
@@ -17,7 +18,7 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
     const BenchShape* row;
     std::string why;
   };
-  std::map<const Kernel*, Waiting> waiting;  // for a row that they can be launched on
+  std::map<const Kernel*, Waiting> waiting;  // not launched yet: no row so far suits them
   std::map<const Kernel*, bool> done;
   LocalTimer timer(backend);
   for (const BenchShape& row : rows) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timing process and the one that started it.  They talk in lines of JSON over the child's input and output:
+// The pipe protocol between a timing process and its parent: lines of JSON over the child's standard input and output.
 //   child   {"timer": 1, "commit": ..., "build": ...}          once, at its start
 //   parent  {"line": repro, "kernels": [...], "inputs": file, "outputs": file, ...}
-//   child   {"judge": kernel}                                   its outputs lie in that file; waits for {}
+//   child   {"judge": kernel}                                   its outputs are in the file `outputs`; waits for {}
 //   child   {"kernels": [...]}
 //   parent  {"copy": bytes}
-//   child   {"dram": {...}}                                     what the counters say of such a copy
-// The files are memory of the parent, by way of /proc/PID/fd.
+//   child   {"dram": {...}}                                     the bytes that the counters saw in such a copy
+// The files are the parent's shared memory, opened as /proc/PID/fd/N.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ namespace assay {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kProtocol = 1;  // another build may speak another
+constexpr int kProtocol = 1;  // checked, since the child may be another build (--ab)
 
 Json to_json(const KernelTimes& t) {
   Json j{{"kernel", t.kernel},
@@ -61,7 +61,7 @@ Json to_json(const KernelTimes& t) {
 KernelTimes times_from(const Json& j) {
   KernelTimes t;
   t.kernel = j.at("kernel"), t.left_out = j.at("left_out"), t.failed = j.at("failed");
-  t.slow = j.value("slow", false);  // Note: a build of before it does not say
+  t.slow = j.value("slow", false);  // Note: older builds do not send it
   t.cold_us = j.at("cold_us").get<std::vector<double>>();
   t.steady = {j.at("steady_us").get<std::vector<double>>(), j.at("launches"), j.at("graph")};
   t.tensor_bytes = j.at("tensor_bytes"), t.workspace_bytes = j.at("workspace_bytes"), t.other_bytes = j.at("other_bytes");
@@ -90,7 +90,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
-    throw std::runtime_error("this build places the tensors otherwise");
+    throw std::runtime_error("this build lays out the tensors differently");
   const SharedMemory inputs = opened(order.at("inputs"), packing.input_bytes, false);
   const SharedMemory outputs = opened(order.at("outputs"), packing.output_bytes, true);
   LocalTimer timer(backend);
@@ -112,7 +112,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
 }  // namespace
 
 int serve_times(std::string_view backend_name) {
-  // What a kernel or a library prints is no answer.
+  // Kernels and libraries may print; only `out` carries answers.
   std::FILE* const out = ::fdopen(::dup(STDOUT_FILENO), "w");
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   if (!out) return kBadInput;
@@ -145,7 +145,7 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a Ctrl-C is for the parent alone
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // keeps Ctrl-C from the child
   posix_spawnattr_setpgroup(&attributes, 0);
   std::string name = "validate", verb = "timer", which = backend, passive = "OMP_WAIT_POLICY=passive";
   char* argv[] = {name.data(), verb.data(), which.data(), nullptr};
@@ -166,10 +166,9 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   const std::string hello = receive();
   const Json j = Json::parse(hello, nullptr, false);
   if (!j.is_object() || j.value("timer", 0) != kProtocol) {
-    const std::string why =
-        j.is_object() ? j.value("error", "it speaks another protocol") : "it does not answer as this program does";
+    const std::string why = j.is_object() ? j.value("error", "it speaks another protocol") : "it does not answer like validate";
     end();
-    throw BadInput(fmt::format("'{}' cannot time for this one: {}", program, why));
+    throw BadInput(fmt::format("'{}' cannot be used for timing: {}", program, why));
   }
   commit_ = j.at("commit"), build_ = j.at("build");
 }

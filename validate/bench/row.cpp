@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of bench: who takes part in it, what they are given, and how its lines begin.
+// One row of bench: the kernels that take part in it, and the beginning of its records and printed lines.
 #include <fmt/format.h>
 
 #include <algorithm>

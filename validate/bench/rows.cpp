@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bench's flags to rows: of the ops' files, of a suite, or as they were typed.
+// Turns bench's flags into rows, from the ops' own files, from a suite (--suite) or from shapes that were typed (--shape).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The text of a file; nothing where there is none.
+// The text of a file; none if it cannot be opened.
 std::optional<std::string> text_of(const fs::path& file) {
   std::ifstream in(file);
   if (!in) return std::nullopt;
@@ -52,7 +52,7 @@ std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
   if (chosen.empty())
     for (const Op& op : ops()) chosen.push_back(&op);
   require_kernels(flags.selection, chosen);
-  if (flags.baseline == "unfused") return chosen;  // where an op has none, its rows have no such ratio
+  if (flags.baseline == "unfused") return chosen;  // an op may lack one; its rows then have no such ratio
   Names names{"vendor"};
   for (const Op* op : chosen)
     for (const Kernel& k : kernels())
@@ -66,13 +66,13 @@ class RowList {
  public:
   RowList(const BenchFlags& flags, bool on_gpu) : flags_(flags), on_gpu_(on_gpu), shapes_(op_shapes()) {}
 
-  // Those of the op's own file, or of the shapes that were typed.
+  // Adds the typed shapes, or else those of the op's own file.
   void add(const Op& op) {
     const std::optional<BenchFile>& file = file_of(op);
     std::vector<BenchEntry> entries;
     for (const std::string& shape : flags_.shapes) entries.push_back({shape, {}, {}});
     if (entries.empty() && file) entries = file->entries;
-    if (entries.empty() && !file && !flags_.selection.ops.empty())  // else nobody named it and nobody times it
+    if (entries.empty() && !file && !flags_.selection.ops.empty())  // an op that was not named is left out in silence
       throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, path_of(op).string()));
     for (const BenchEntry& entry : entries) add(op, entry, std::nullopt);
   }
@@ -90,7 +90,7 @@ class RowList {
       row.c = parse_repro(line, shapes_).what;
       for (std::size_t i = 0; i < op.tensors.size(); ++i)
         if (lies_over(op, row.c, i))
-          throw BadInput(fmt::format("{}: bench launches again and again, so '{}' cannot lie over '{}'", entry.shape,
+          throw BadInput(fmt::format("{}: bench launches a kernel many times, so '{}' cannot overwrite '{}'", entry.shape,
                                      op.tensors[i].name, op.tensors[i].options.over));
       const std::string why_not = on_gpu_ ? too_large(op, row.c, available_memory()) : "";
       if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
@@ -114,7 +114,7 @@ class RowList {
   std::map<const Op*, std::optional<BenchFile>> files_;
 };
 
-// Whether the op has a kernel that was asked for.
+// Whether the flags select a kernel of the op.
 bool has_asked(const Op& op, const BenchFlags& flags) {
   return std::any_of(kernels().begin(), kernels().end(), [&](const Kernel& k) {
     const auto on = [&](DType t) { return asked(flags.selection, k, t); };
@@ -129,13 +129,13 @@ void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchF
       if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end() || !has_asked(op, flags)) continue;
       rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
     }
-  if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it is of that op, dtype and kernel", flags.suite));
+  if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it has that op, dtype and kernel", flags.suite));
 }
 
 }  // namespace
 
 std::vector<BenchShape> bench_rows(const BenchFlags& flags, bool on_gpu) {
-  if (!flags.suite.empty() && !flags.shapes.empty()) throw BadInput("--suite and --shape: one of them says what is timed");
+  if (!flags.suite.empty() && !flags.shapes.empty()) throw BadInput("--suite and --shape exclude each other");
   const std::vector<const Op*> chosen = chosen_ops(flags);
   RowList rows(flags, on_gpu);
   if (!flags.suite.empty()) add_suite(rows, chosen, flags);

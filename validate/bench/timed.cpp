@@ -17,7 +17,7 @@ using Json = BenchJson;
 
 std::string label_of(const BenchShape& shape) { return shape.place ? "  · " + shape.place->label : ""; }
 
-// At most 50 of each process, evenly over its time, in nanoseconds: what a comparison needs, in a file that can be kept.
+// At most 50 samples of each process, evenly spaced, in µs rounded to a nanosecond.  `compare` needs them, and files stay small.
 Json kept(const Clusters& processes) {
   constexpr std::size_t kKept = 50;
   Json all = Json::array();
@@ -46,7 +46,7 @@ Json json_of(const MachineState& m) {
           {"throttle", m.throttle}};
 }
 
-// 95 % of each reference's time over each kernel's.
+// 95 % intervals of reference time over kernel time, [kernels][references].
 std::vector<std::vector<Interval>> intervals_of(const std::vector<Timed>& all, const std::vector<const Timed*>& references,
                                                 std::uint64_t seed) {
   std::vector<std::vector<Interval>> intervals(all.size(), std::vector<Interval>(references.size()));
@@ -59,14 +59,14 @@ std::vector<std::vector<Interval>> intervals_of(const std::vector<Timed>& all, c
   return intervals;
 }
 
-// What unfused moved of device memory; nullptr where nobody counted it, and for unfused.
+// The DRAM bytes of unfused; nullptr if they were not counted or `t` is unfused.
 const DramBytes* unfused_of(const std::vector<Timed>& all, const Timed& t) {
   for (const Timed& other : all)
     if (other.kernel->name == "unfused" && &other != &t && other.first.dram) return &*other.first.dram;
   return nullptr;
 }
 
-// The least time that a row can take here.
+// The shortest time that a row can take at this device's ceilings.
 struct Limit {
   Limit(const Cost& cost, const Ceilings& ceilings, DType t)
       : copy_rate(ceilings.copy),
@@ -79,7 +79,7 @@ struct Limit {
   double copy_us, matrix_us;
 };
 
-// The references' times over a kernel's.
+// The ratios of each reference's time to a kernel's.
 struct Ratios {
   Ratios(const Timed& t, double median, const std::vector<const Timed*>& references, const std::vector<Interval>& between,
          const std::string& baseline, double limit_us) {
@@ -102,7 +102,7 @@ struct Ratios {
   Json speedup = nullptr, score = nullptr;  // of the baseline
 };
 
-// A row of one build, and what it is held against.
+// Prints and records a row's kernels.
 struct ToldRow {
   const BenchShape& shape;
   const BenchFlags& flags;
@@ -177,7 +177,7 @@ void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why,
 }  // namespace
 
 double bench_score(double us, double baseline_us, double limit_us) {
-  // 0.5 at the baseline, 1 at the limit.  A baseline at its limit or beyond leaves nothing to score by.
+  // A baseline at the limit or below it leaves no range to score in.
   if (!(baseline_us > limit_us)) return std::nan("");
   return 1 / (1 + std::max(0.0, us - limit_us) / (baseline_us - limit_us));
 }
@@ -193,7 +193,7 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
 
 bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const Cost& cost, const std::optional<MachineState>& machine, const BenchOut& out, bool own) {
-  // What ratios refer to, in the order of printing.
+  // The kernels that ratios refer to, in the order of printing.
   std::vector<const Timed*> references;
   for (const Timed& t : all)
     if (t.first.left_out.empty() && (t.kernel->name == "unfused" || t.kernel->name == flags.baseline || is_vendor(*t.kernel)))

@@ -14,14 +14,14 @@ namespace assay {
 
 namespace {
 
-// A problem in device memory, several times over.
+// A problem in device memory, in several copies ("places").
 class DeviceProblem {
  public:
-  // At so many places that taking turns leaves none of them in a cache.
+  // Launches take turns over the places, so that large tensors have left the caches when their turn comes.
   DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs)
       : backend_(backend), op_(op), case_(c), packing_(pack(op, c)), inputs_(inputs) {
     for (const Placement& p : packing_.placements) bytes_ += p.bytes;
-    // At least three times the largest L2 cache between two uses of one.
+    // 192 MB is more than three times the largest L2 cache.
     const std::size_t places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
     for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
   }
@@ -34,14 +34,14 @@ class DeviceProblem {
 
   std::size_t bytes() const { return bytes_; }
   std::size_t workspace_bytes(const Kernel& k) const { return k.workspace_bytes(problems_[0]->args()); }
-  // Why the kernel cannot run here; empty: it can.
+  // Says why the kernel cannot run here; empty: it can.
   std::string why_not(const Kernel& k) const {
     if (!backend_.launcher(k)) return "not built for this backend";
     if (const std::string needed = needs_arch(k, backend_.arch()); !needed.empty()) return "needs " + needed;
     if (const Legality ok = k.available(); !ok) return ok.why;
     return k.supports(problems_[0]->args()).why;
   }
-  // Room for the largest of them.
+  // All kernels share one workspace, as large as the largest needs.
   void reserve_workspace(const Kernel& k) {
     const std::size_t bytes = workspace_bytes(k);
     if (bytes <= workspace_room_) return;
@@ -57,8 +57,8 @@ class DeviceProblem {
   }
   void run_once(const Kernel& k, const Problem& p) const { backend_.run(backend_.launcher(k), p.args(), workspace_, {}); }
 
-  // Seconds of a launch on the host's clock: the least of four, or of as many as half a second allows.  The first loads code
-  // and lets a library choose its algorithm.
+  // Seconds of a launch on the host's clock: the least of at most four launches, for at most about half a second.  Only the first
+  // loads code and lets a library choose its algorithm, so it counts only if it is alone.
   double estimate(const Clock& clock, const Kernel& k) const {
     double least = 0, sum = 0;
     for (int times = 0; times < 4 && sum < 0.5; ++times) {
@@ -71,7 +71,7 @@ class DeviceProblem {
     return least;
   }
 
-  // Once more, at a place that no launch has seen, into garbage; the outputs' images as they are after it.
+  // Runs the kernel at a place that no launch has used, on outputs that hold garbage, and reads the outputs into `images`.
   void outputs_at_a_fresh_place(const Kernel& k, const std::vector<std::vector<std::byte>*>& images) {
     if (!fresh_) fresh_ = add_place(false);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
@@ -88,7 +88,7 @@ class DeviceProblem {
   }
 
  private:
-  // `copied`: from the first place, which no launch has touched yet; else from the host.
+  // `copied`: takes the inputs from the first place, which no launch has changed yet; else from the host.
   std::size_t add_place(bool copied) {
     std::vector<std::byte*> pointers;
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
@@ -117,7 +117,7 @@ class DeviceProblem {
   std::size_t workspace_room_ = 0;
 };
 
-// What can run here, estimated; the rest is marked as left out.
+// The kernels that can run here, with their estimated times; the others get a reason in `left_out`.
 struct Candidate {
   const Kernel* kernel = nullptr;
   KernelTimes* times = nullptr;
@@ -147,7 +147,7 @@ std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, 
 }
 
 void leave_out_slow(std::vector<Candidate>& chosen) {
-  constexpr double kTooSlow = 50, kQuick = 0.02;  // times the fastest; seconds that cost nobody anything
+  constexpr double kTooSlow = 50, kQuick = 0.02;  // times the fastest; seconds: what is as quick is never left out
   double fastest = chosen.empty() ? 0 : chosen[0].estimate_s;
   for (const Candidate& c : chosen) fastest = std::min(fastest, c.estimate_s);
   std::erase_if(chosen, [&](const Candidate& c) {
@@ -158,7 +158,7 @@ void leave_out_slow(std::vector<Candidate>& chosen) {
   });
 }
 
-// Hands out what each kernel computes once more, at a place that no launch has seen.
+// Runs each kernel once more, at a place that no launch has used, and hands its outputs to `judge`.
 void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, const Op& op, const JudgeOutputs& judge) {
   std::vector<std::vector<std::byte>> room(op.tensors.size());
   for (const Candidate& c : chosen) {
@@ -175,8 +175,8 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
   }
 }
 
-// What a profiler takes again and again, once a counter, has to be short.
-constexpr double kLongestOnce = 0.03;  // seconds
+// Seconds.  A profiler replays each launch many times, once a group of counters, so only short ones are launched.
+constexpr double kLongestOnce = 0.03;
 
 void launch_once(Clock& clock, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
   for (const Candidate& c : chosen) {

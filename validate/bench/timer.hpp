@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that times rows: this one, or a child that this one started (of this build or of another).
+// Timers of rows: in this process, or in a child process of this build or another one.
 #pragma once
 
 #include <functional>
@@ -21,40 +21,40 @@ struct TimingOrder {
   Case c;
   std::vector<std::string> kernels;
   double seconds = 0.05;
-  bool leave_out_slow = false;  // those that take 50 times as long as the fastest
-  bool judge = false;           // hand out what each kernel computes after it was timed
-  bool functions = false;       // say what each launches, too
-  // Instead of times:
-  bool dram = false;  // the bytes of device memory of a launch
-  bool once = false;  // what each launches, in one launch that a profiler may watch; none that takes long
+  bool leave_out_slow = false;  // leave out kernels that take more than 50 times as long as the fastest
+  bool judge = false;           // run each kernel once more after the timing and hand its outputs to the judge
+  bool functions = false;       // report the functions that each kernel launches, too
+  // These two replace the timing:
+  bool dram = false;  // count the DRAM bytes of a launch
+  bool once = false;  // launch each kernel once, for a profiler, and report its functions; slow kernels are left out
 };
 
 struct KernelTimes {
   std::string kernel;
   std::string left_out;  // why it was not timed; empty: it was
-  bool failed = false;   // and that is a fault
-  bool slow = false;     // it takes 50 times as long as the fastest
+  bool failed = false;   // left out because it failed
+  bool slow = false;     // left out because it takes more than 50 times as long as the fastest
   std::vector<double> cold_us;
   SteadyTimes steady;
-  // Of device memory: one set of tensors, the workspace declared, and what else was taken between the first launch and the last.
+  // Bytes of device memory: one set of tensors, the declared workspace, and what else the launches allocated.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
-  std::string code;  // hash of the kernel's code in that build
+  std::string code;  // code hash of the kernel in that build; empty from a LocalTimer
   std::vector<LaunchedFunction> functions;
   std::optional<DramBytes> dram;
 };
 
-// Called once a kernel with the images of its outputs, null for inputs, in the order of the op's tensors.
+// Called once per kernel.  `images`: one per tensor of the op, null for inputs.
 using JudgeOutputs = std::function<void(const std::string& kernel, const std::vector<std::byte*>& images)>;
 
 class RowTimer {
  public:
   virtual ~RowTimer() = default;
-  // `inputs`: the images of the inputs, as pack() places them.
+  // Returns one entry per kernel of the order.  `inputs`: the images of the inputs, as pack() places them.
   virtual std::vector<KernelTimes> time(const TimingOrder& order, const SharedMemory& inputs, const JudgeOutputs& judge) = 0;
   virtual bool alive() const { return true; }
 };
 
-// In this process.
+// Times in this process.
 class LocalTimer final : public RowTimer {
  public:
   explicit LocalTimer(Backend& backend) : backend_(backend) {}
@@ -64,16 +64,16 @@ class LocalTimer final : public RowTimer {
   Backend& backend_;
 };
 
-// In a child process of that program.
+// Times in a child process.
 class ChildTimer final : public RowTimer {
  public:
-  // Throws BadInput where the program cannot be started or is none that times for us.
+  // Starts `program`.  Throws BadInput if it cannot be started or does not speak the timer protocol.
   ChildTimer(const std::string& program, const std::string& backend, double timeout_s);
   ~ChildTimer() override;
   ChildTimer(const ChildTimer&) = delete;
   ChildTimer& operator=(const ChildTimer&) = delete;
   std::vector<KernelTimes> time(const TimingOrder&, const SharedMemory& inputs, const JudgeOutputs&) override;
-  // What a copy of so many bytes moves there.  Throws std::runtime_error with the reason where nobody can count it.
+  // Counts the DRAM bytes of a copy of `bytes` bytes in the child.  Throws std::runtime_error with the reason if it cannot count.
   DramBytes copy_dram_bytes(std::size_t bytes);
   bool alive() const override { return pid_ > 0; }
   const std::string& commit() const { return commit_; }
@@ -81,14 +81,14 @@ class ChildTimer final : public RowTimer {
 
  private:
   bool send(const std::string& line);
-  std::string receive();  // a line; empty where the process ended or was too slow
+  std::string receive();  // a line; empty if the process ended or timed out
   void end();
   int pid_ = -1, to_ = -1, from_ = -1;
   double timeout_s_ = 60;
   std::string pending_, commit_, build_;
 };
 
-// The child's side: reads orders until its input ends.  Returns the process's exit code.
+// The child's side: answers orders until its standard input ends.  Returns the process's exit code.
 int serve_times(std::string_view backend);
 
 }  // namespace assay

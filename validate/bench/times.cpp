@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of one shape, on a GPU.
+// Times one row in all processes, of this build and of another one (--ab), and merges what they report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace assay {
 
 namespace {
 
-// The bytes of device memory of what was timed, by the process that counts; it says once what goes against it.
+// Counts the DRAM bytes of the kernels that were timed, in the counting process.  Prints a reason for failing only once.
 void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& inputs, std::vector<Timed>& all) {
   TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {}, .dram = true};
   std::vector<Timed*> counted;
@@ -28,7 +28,7 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
   }
 }
 
-// What is too slow for one side is left out for both, else a kernel at the edge of that would be a row that was lost.
+// A kernel that is too slow in one build is left out in both, else it would be in one file only and look like a lost row.
 void leave_out_for_both(std::vector<Timed> (&all)[2]) {
   for (std::size_t i = 0; i < all[0].size(); ++i)
     for (int side = 0; side < 2; ++side)
@@ -40,7 +40,7 @@ void leave_out_for_both(std::vector<Timed> (&all)[2]) {
 
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out) {
-  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and those of --ab, in one process of a build
+  constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and all with --ab, are judged in one process only
   const RowJudge row(*shape.op, shape.c);
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
@@ -50,7 +50,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
   const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
   for (std::size_t turn = 0; turn < turns; ++turn)
     for (int i = 0; i < 2; ++i) {
-      // The two builds take turns in going first.
+      // The builds alternate in going first, so that neither always has the warmer device.
       const std::size_t which = (turn + static_cast<std::size_t>(i)) % 2;
       if (turn >= timers.sides[which].size()) continue;
       std::vector<Timed>& side = all[which];
@@ -74,7 +74,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (t == side.end()) continue;
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
         k.cold_us.clear(), k.steady.us.clear();
-        if (k.functions.empty()) k.functions = std::move(t->first.functions);  // the first turn says them
+        if (k.functions.empty()) k.functions = std::move(t->first.functions);  // only the first turn reports them
         t->first = k;
       }
       if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench: times on a GPU beside ceilings and baselines measured in the same process; bytes by formula and as simt counts them,
-// on any machine.
+// bench: times kernels on a GPU beside ceilings and baselines of the same run, and counts their bytes on simt on any machine.
 #include "validate/command/commands.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +37,7 @@ Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows) {
 
 namespace {
 
-// "y was written without st()" of what simt did not see move, and so did not count; empty: it counted all.
+// "y was written without st()" if simt counted fewer bytes than an output has; empty: it counted all.
 std::string uncounted(const Op& op, const Record& r) {
   const std::vector<Placement> placements = place(op, r.c);
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
@@ -90,14 +89,14 @@ bool bench_traffic(const BenchShape& reduced, const BenchFlags& flags, const Ben
 
 namespace {
 
-// The title of a suite's table, above its first row.
+// Prints the title of a suite's table above its first row.
 void print_heading(const BenchShape& row, std::string& last) {
   if (!row.place || row.place->table == last) return;
   last = row.place->table;
   fmt::print("\n  {} · {}\n", row.place->suite, last);
 }
 
-// A process that counts bytes of device memory, once it has shown on a copy that it can; null and a line why where it cannot.
+// Checks on a copy of known size that the process can count DRAM bytes.  If not, prints why and returns null.
 std::unique_ptr<RowTimer> counter_of(std::unique_ptr<ChildTimer> process) {
   constexpr std::size_t kBytes = std::size_t{1} << 30;
   try {
@@ -113,7 +112,7 @@ std::unique_ptr<RowTimer> counter_of(std::unique_ptr<ChildTimer> process) {
   }
 }
 
-// Times every row; whether all is sound.
+// Times every row.  Returns whether every output was right and every rate possible.
 bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, BenchOut& out, RunHead head) {
   const std::unique_ptr<Backend> backend = open_backend("cuda");
   Clock& clock = clock_of(*backend);
@@ -121,7 +120,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   head.driver = monitor.driver();
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
-  static constexpr double kCounting = 180;  // seconds: it launches each kernel a few times
+  static constexpr double kCounting = 180;  // seconds that counting one row may take
   const auto child = [&](const std::string& program) {
     return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.timeout_s);
   };
@@ -145,7 +144,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     if (stop_requested) break;
     print_heading(row, table);
     sound = bench_times(timers, row, flags, ceilings, out) && sound;
-    for (int side = 0; side < 2; ++side)  // one that died is replaced
+    for (int side = 0; side < 2; ++side)  // replaces processes that died
       for (auto& timer : timers.sides[side])
         if (!timer->alive()) timer = child(side ? flags.ab : "/proc/self/exe");
     if (timers.counter && !timers.counter->alive()) timers.counter = counting();
@@ -154,7 +153,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   return sound;
 }
 
-// What the kernels of every row hold of device memory.
+// Prints the device memory that the kernels of every row need.
 int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out, const RunHead& head) {
   const std::unique_ptr<Backend> backend = open_backend(head.backend);
   out.start(head);
@@ -169,13 +168,14 @@ int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const
   return kAllPassed;
 }
 
-// Throws BadInput where the flags contradict each other or the backend.
+// Throws BadInput if the flags contradict each other or the backend.
 void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.memory && (flags.sites || flags.times_only || !flags.ab.empty()))
-    throw BadInput("--memory runs nothing: there is nothing for --sites, --times-only or --ab");
+    throw BadInput("--memory runs nothing, so it excludes --sites, --times-only and --ab");
   if (flags.sites && flags.times_only) throw BadInput("--sites and --times-only contradict each other");
-  if (flags.times_only && backend_name != "cuda") throw BadInput("--times-only: there is nothing to time on simt");
-  if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: there is nothing to time on simt");
+  if (flags.times_only && backend_name != "cuda")
+    throw BadInput("--times-only: simt cannot time; it needs a GPU, --backend cuda");
+  if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: simt cannot time; it needs a GPU, --backend cuda");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
   if (!flags.ab.empty()) require_writable(flags.ab_json);
@@ -183,15 +183,15 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
   if (backend_name == "cuda") {
     if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
-      throw BadInput("--once times and counts nothing: there is nothing for --memory, --dram, --sites, --times-only or --ab");
+      throw BadInput("--once times and counts nothing, so it excludes --memory, --dram, --sites, --times-only and --ab");
     if (flags.memory && (flags.dram || flags.resources))
-      throw BadInput("--memory runs nothing: there is nothing for --dram or --resources");
+      throw BadInput("--memory runs nothing, so it excludes --dram and --resources");
     return;
   }
-  if (flags.dram) throw BadInput("--dram: simt has no counters of device memory; it needs a GPU, --backend cuda");
+  if (flags.dram) throw BadInput("--dram: simt has no DRAM counters; it needs a GPU, --backend cuda");
   if (flags.resources)
     throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
-  if (flags.once) throw BadInput("--once: there is no profiler to launch for on simt; it needs a GPU, --backend cuda");
+  if (flags.once) throw BadInput("--once: simt has no profiler; it needs a GPU, --backend cuda");
 }
 
 }  // namespace
@@ -218,10 +218,8 @@ int bench_command(const BenchFlags& flags) {
   if (backend_name == "cuda") sound = time_all(rows, flags, out, head);
   else out.start(head);
   if (!flags.times_only && flags.ab.empty()) {
-    fmt::print(
-        "  bytes as counted on simt, beside the contract's formula; ratios are to that\n  (1.0000 is equal; a simulator is no "
-        "clock)\n");
-    std::set<std::string> counted;  // several rows may come down to one
+    fmt::print("  bytes counted on simt and by the contract's formula; ratios are to the formula\n");
+    std::set<std::string> counted;  // several rows may be cut down to the same case
     for (const BenchShape& row : rows) {
       const BenchShape small{.op = row.op, .c = bench_reduced(*row.op, row.c), .kernels = row.kernels};
       if (stop_requested || !counted.insert(repro(small.c, row.op->shape())).second) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands.  Each returns the process's exit code and throws BadInput for what a person got wrong.
+// The subcommands and their flags.  Each returns the process's exit code and throws BadInput for wrong user input.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@ struct RunFlags {
   Selection selection;
   BackendFlags machine;
   std::string json, junit, markdown;
-  std::string same_as;      // record file whose verdicts must be met, case by case
-  std::string last_failed;  // record file whose bad cases are judged instead of a suite
-  bool bit_equal = false;   // and its outputs, bit for bit
+  std::string same_as;      // record file: every case must get its verdict there
+  std::string last_failed;  // record file: its bad cases are judged instead of a suite
+  bool bit_equal = false;   // with same_as: the outputs must have the same bits too
   bool all_relations = false;
-  bool reduced = false;  // model shapes as a simulator runs them, on a GPU too
+  bool reduced = false;  // cut model shapes down on a GPU too, as on simt
   double timeout_s = 60, budget_s = 0;
   int jobs = 0;
-  double shrink_s = 0;  // spent on each failure that is shrunk; 0: none is
+  double shrink_s = 0;  // seconds for shrinking one failure; 0: no shrinking
   bool fail_fast = false, sectors = false, watch = false, quiet = false;
   std::string colour = "auto";  // or always, never
-  bool partial = false;         // incomplete evidence is accepted
+  bool partial = false;         // exit with 0 if the evidence is incomplete
 };
 
 struct SelfcheckFlags {
-  RunFlags run;             // `markdown`: the matrix
-  bool every_case = false;  // judge on where a kernel has failed already
-  bool policies = false;    // the rules of policy.hpp beside this judge's
-  std::string policy;       // one of them instead of this judge's
-  bool corpus = false;      // judge the corpus instead: every broken kernel passes a case, half of them the usual test
+  RunFlags run;             // `markdown` gets the matrix of kernels and tiers
+  bool every_case = false;  // go on judging a kernel after its first failure
+  bool policies = false;    // judge by the rules of validate/records/policy.hpp too
+  std::string policy;       // the rule that decides instead of this judge; empty: this judge
+  bool corpus = false;      // check the corpus: every broken kernel passes a case, half of them allclose on one fixed shape
 };
 
 struct CompareFlags {
-  std::vector<std::string> files;  // baseline, new
+  std::vector<std::string> files;  // the baseline, then the new file; one file with `calibrate`
   bool calibrate = false, accept = false, all = false;
   std::string reason;
   double floor_percent = 2;
@@ -50,16 +50,16 @@ struct CompareFlags {
 
 struct ReportFlags {
   std::vector<std::string> files;
-  std::string output;  // .html, .md, .csv
+  std::string output;  // its ending, .html, .md or .csv, is the format
 };
 
 struct ProbeFlags {
   BackendFlags machine;
   std::string json;
-  std::string against;  // a record file, or "simt": that machine, here and now
+  std::string against;  // a record file; or "simt": run it now and compare; empty: no comparison
 };
 
-// Reads a command line and does what it asks for; throws BadInput where it asks for nothing that there is.
+// Parses a command line and runs its subcommand.  Throws BadInput for a wrong command line.
 int command_line(int argc, char** argv);
 
 int list_command(const std::string& what, const Selection& selection, bool json);
@@ -76,16 +76,16 @@ int doctor_command(bool json);
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
 
-// The bad cases of a record file as tasks, of the kernels that the selection leaves in.  Throws BadInput.
+// The bad cases of a record file as tasks, for the selected ops, dtypes and kernels.  Throws BadInput for an unreadable file.
 std::vector<Task> bad_tasks(const std::string& path, const Selection& selection);
-// Throws BadInput where only the simulated machine can do what a flag asks.
+// Throws BadInput for --watch on a backend other than simt.
 void check_watch(const RunFlags& flags, const std::string& backend);
-// The lines of a kernel that moved most first.
+// Prints the bytes by source line, in the order given.
 void print_sites(const std::vector<SiteTraffic>& sites);
 RunHead head_of(const std::string& backend, const Selection& selection = {});
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
-int exit_code(const Tally& tally, bool partial);  // as exit.hpp has it
-// Runs tasks with everything that a run writes and shows; `also` sees each record first and may add to it.
+int exit_code(const Tally& tally, bool partial);  // of validate/base/exit.hpp
+// Judges tasks, writes the files and prints what `show` asks for.  `also` sees each record first and may add to it.
 Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
                 Console::Show show, const std::function<void(Record&)>& also = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: a new file of records against a baseline; the calibration of that by A/A; a baseline accepted with its reason.
+// compare: compares a record file with a baseline, calibrates that comparison by A/A, and accepts a file as the new baseline.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ void print(const TimeChange& t) {
 }
 
 int show(const Difference& d, const CompareFlags& flags) {
-  constexpr std::size_t kShown = 10;  // of those that decide nothing
+  constexpr std::size_t kShown = 10;  // INCONCLUSIVE rows
   if (!d.regressions.empty()) {
     fmt::print("CORRECTNESS: {} regressed\n", d.regressions.size());
     for (const std::string& line : d.regressions) fmt::print("  {}\n", line);
@@ -103,7 +103,7 @@ int compare_command(const CompareFlags& flags) {
   }
   if (flags.files.size() != 2) throw BadInput("compare takes two files of records: the baseline and the new one");
   if (flags.accept != !flags.reason.empty())
-    throw BadInput(flags.accept ? "--accept needs a reason: -m REASON" : "-m is the reason of an --accept");
+    throw BadInput(flags.accept ? "--accept needs a reason: -m REASON" : "-m is the reason of an --accept, which is missing");
   const RecordFile now = read_records(flags.files[1]);
   if (flags.accept) return accept(flags.files[0], now, flags.reason);
   return show(difference(read_records(flags.files[0]), now, rule), flags);

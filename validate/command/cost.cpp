@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost: what judging costs beside the kernel itself, for each case: its inputs, its golden, the comparison.  No kernel runs.
+// cost: times the judge's own work on each case: inputs, golden, comparison.  No kernel runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ using HostClock = std::chrono::steady_clock;
 
 double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
-// Every output compared with bytes of zeros: as long as with any other.  Of an op with stages these are solved from them first.
+// Seconds of comparing every output.  The outputs are zeros, which takes as long as any others.  For an op with stages this
+// includes the goldens of its stages, which are solved from the outputs.
 double compare_all(const Prepared& p) {
   const Op& op = *p.task->op;
   std::vector<std::vector<std::byte>> outputs;

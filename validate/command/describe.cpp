@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// describe: an op, as text or as a JSON document.
+// describe: prints an op, as text or as JSON.
 #include <fmt/format.h>
 
 #include "validate/base/error.hpp"
@@ -29,7 +29,7 @@ std::string numerics_text(const Numerics& n) {
          (n.rounds_turned ? ", rounds turned q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
 }
 
-// The choice that a tensor is there for, with its words where they are not all but the first.
+// The choice with which an optional tensor is present: "bias", or "mask=a|b" if only some of its values bring the tensor.
 std::string words_of(const Op& op, const TensorOptions& options) {
   std::string text(options.when);
   for (const Attribute& a : op.attributes)
@@ -43,7 +43,7 @@ std::string_view role_of(const TensorSpec& t) {
   return t.role == Role::output ? "output" : t.role == Role::weight ? "weight" : "input";
 }
 
-Json document_of(const Op& op) {
+Json json_of(const Op& op) {
   Json j{{"op", op.name}, {"about", op.about}, {"axes", Json::array()}};
   for (const AxisUse& use : op.axes)
     j["axes"].push_back(
@@ -76,7 +76,7 @@ Json document_of(const Op& op) {
 int describe_command(const std::string& name_of_op, bool json) {
   const Op& op = op_named(name_of_op);
   if (json) {
-    print_document(document_of(op));
+    print_json(json_of(op));
     return kAllPassed;
   }
   fmt::print("{}\n\n{}\n", op.name, op.about);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// doctor: what this machine can do, and what is missing.
+// doctor: prints the machine, the backends, the vendors' libraries and the datasets, and what is missing of them.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-// "works", or what is wrong with it.
+// "works", or what is wrong with the backend.
 std::string state_of(const BackendInfo& b) {
   if (!b.unavailable.empty()) return "not usable: " + b.unavailable;
   try {
@@ -70,7 +70,7 @@ int doctor_command(bool json) {
     j["datasets"] = fmt::format("missing or broken: {}", e.what());
   }
   if (json) {
-    print_document(j);
+    print_json(j);
     return kAllPassed;
   }
   const auto text = [](const Json& of, const char* key) { return of.at(key).get<std::string>(); };

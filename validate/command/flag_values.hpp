@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flag's value may be: each check answers with a sentence where it is something else.
+// Validators of flag values.  Each returns a sentence if the value is wrong, as CLI11 asks.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace assay {
 
 inline constexpr double kAboveZero = std::numeric_limits<double>::min();
 
-// One of some names; what is none of them is answered with the nearest.
+// Accepts one of `names`; the sentence suggests the nearest one.
 inline CLI::Validator one_of(const char* kind, Names names) {
   const auto check = [kind, names](std::string& word) {
     return std::find(names.begin(), names.end(), word) == names.end() ? unknown(kind, word, names) : std::string();
@@ -26,7 +26,7 @@ inline CLI::Validator one_of(const char* kind, Names names) {
   return CLI::Validator(check, "", kind);
 }
 
-// Note: CLI::Range lets NaN through.
+// Accepts a number from `least` to `most`.  Note: CLI::Range accepts NaN.
 inline CLI::Validator number(const char* kind, double least, double most, const char* what) {
   const auto check = [least, most, what](std::string& text) {
     double v = 0;
@@ -36,7 +36,7 @@ inline CLI::Validator number(const char* kind, double least, double most, const 
   return CLI::Validator(check, "", kind);
 }
 
-// Seconds of "60", "60s", "500ms", "2m", "1h"; nothing where it is no duration.
+// Seconds of "60", "60s", "500ms", "2m", "1h"; none if the text is no duration.
 inline std::optional<double> seconds_of(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -47,7 +47,7 @@ inline std::optional<double> seconds_of(std::string_view text) {
   return std::nullopt;
 }
 
-// A duration, which the flag's variable gets in seconds.
+// Accepts a duration and turns it into seconds.
 inline CLI::Validator duration(double least_s, double most_s) {
   const auto change = [=](std::string& text) {
     const std::optional<double> s = seconds_of(text);
@@ -61,7 +61,7 @@ inline CLI::Validator duration(double least_s, double most_s) {
 }
 inline CLI::Validator duration() { return duration(kAboveZero, 1e6); }
 
-// Note: CLI11 takes -1 and 2^64 for the largest number.
+// Accepts a seed.  Note: CLI11 alone reads -1 and 2^64 as the largest number.
 inline CLI::Validator seed() {
   const auto check = [](std::string& text) {
     std::uint64_t v = 0;

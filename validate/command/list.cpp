@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// list: what there is, as a table or as a JSON document.
+// list: prints ops, kernels, cases or backends, as a table or as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<std::string> words_of(const std::string& text) {
 std::string backends_of(const Kernel& k) { return fmt::format("{}{}", k.on_simt ? "simt " : "", k.on_gpu ? "cuda" : ""); }
 
 int list_ops(bool json) {
-  Json document, all = Json::array();
+  Json result, all = Json::array();
   std::vector<TableRow> rows;
   for (const Op& op : ops()) {
     int sound = 0, broken = 0;
@@ -56,8 +56,8 @@ int list_ops(bool json) {
     rows.push_back({std::string(op.name), fmt::format("{}", sound), fmt::format("{}", broken), idea_of(op.about)});
     all.push_back({{"op", op.name}, {"kernels", sound}, {"broken", broken}, {"idea", idea_of(op.about)}});
   }
-  document["ops"] = std::move(all);
-  if (json) print_document(document);
+  result["ops"] = std::move(all);
+  if (json) print_json(result);
   else print_table({"op", "kernels", "broken", "idea"}, rows, "lrrl");
   return kAllPassed;
 }
@@ -69,7 +69,7 @@ int list_kernels(const Selection& s, bool json) {
   const auto has = [](const std::vector<std::string>& names, std::string_view name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
-  Json document, all = Json::array();
+  Json result, all = Json::array();
   std::vector<TableRow> rows;
   for (const Kernel& k : kernels()) {
     const auto on = [&](DType t) { return k.dtypes.has(t) && has(s.dtypes, name(t)) && asked(s, k, t); };
@@ -84,46 +84,44 @@ int list_kernels(const Selection& s, bool json) {
                    {"backends", words_of(backends_of(k))},
                    {"idea", idea_of(k.about)}});
   }
-  if (rows.empty()) throw BadInput("no kernel is left by these flags  (validate list kernels)");
-  document["kernels"] = std::move(all);
-  if (json) print_document(document);
+  if (rows.empty()) throw BadInput("these flags select no kernel  (validate list kernels)");
+  result["kernels"] = std::move(all);
+  if (json) print_json(result);
   else print_table({"op", "kernel", "dtypes", "backends", "idea"}, rows, "lllll");
   return kAllPassed;
 }
 
 int list_cases(const Selection& s, bool json) {
   const std::vector<Task> tasks = tasks_of(s, false);
-  Json document, all = Json::array();
+  Json result, all = Json::array();
   for (const Task& t : tasks) {
     const std::string line = repro(t.c, t.op->shape());
     if (!json) fmt::print("{}\n", replay_text(line));
     else all.push_back({{"op", t.op->name}, {"dtype", name(t.c.dtype)}, {"repro", line}, {"source", t.c.source}});
   }
-  document = {{"suite", s.suite}, {"seed", s.seed}, {"cases", std::move(all)}};
-  if (json) print_document(document);
+  result = {{"suite", s.suite}, {"seed", s.seed}, {"cases", std::move(all)}};
+  if (json) print_json(result);
   else fmt::print("{} cases in suite {}\n", tasks.size(), s.suite);
   return kAllPassed;
 }
 
 int list_backends(bool json) {
-  Json document, all = Json::array();
+  Json result, all = Json::array();
   std::vector<TableRow> rows;
   for (const BackendInfo& b : backends()) {
     rows.push_back({std::string(b.name), b.unavailable.empty() ? b.device : "not usable here: " + b.unavailable});
     all.push_back({{"backend", b.name}, {"usable", b.unavailable.empty()}, {"device", b.device}, {"why_not", b.unavailable}});
   }
-  document["backends"] = std::move(all);
-  if (json) print_document(document);
+  result["backends"] = std::move(all);
+  if (json) print_json(result);
   else print_table({"backend", "device"}, rows, "ll");
   return kAllPassed;
 }
 
 }  // namespace
 
-// Note: what a driver says of itself need not be UTF-8.
-void print_document(const nlohmann::ordered_json& j) {
-  fmt::print("{}\n", j.dump(2, ' ', false, Json::error_handler_t::replace));
-}
+// Note: a driver's own text, like a device's name, need not be UTF-8, so bad bytes are replaced.
+void print_json(const nlohmann::ordered_json& j) { fmt::print("{}\n", j.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
 int list_command(const std::string& what, const Selection& selection, bool json) {
   if (what == "ops") return list_ops(json);

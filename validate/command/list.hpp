@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What list, describe and doctor share.
+// Text that list, describe and doctor share.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace assay {
 
 std::string idea_of(std::string_view about);  // the first sentence of a head comment, on one line
 std::string dtypes_text(const DTypes& set);   // "f16 bf16"
-std::string shown_name(const Kernel& k);      // "broken/no_max" where it is
-void print_document(const nlohmann::ordered_json& j);
+std::string shown_name(const Kernel& k);      // "naive"; "broken/no_max" for a broken kernel
+void print_json(const nlohmann::ordered_json& j);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command: its processes, signals and exit codes.  What it does is in the subcommands' own files, their flags in
-// command_line.cpp.
+// main() of the command: the worker and timer processes, signals and exit codes.  The flags are in
+// validate/command/command_line.cpp.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ void request_stop(int) {
   if (stop_requested.exchange(true)) _exit(kInterrupted);
 }
 
-// What is wrong, on one line: it quotes what was typed, which may hold anything.
+// Prints an error on one line.  It may quote what was typed, so control characters are replaced.
 int complain(std::string what, int code) {
   for (char& c : what)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
@@ -36,8 +36,8 @@ int complain(std::string what, int code) {
   return code;
 }
 
-// Starts the program again with OpenMP told not to spin: idle threads of the judge would take the workers' cores.  The
-// runtime reads this before main.
+// Starts the program again with OMP_WAIT_POLICY=passive, else idle OpenMP threads of the judge would spin on the workers' cores.
+// The OpenMP runtime reads the variable before main, so setting it here would be too late.
 void wait_passively(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY")) return;
   char program[4096];
@@ -45,13 +45,13 @@ void wait_passively(char** argv) {
   if (n <= 0) return;
   program[n] = 0;
   ::setenv("OMP_WAIT_POLICY", "passive", 1);
-  ::execv(program, argv);  // where it cannot be, the run is only slower
+  ::execv(program, argv);  // if this fails, the run is only slower
 }
 
 }  // namespace
 }  // namespace assay
 
-// Runs before anything else of the program: the goldens and the simulator are compiled for this processor class.
+// Runs before all other code, which is compiled for x86-64-v3 and would die of an illegal instruction elsewhere.
 __attribute__((constructor(101))) static void require_processor() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   using namespace assay;
   if (argc == 3 && std::string_view(argv[1]) == "worker") return serve([&] { return open_backend(argv[2]); });
   if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
-  // A descriptor that was closed would be given to the next file, which would then take the output.
+  // If one of 0 to 2 is closed, the next file to be opened would get its number and receive the output.
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
@@ -75,14 +75,14 @@ int main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // the write then fails, and what was begun is taken away
+  signal(SIGXFSZ, SIG_IGN);  // the write then fails with an error, and the partial file is removed
   try {
     const int code = command_line(argc, argv);
     if (std::fflush(stdout) != 0 && errno != EPIPE)
       throw BadInput(fmt::format("cannot write to the output: {}", std::strerror(errno)));
     return code;
   } catch (const std::system_error& e) {
-    // A reader that has seen enough (head) is no error; 141 is what a shell gives a program that SIGPIPE ended.
+    // A reader that leaves early, like head, is no error.  141 is the shell's exit code for a program that SIGPIPE ended.
     if (e.code() == std::errc::broken_pipe) return 141;
     return complain(e.what(), kIncomplete);
   } catch (const BadInput& e) {

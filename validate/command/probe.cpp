@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe: every instruction of the device layer on given bits, its results as digests, held against another machine's.
+// probe: runs every device instruction on given bits, writes digests of the results, and compares them with another machine's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ using Json = nlohmann::ordered_json;
 using Bits = std::vector<std::uint32_t>;
 
 constexpr std::int64_t kPerDigest = 64;   // instructions
-constexpr double kExp2Error = 4;          // units of 2^-24: PTX ISA, ex2.approx: 2^-22
-constexpr std::int64_t kDifferences = 2;  // shown of each kind
+constexpr double kExp2Error = 4;          // in units of 2^-24; the PTX ISA allows 2^-22 for ex2.approx
+constexpr std::int64_t kDifferences = 2;  // differences of each kind that are shown in full
 
 Launcher launcher_on(std::string_view backend) {
 #if defined(ASSAY_GPU)
@@ -67,11 +67,11 @@ std::string digest(const std::uint32_t* words, std::size_t n) {
   return fmt::format("{:016x}", h);
 }
 
-// What is recorded of an instruction on one class of inputs.
+// The record of an instruction on one class of inputs.
 struct Probed {
-  std::string inputs;                 // digest
-  std::vector<std::string> digests;   // of the results of kPerDigest instructions each
-  std::optional<double> worst_error;  // of an approximate instruction, instead: it may differ
+  std::string inputs;                 // digest of the inputs
+  std::vector<std::string> digests;   // one per kPerDigest instructions
+  std::optional<double> worst_error;  // replaces the digests for exp2_approx, whose bits may differ between machines
 };
 
 Probed probed(Instruction i, const Bits& in, const Bits& out) {
@@ -109,11 +109,11 @@ std::map<std::string, Probed> probed_in(const std::string& path) {
     if (j.contains("worst_error")) o.worst_error = number_in(j, "worst_error");
     all[fmt::format("{} {}", text_in(j, "instruction"), text_in(j, "class"))] = o;
   });
-  if (all.empty()) throw BadInput(fmt::format("'{}' holds no probe", path));
+  if (all.empty()) throw BadInput(fmt::format("'{}' holds no probe records", path));
   return all;
 }
 
-// The blocks of kPerDigest instructions whose results differ.
+// The indices of the digests that differ.
 std::vector<std::size_t> different_blocks(const Probed& here, const Probed& there) {
   std::vector<std::size_t> blocks;
   for (std::size_t b = 0; b < std::max(here.digests.size(), there.digests.size()); ++b)
@@ -121,7 +121,7 @@ std::vector<std::size_t> different_blocks(const Probed& here, const Probed& ther
   return blocks;
 }
 
-// Result by result, the first ones of each kind of difference in full.
+// Prints the first differing results of each kind in full, then the number of each kind.
 std::int64_t show_differences(Instruction i, const Bits& in, const Bits& here, const Bits& there) {
   std::map<std::string_view, std::int64_t> kinds;
   std::int64_t different = 0;

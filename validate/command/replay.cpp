@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// replay: one case, everything printed.
+// replay: judges one case, or the bad cases of a record file, and prints everything about each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ Task task_of(const std::string& line) {
 std::vector<Task> bad_tasks(const std::string& path, const Selection& selection) {
   for (const std::string& op : selection.ops) op_named(op);
   std::vector<Task> tasks;
-  std::map<std::string, std::size_t> place;  // of a case, by its repro line without a kernel
+  std::map<std::string, std::size_t> place;  // index in `tasks`, by the repro line without a kernel
   for (const JudgedCase& c : read_records(path).cases) {
     const auto named = [&](const std::vector<std::string>& words, const std::string& word) {
       return words.empty() || std::find(words.begin(), words.end(), word) != words.end();

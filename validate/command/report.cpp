@@ -12,10 +12,10 @@ namespace assay {
 int report_command(const ReportFlags& flags) {
   const auto ends = [&](std::string_view end) { return flags.output.ends_with(end); };
   if (!ends(".html") && !ends(".md") && !ends(".csv"))
-    throw BadInput(fmt::format("'{}' does not say what to write: .html, .md or .csv", flags.output));
+    throw BadInput(fmt::format("'{}' must end in .html, .md or .csv, which is the format to write", flags.output));
   const Report report = report_of(flags.files);
   std::string text = ends(".html") ? to_html(report) : ends(".md") ? to_report_markdown(report) : to_csv(report);
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole ends it
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole() appends one
   write_whole(flags.output, text);
   fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, flags.output, (text.size() + 999) / 1000,
              report.rows.size(), report.kernels.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run: tasks judged, records written and shown.
+// run: judges tasks, writes records and prints them; and what replay and selfcheck share with it.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -32,14 +32,13 @@ std::string now_utc() {
 
 std::string host_text() { return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN)); }
 
-// Whether nobody can read the output any more (a pipe into head): a run that prints nothing for long would not notice.
+// Whether the reader of a pipe (like head) has gone.  A run that prints nothing for long would not notice it by a failed write.
 bool reader_left() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
-// The record file, opened.  Whatever cannot be written is found out before the first case, and before anything that is
-// there is touched.
+// Opens the record file.  First checks that all outputs can be written, before any existing file is touched and any case is run.
 std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& head) {
   std::vector<std::string> paths;
   for (const std::string& path : {flags.json, flags.junit, flags.markdown}) {
@@ -75,7 +74,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
   std::vector<Record> kept;
   Console console(show, total, colours(flags.colour, STDOUT_FILENO), head.suite == "errors");
   console.say(fmt::format("0 of {}  inputs and goldens of the first cases", total));
-  bool heard = true;  // until whoever reads the output closes it
+  bool heard = true;  // false once the reader of the output has gone
   const auto say = [&](const auto& print) {
     try {
       heard = heard && !reader_left();
@@ -132,8 +131,8 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
 
 namespace {
 
-// Whether a run judges all of a suite that is planned to have power: of a part of it, of a few cases for another end, of the
-// models' own shapes or of what chance drew, nobody can say what the whole would have rejected.
+// Whether a run judges the whole of a suite whose cases were chosen to have power.  A part of a suite, model shapes or random
+// draws may lack the cases that reject a fault, so power is not checked there.
 bool whole_suite(const RunFlags& flags) {
   const std::string& suite = flags.selection.suite;
   return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && flags.budget_s == 0 &&

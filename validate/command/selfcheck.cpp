@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// selfcheck: the judge on trial.  Every broken kernel must fail; which tier found it, and which of the rules that are used
+// selfcheck: tests the judge, which must fail every broken kernel.  Tells which tier found each, and which rules that are used
 // elsewhere would have missed it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@ namespace assay {
 
 namespace {
 
-// The sound kernel of each op that the rules are held against: the first of these that it has.
+// The plain, sound kernel of an op is the first of these that it has.  A rule judges only cases on which it passes this kernel.
 constexpr std::string_view kPlain[] = {"naive", "unfused"};
 
 class Selfcheck {
@@ -24,12 +24,12 @@ class Selfcheck {
 
   int run() {
     std::vector<Task> tasks = tasks_of(flags_.run.selection, backend_ == "simt", true);
-    if (tasks.empty()) throw BadInput("no broken kernels are built into this program; the tests' validate-trial has them");
+    if (tasks.empty()) throw BadInput("this program has no broken kernels; validate-trial has them, which the tests build");
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) trial(*k);
     if (policies_ || flags_.corpus) judge_fixed();
     if (!stop_requested) judge_suite(backend_, std::move(tasks));
-    // A race may never show on a GPU; simt runs the threads in orders that bring it out.
+    // A race may never show on a GPU, so kernels that passed there are judged on simt, which tries other orders of threads.
     if (backend_ == "cuda" && !tally_.interrupted && !flags_.corpus) {
       std::vector<Task> again = tasks_of(flags_.run.selection, true, true);
       for (Task& t : again) std::erase_if(t.kernels, [&](const Kernel* k) { return trial(*k).bad > 0; });
@@ -47,10 +47,10 @@ class Selfcheck {
   static const Kernel& plain(std::string_view op) {
     for (const std::string_view name : kPlain)
       if (const Kernel* k = find_kernel(op, name)) return *k;
-    throw BadInput(fmt::format("{} has no kernel '{}' for the rules to be held against", op, fmt::join(kPlain, "' or '")));
+    throw BadInput(fmt::format("{} has no kernel '{}', which the rules need for comparison", op, fmt::join(kPlain, "' or '")));
   }
 
-  // With the plain kernel in front, whose figures the rules need.
+  // Puts the plain kernel first in each task, since the rules need its figures.
   void add_plain(std::vector<Task>& tasks) const {
     for (Task& t : tasks) t.kernels.insert(t.kernels.begin(), &plain(t.op->name));
   }
@@ -72,10 +72,10 @@ class Selfcheck {
 
   void judge_suite(const std::string& machine, std::vector<Task> tasks) {
     RunFlags once = flags_.run;
-    once.markdown = "";  // the matrix goes there
+    once.markdown = "";  // show() writes the matrix there
     if (machine != backend_) once.json = once.junit = "";
     if (policies_) add_plain(tasks);
-    // Small cases first: a kernel that one of them fails need not see the dear ones.
+    // Small cases come first: a kernel that fails one of them skips the expensive ones.
     std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
       return a.op == b.op ? elements(a.c, a.op->shape()) < elements(b.c, b.op->shape()) : a.op < b.op;
     });
@@ -88,7 +88,7 @@ class Selfcheck {
     tally_.seconds += tally.seconds;
   }
 
-  // Whether nothing more is to be learnt of a kernel.
+  // Whether no further case of a kernel is needed.
   bool enough(const Trial& t) const {
     if (flags_.corpus) return t.passed > 0;
     if (flags_.every_case || t.bad == 0) return false;
@@ -163,7 +163,7 @@ class Selfcheck {
 }  // namespace
 
 int selfcheck_command(const SelfcheckFlags& flags) {
-  if (flags.run.fail_fast) throw BadInput("--fail-fast: every verdict of a selfcheck but the last should be a bad one");
+  if (flags.run.fail_fast) throw BadInput("--fail-fast: a selfcheck expects bad verdicts, so it cannot stop at the first");
   if (!flags.run.markdown.empty()) require_writable(flags.run.markdown);
   std::string backend;
   int code = 0;

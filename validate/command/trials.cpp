@@ -15,7 +15,7 @@ constexpr std::size_t kReasonWidth = 90;
 
 std::string case_text(const Record& r) { return r.repro.substr(r.repro.find(' ')); }  // without op and kernel
 
-// A tier's mark: found by it first, by it as well, not by it.
+// A tier's mark: ● found the kernel first, ○ found it too, · did not.
 std::string_view mark(const Trial& t, std::size_t tier) {
   if (t.first && static_cast<std::size_t>(*t.first) == tier) return "●";
   return t.seen[tier] ? "○" : "·";
@@ -85,8 +85,8 @@ std::string policy_lines(const TrialTotals& t, const std::string& suite) {
   for (std::size_t p = 0; p < kPolicies.size(); ++p)
     text += fmt::format("  {:<20} misses {:>4} on one fixed shape, {:>4} in {}\n", kPolicies[p], t.missed_fixed[p], t.missed[p],
                         suite);
-  return text +
-         fmt::format("  {} of them were stopped by the machine wherever they fail, with no output to judge\n", t.only_stopped);
+  return text + fmt::format("  {} of them fail only where the machine stops them, so that no rule has an output to judge\n",
+                            t.only_stopped);
 }
 
 std::string matrix_markdown(const Trials& trials, const std::string& title, bool policies, const std::string& suite) {
@@ -117,9 +117,9 @@ std::string matrix_markdown(const Trials& trials, const std::string& title, bool
     for (std::size_t p = 0; p < kPolicies.size(); ++p)
       text += fmt::format("| `{}` | {} | {} |\n", kPolicies[p], all.missed_fixed[p], all.missed[p]);
     text += fmt::format(
-        "\nThe rules judge the same outputs. A kernel is missed where no case fails that the rule lets the plain, sound kernel "
-        "pass. A call that ends in an error fails under every rule; where the simulated machine stops a kernel there is no "
-        "output, and no rule sees anything: so it is with {} of the kernels in every case that they fail.\n\n",
+        "\nThe rules judge the same outputs. A rule counts only cases on which it passes the plain, sound kernel, and misses a "
+        "kernel that fails none of them. A call that ends in an error fails under every rule. Where the simulated machine stops "
+        "a kernel there is no output for a rule to judge; {} kernels are stopped in every case that they fail.\n\n",
         all.only_stopped);
   }
   for (const auto& [op, kernels] : trials) {

@@ -21,15 +21,16 @@ struct Line {
 };
 
 constexpr Line kBadUsage{"2", "bad usage, bad input, or an output that cannot be written"};
-constexpr Line kInterrupted{"130", "interrupted, with the record file whole"};
+constexpr Line kInterrupted{"130", "interrupted; the record file has whole lines"};
 constexpr Line kIncompleteRun{
     "3",
     "evidence incomplete: nothing was judged, the budget was spent, memory was short, a kernel cannot be "
     "watched, or the machine is at fault (--partial: 0)"};
-constexpr Line kDatasets{"ASSAY_DATASETS", "the folder of the datasets, where --datasets names none"};
-constexpr Line kVendor[] = {{"ASSAY_VENDOR_PATH", "folders to look in first for vendors' libraries"},
-                            {"ASSAY_CUBLASLT", "first: take cuBLASLt's first choice, not the fastest of eight"}};
-constexpr Line kThreads{"OMP_NUM_THREADS", "threads of a golden; default: the cores"};
+constexpr Line kDatasets{"ASSAY_DATASETS", "folder of the datasets, if --datasets is not given"};
+constexpr Line kVendor[] = {
+    {"ASSAY_VENDOR_PATH", "folders to search first for vendors' libraries"},
+    {"ASSAY_CUBLASLT", "set to first: use the algorithm that cuBLASLt proposes first, not the fastest of eight"}};
+constexpr Line kThreads{"OMP_NUM_THREADS", "threads that compute a golden (default: one per core)"};
 constexpr Line kNoColor{"NO_COLOR", "not empty: no colours, unless --color says otherwise"};
 
 struct About {
@@ -76,7 +77,7 @@ std::vector<const CLI::App*> subcommands(const CLI::App& app) {
 
 const CLI::Option* option(const CLI::App& sub, const std::string& name) { return sub.get_option_no_throw(name); }
 
-// A word where none is expected: what it names, and the flag that takes it.
+// The error for a word where none is expected: says what the word names, and the flag that takes it.
 std::string stray_word(const CLI::App& sub, std::string_view word) {
   Names ops_, kernels_, dtypes{"f16", "bf16", "f32"};
   std::vector<std::string> with_op;
@@ -121,7 +122,7 @@ std::string lines_text(const char* title, const std::vector<Line>& lines) {
   return text;
 }
 
-// A text as roff takes it: no escapes, no hyphens of its own, no line that begins with a request.
+// Escapes a text for roff: backslashes, hyphens, line ends, and dots or quotes at the start of a line.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -191,7 +192,7 @@ std::string man_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH VALIDATE 1 \"\" \"Assay {}\" \"User Commands\"\n.SH NAME\nvalidate \\- {}\n.SH SYNOPSIS\n.B validate\n.I SUBCOMMAND\n"
       "[\\fIFLAGS\\fR]\n.SH DESCRIPTION\n{}\n",
-      roff(version()), roff("proves GPU kernels right and shows what they are worth"), roff(app.get_description()));
+      roff(version()), roff("checks that GPU kernels compute the right numbers, and times them"), roff(app.get_description()));
   text += "A duration is a number of seconds, or one with a unit: 60, 60s, 500ms, 2m, 1h.\n.SH SUBCOMMANDS\n";
   std::vector<Line> environment;
   for (const CLI::App* sub : subcommands(app)) {
@@ -214,7 +215,7 @@ std::string man_page(const CLI::App& app) {
   text +=
       ".SH EXIT STATUS\n0 done, 1 something was shown to be wrong, 2 bad usage or bad input, 3 evidence incomplete, 130 "
       "interrupted";
-  text += ".\nEach subcommand tells above what they mean for it.\n.SH ENVIRONMENT\n" + items(environment);
+  text += ".\nWhat they mean for each subcommand is told above.\n.SH ENVIRONMENT\n" + items(environment);
   return text;
 }
 

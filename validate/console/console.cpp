@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 std::size_t width_of(int fd) {
-  constexpr std::size_t kUsual = 80;  // of lines that go to a file or a pipe
+  constexpr std::size_t kUsual = 80;  // for files and pipes
   winsize size{};
   const bool known = ::isatty(fd) && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : kUsual;
@@ -32,12 +32,12 @@ void clear_line() {
 
 void show_line(const std::string& what) {
   if (!::isatty(STDERR_FILENO)) return;
-  // Note: a line as wide as the terminal would wrap on some of them.
+  // Note: on some terminals a line of the full width wraps.
   fmt::print(stderr, "\r{}\033[K", cut("  " + what, width_of(STDERR_FILENO) - 1));
   std::fflush(stderr);
 }
 
-// What tells a failure from another one of the same kernel.
+// Failures of a kernel with equal reasons count as alike.
 std::string reason_of(const Record& r) {
   return can_shrink(r) ? failure_kind(r) : fmt::format("{}: {}", name(r.verdict), r.reason);
 }
@@ -66,7 +66,7 @@ std::string cut(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (width == 0) return "";
   std::size_t end = width - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no half of a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // never splits a UTF-8 character
   return text.substr(0, end) + "…";
 }
 
@@ -97,7 +97,7 @@ std::string painted(std::string_view text, Hue hue, bool colour) {
 }
 
 std::string time_left(double seconds, std::int64_t done, std::int64_t total) {
-  constexpr double kSoonest = 2;  // seconds: before that a run is all start
+  constexpr double kSoonest = 2;  // seconds; earlier, start-up dominates
   if (seconds < kSoonest || done == 0) return "";
   const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
   return left < 90 ? fmt::format("about {:.0f} s left", left) : fmt::format("about {:.0f} min left", left / 60);
@@ -223,10 +223,10 @@ void Console::table() const {
   std::size_t op = 2, kernel = 6, at = 2;
   for (const Row& r : rows_)
     op = std::max(op, r.op.size()), kernel = std::max(kernel, r.kernel.size()), at = std::max(at, r.at.size());
-  // What the other columns and the spaces between them leave to `at`.
+  // The other columns take `others`, spaces included; `at` gets the rest.
   const std::size_t others = 2 + op + 2 + kernel + 2 + 5 + 2 + (each_case_ ? 9 : 5) + 2 + 9 + 2 + 2 + 7;
   const std::size_t width = stdout_width();
-  if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // where it is one of the figures it is whole
+  if (!each_case_) at = std::min(at, width >= others + 6 ? width - others : 0);  // a line per case keeps it whole
   if (rows_.empty()) return;
   fmt::print("  {:<{}}  {:<{}}  dtype  {:>5}  err/bound  {:<{}}  {:>7}\n", "op", op, "kernel", kernel,
              each_case_ ? "max error" : "cases", cut("at", at), at, "time");
@@ -264,7 +264,7 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
                        name(line.dtype), line.tried, line.fault));
   }
   if (!power.empty())
-    note(fmt::format("power: {} of {} faults rejected (precisions one lower, last terms dropped; by kernel and dtype)", rejected,
+    note(fmt::format("power: {} of {} faults rejected (one precision lower, last term dropped; by kernel and dtype)", rejected,
                      power.size()));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {

@@ -16,7 +16,7 @@ void print_table(const TableRow& head, const std::vector<TableRow>& rows, std::s
     width.push_back(head[k].size());
     for (const TableRow& row : rows) width[k] = std::max(width[k], row[k].size());
   }
-  std::size_t others = 0;  // with two spaces after each
+  std::size_t others = 0;  // all but the last column, each followed by two spaces
   for (std::size_t k = 0; k + 1 < head.size(); ++k) others += width[k] + 2;
   const std::size_t room = stdout_width() > others + kLeastLast ? stdout_width() - others : kLeastLast;
   const auto print = [&](const TableRow& row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table on the terminal: a header, columns as wide as their cells, the last one cut where the line ends.
+// Prints tables: a header line, columns as wide as their widest cells, the last column cut at the end of the line.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace assay {
 
 using TableRow = std::vector<std::string>;
 
-// `align`: a letter a column, l or r.
+// `align`: one letter per column, l or r.
 void print_table(const TableRow& head, const std::vector<TableRow>& rows, std::string_view align);
 
 }  // namespace assay

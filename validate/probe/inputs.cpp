@@ -25,7 +25,7 @@ bool is_multiply(Instruction i) { return i == Instruction::multiply_packed_half 
 bool gives_floats(Instruction i) { return is_mma(i) || is_wgmma(i) || is_unpack(i) || i == Instruction::exp2_approx; }
 bool of_half(Instruction i) { return std::string_view(info(i).name).find("half") != std::string_view::npos; }
 
-// An IEEE format by its fields.
+// An IEEE floating-point format, from which values are composed field by field.
 struct Format {
   int fraction_bits;
   std::uint32_t bias;
@@ -37,15 +37,15 @@ struct Format {
 };
 constexpr Format kHalf{10, 15}, kBfloat16{7, 127}, kFloat{23, 127};
 
-// A value of a class out of 64 random bits.
+// A value of class `c`, made from 64 random bits.
 std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
   const bool wide = f.bias > 100 && c == "subnormal";
-  const std::uint32_t spread = wide ? 50 : 13;  // exponents around that of 1
+  const std::uint32_t spread = wide ? 50 : 13;  // number of exponents, centred on that of 1
   const auto fraction = static_cast<std::uint32_t>(r), sign = static_cast<std::uint32_t>(r >> 63);
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff);
   const std::uint32_t near_one = f.bias - spread / 2 + pick / 8 % spread;
   if (c == "any_bits") return f.value(sign, pick % (f.special() + 1), fraction);
-  // Note: of bfloat16 only those whose products seldom overflow; any_bits has the others.
+  // Note: for bfloat16 and float only exponents whose products seldom overflow; any_bits has the others.
   if (c == "finite") return f.value(sign, f.bias > 100 ? 127 - 68 + pick % 133 : pick % f.special(), fraction);
   if (c == "cancelling") return f.value(sign, f.bias + pick % 2, fraction);
   if (c == "subnormal") return f.value(sign, pick % 4 == 0 ? near_one : pick % 8 == 1 ? 1 : 0, fraction);
@@ -58,7 +58,7 @@ std::uint32_t mma_operand(const Format& f, std::string_view c, std::uint64_t key
   const std::uint32_t low = value_of(f, c, r), word = low | value_of(f, c, s) << 16;
   if (minus) return is_a ? word | 0x80008000u : word & 0x7fff7fffu;
   if (c != "cancelling") return word;
-  // Two products of nearly the same size and opposite sign.
+  // The pair's products have nearly the same size and opposite signs.
   const auto last_bits = static_cast<std::uint32_t>(s & 3 & s >> 2 & s >> 4);
   return low | (low ^ (is_a ? 0x8000u : 0u) ^ last_bits) << 16;
 }
@@ -77,13 +77,14 @@ std::uint32_t accumulator(std::string_view c, std::uint64_t r, bool half, bool m
   return above(127 - 13, 27);
 }
 
-// Floats about to be rounded to a 16-bit format.
+// A float that an instruction will round to the 16-bit format `f`.
 std::uint32_t to_be_rounded(const Format& f, std::string_view c, std::uint64_t r) {
   const int dropped = 23 - f.fraction_bits;
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), fraction = static_cast<std::uint32_t>(r);
   const auto sign = static_cast<std::uint32_t>(r >> 63);
   if (c == "any_bits") return static_cast<std::uint32_t>(r);
-  // From half the least subnormal to the least normal of the format, or to beyond its largest number.
+  // For half the magnitudes go from 2^-22 to above its least normal number (class subnormal), else to beyond its largest.
+  // Note: for bfloat16 `least` wraps around, so that its class subnormal has exponent field 254 alone.
   const std::uint32_t least = 127 - f.bias - static_cast<std::uint32_t>(std::min(f.fraction_bits, 7));
   const std::uint32_t range = c == "subnormal" ? static_cast<std::uint32_t>(f.fraction_bits) : 2 * f.bias + 8;
   const std::uint32_t v = kFloat.value(sign, std::min(least + pick % range, 254u), fraction);
@@ -91,7 +92,7 @@ std::uint32_t to_be_rounded(const Format& f, std::string_view c, std::uint64_t r
   return c == "ties" ? (v & ~((1u << dropped) - 1)) | tail : v;
 }
 
-// Of a product: with factors whose exponents add up to about that of the least normal number, or as they are.
+// Two packed factors of a product.  In class "subnormal" their exponents add up to about that of the least normal number.
 std::uint32_t factors(const Format& f, std::string_view c, std::uint64_t key, std::uint64_t counter, int which) {
   std::uint32_t word = 0;
   for (std::uint64_t i = 0; i < 2; ++i) {
@@ -110,14 +111,14 @@ std::uint32_t factors(const Format& f, std::string_view c, std::uint64_t key, st
   return word;
 }
 
-// Word `w` of what lane `lane` (of all instructions) gives.
+// Input word `w` of lane `lane`, which is counted over all instructions.
 std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, std::uint64_t lane, int w) {
   const Format& f = of_half(i) ? kHalf : kBfloat16;
   const std::uint64_t counter = lane * static_cast<std::uint64_t>(info(i).words_in) + static_cast<std::uint64_t>(w);
   const std::uint64_t r = random::bits(key, counter);
   if (is_mma(i)) {
     const int a = info(i).words_in == 10 ? 4 : 2, b = a / 2;
-    const bool minus = c == "zeros" && lane / kLanes % 2 != 0;  // all products and c negative, in every other instruction
+    const bool minus = c == "zeros" && lane / kLanes % 2 != 0;  // in every other instruction all products and c are negative
     return w < a + b ? mma_operand(f, c, key, counter, w < a, minus)
                      : accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
   }
@@ -146,7 +147,7 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
 std::vector<ProbeClass> probe_classes(Instruction i) {
   if (is_mma(i))
     return {{"any_bits", 1024}, {"finite", 2048}, {"moderate", 4096}, {"cancelling", 4096}, {"subnormal", 1024}, {"zeros", 1024}};
-  // Four instructions are one of a warpgroup: 256 · 64 · n results.
+  // Four of these counts make one instruction of a warpgroup, so 256 give 64 instructions of 64 × n results.
   if (is_wgmma(i))
     return {{"any_bits", 256}, {"finite", 1024}, {"moderate", 1024}, {"cancelling", 1024}, {"subnormal", 256}, {"zeros", 256}};
   if (is_pack(i)) return {{"any_bits", 512}, {"ties", 1024}, {"subnormal", 512}};
@@ -169,7 +170,7 @@ double exp2_error(float x, float got) {
   constexpr double kWrong = std::numeric_limits<double>::infinity();
   if (std::isnan(x) || std::isnan(got)) return std::isnan(x) && std::isnan(got) ? 0 : kWrong;
   if (got < 0) return kWrong;
-  // Beyond the largest number, and below the least normal one, any result that is as far out will do.
+  // Results beyond the largest number or below the least normal one count as equal to those limits.
   const double right = std::clamp(std::exp2(static_cast<double>(x)), 0x1p-126, 0x1p128);
   const double result = std::min(std::max(static_cast<double>(got), 0x1p-126), 0x1p128);
   const bool flushed = got == 0 || got >= 0x1p-126f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a page's charts.
+// Makes the data of the HTML page's charts.
 #include "validate/report/charts.hpp"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }  // four digits are enough to look at
+double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }  // to four digits, to keep the page small
 
 std::string problem_of(const TimedRow& r) { return fmt::format("{} {} {}", r.op, r.dtype, r.shape); }
 
-// [op, problem, size, library, ratio, kernels] of every library, by its fastest call.
+// One [op, problem, limit in µs, library, ratio, kernels] per problem and library, with the library's fastest call.
 Json sizes_of(const Report& report) {
   Json all = Json::array();
   for (const Standing& s : report.standings) {
@@ -32,8 +32,7 @@ Json sizes_of(const Report& report) {
   return all;
 }
 
-// [op, problem, operations a byte, TFLOP/s, whose, kernel] of our fastest right kernel of each problem, and of every library's
-// call.
+// One [op, problem, operations per byte, TFLOP/s, whose, kernel] per problem for our fastest right kernel and for each library.
 Json points_of(const Report& report) {
   std::map<std::string, const TimedRow*> chosen;
   for (const ReportRow& row : report.rows) {
@@ -49,7 +48,7 @@ Json points_of(const Report& report) {
   return all;
 }
 
-// [op, row, time over that of the run before], those that changed most.
+// [op, row, time over that of the previous run] of the rows that changed most.
 Json changes_of(const Report& report) {
   constexpr std::size_t kShown = 12;
   std::vector<std::pair<double, const TimedRow*>> all;

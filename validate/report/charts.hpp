@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a page's charts, as reports/templates/report.html takes them.
+// The data of the HTML page's charts, which reports/templates/report.html draws.
 #pragma once
 
 #include <nlohmann/json.hpp>

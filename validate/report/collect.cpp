@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report from files: the latest verdict of every case and the latest time of every row.
+// Collects a report from record files.  Of each case and row, the latest file counts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace assay {
 
 namespace {
 
-// Whether two files are runs of the same thing, so that a time of one is a change of the other's.
+// Whether the times of two files are comparable: one suite, one backend, one device.
 bool same_run(const RecordFile& a, const RecordFile& b) {
   return a.suite == b.suite && a.backend == b.backend && a.device == b.device;
 }
@@ -20,7 +20,7 @@ void add_rows(Report& report) {
   std::map<std::string, ReportRow> rows;
   for (const RecordFile& f : report.files)
     for (const TimedRow& r : f.rows) {
-      if (r.planted > 0) continue;  // Note: its times are no times of this shape
+      if (r.planted > 0) continue;  // Note: a slowdown was planted, so its times are not the kernel's
       ReportRow& row = rows[r.key()];
       if (row.file != &f) {
         row.before = row.file && same_run(*row.file, f) ? row.row : nullptr;
@@ -39,7 +39,7 @@ void add_rows(Report& report) {
   });
 }
 
-// Counted by kernel and dtype.
+// Counts cases by kernel and dtype, and verdicts over all.
 void add_cases(Report& report, std::map<std::string, std::size_t>& verdicts) {
   std::map<std::string, ReportKernel> kernels;
   for (const auto& [repro, c] : latest_cases(report)) {
@@ -101,7 +101,7 @@ Report report_of(const std::vector<std::string>& paths) {
   if (!report.rows.empty()) {
     const auto wrong = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& r) { return !r.row->right(); });
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
-                                wrong ? fmt::format("{} WRONG after it", wrong) : "every output right after it"));
+                                wrong ? fmt::format("{} outputs WRONG", wrong) : "every output right"));
   }
   if (parts.empty()) parts.emplace_back("nothing was judged and nothing was timed");
   report.line = fmt::format("{}{}", report.ok() ? "" : "FAILED · ", fmt::join(parts, " · "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes by formula, by simt's count and by the hardware's counters, fused beside unfused; what the functions need; profiles.
+// Collects a report's traffic (bytes by formula, by simt and by hardware counters, fused and unfused), resources and profiles.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -10,10 +10,10 @@ namespace assay {
 
 namespace {
 
-// By op, dtype, shape, kernel: what belongs together is together.
+// op, dtype, shape, kernel: sorts the kernels of a problem together.
 using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-// "op/kernel dtype axes seed=n" without what is not the shape.
+// The axes and attributes of "op/kernel dtype axes seed=n".
 std::string shape_of(const std::string& repro) {
   std::size_t from = repro.find(' ');
   from = from == std::string::npos ? from : repro.find(' ', from + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What failed, as a terminal shows it (console.cpp): where, got, golden, bound, pattern, smallest case, label.
+// Collects a report's failures, with the same lines as on a terminal (validate/console/console.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 std::string where_of(const JudgedCase& c) {
   std::string index = fmt::format("{}", fmt::join(c.worst->index, ", "));
-  if (const Op* op = find_op(c.op))  // another tree's op is not known here
+  if (const Op* op = find_op(c.op))  // a record may name an op that this build lacks
     for (const TensorSpec& t : op->tensors)
       if (t.name == c.worst->tensor) index = index_text(t.axes, c.worst->index);
   return fmt::format("{}[{}]{}", c.worst->tensor, index, c.worst->tile.empty() ? "" : "      " + c.worst->tile);
@@ -76,7 +76,7 @@ ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const st
   return f;
 }
 
-// Two of one kernel that failed in the same way are taken for the same fault, as shrink's failure_kind() has it.
+// Failures of one kernel and one kind are taken for one fault.  Kinds as in failure_kind() of validate/judge/shrink.hpp.
 std::string kind_of(const JudgedCase& c) {
   if (c.verdict == "timeout") return c.verdict;
   if (c.verdict == "crashed" || c.verdict == "suspect") return c.verdict + ": " + c.reason;
@@ -84,7 +84,7 @@ std::string kind_of(const JudgedCase& c) {
   return c.verdict + ": " + c.reason.substr(0, c.reason.find_first_of("('=0123456789"));
 }
 
-// What sets the failing cases of each kernel apart from those that passed, for the ops that are known here.
+// Finds what sets the failing cases of each kernel apart from those that passed, for the ops that this build has.
 Across across(const std::map<std::string, const JudgedCase*>& cases) {
   std::set<std::pair<std::string, std::string>> bad;
   for (const auto& [repro, c] : cases)
@@ -98,7 +98,7 @@ Across across(const std::map<std::string, const JudgedCase*>& cases) {
       const Case parsed = parse_repro(repro, shapes).what;
       if (c->bad()) all.add_failed(parsed, op->shape(), c->kernel, kind_of(*c));
       else if (c->verdict == "passed" && c->margin) all.add_passed(parsed, op->shape(), c->kernel);
-    } catch (const BadInput&) {  // a record of a tree whose op has other axes
+    } catch (const BadInput&) {  // a record from a build whose op has other axes
     }
   }
   return all;
@@ -119,7 +119,7 @@ void add_failures(Report& report) {
     all.emplace_back(c->op + "/" + c->kernel + " " + kind_of(*c),
                      failure_of(*c, s == shrunk.end() ? nullptr : s->second, apart.sentence(c->op, c->kernel, kind_of(*c))));
   }
-  // Of those alike, the one that was run again and cut down is shown.
+  // The failure with the most facts comes first and stands for its kind: a shrunk one, if there is any.
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.second.facts.size() > b.second.facts.size(); });
   const auto add = [&](const char* verdict, const std::string& what, const std::string& reason, const std::string& again = "") {

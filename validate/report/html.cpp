@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as one page that asks nothing of a network: reports/templates/report.html filled in.  Its text and tables need no
-// script; the charts have their data and Chart.js inlined.
+// Writes a report as one HTML page that loads nothing from a network, by filling in reports/templates/report.html.  Text and
+// tables need no JavaScript; the charts' data and Chart.js are inlined.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "validate/report/charts.hpp"
 #include "validate/report/tables.hpp"
 
-// The files themselves, so that one program can be carried.  A build without Chart.js has an empty one.
+// Embeds the files, so that the program can be copied alone to another machine.  Without Chart.js its file is empty.
 #define ASSAY_EMBED(name, path)                                                                                         \
   __asm__(".pushsection .rodata\n.global assay_" #name "\nassay_" #name ":\n.incbin \"" path "\"\n.global assay_" #name \
           "_end\nassay_" #name "_end:\n.byte 0\n.popsection\n");                                                        \
@@ -94,7 +94,7 @@ std::string failures_html(const Report& report) {
   return html + (report.failures.size() > kShown ? "</details></section>\n" : "</section>\n");
 }
 
-// A ratio's place on a bar from 1/8 to 8, 1 in the middle, in percent.
+// A ratio's place on a logarithmic bar from 1/8 to 8, in percent.
 double place_of(double ratio) { return std::clamp(50 + 50 * std::log2(ratio) / 3, 0.0, 100.0); }
 
 std::string ops_html(const Report& report) {
@@ -116,7 +116,7 @@ std::string ops_html(const Report& report) {
   return html + "</ul></section>\n";
 }
 
-// Note: HTML lets the ends of cells and rows be left out, a third of a page of many rows.
+// Note: HTML allows leaving out the end tags of cells and rows, which saves a third of a page of many rows.
 std::string table_html(const Table& t, const std::string& name) {
   std::string kinds, head;
   for (std::size_t i = 0; i < t.columns.size(); ++i) {
@@ -159,7 +159,7 @@ std::string to_html(const Report& report) {
   std::string sections, data;
   for (const Section& s : sections_of(report)) sections += section_html(s);
   for (const char c : charts_of(report).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
-    c == '<' ? data += "\\u003c" : data += c;  // no text of a record ends the script
+    c == '<' ? data += "\\u003c" : data += c;  // else a record's text could end the script element
   std::string_view page(assay_report_template, static_cast<std::size_t>(assay_report_template_end - assay_report_template));
   const std::string_view chart(assay_chart_js, static_cast<std::size_t>(assay_chart_js_end - assay_chart_js));
   const std::pair<std::string_view, std::string> parts[] = {{"@META@", meta_html(report)},
@@ -171,7 +171,7 @@ std::string to_html(const Report& report) {
                                                             {"@DATA@", data},
                                                             {"@CHART@", std::string(chart)}};
   std::string html;
-  for (const auto& [name, text] : parts) {  // in the order of the page
+  for (const auto& [name, text] : parts) {  // `parts` are in the order of the page
     const std::size_t at = page.find(name);
     html.append(page.substr(0, at)).append(text);
     page.remove_prefix(at + name.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents' tables restated, line by line, and the ladders of kernels: what each idea gave.
+// Sets our times beside the published tables line by line, and collects ablations and standings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,23 +12,23 @@ namespace assay {
 
 namespace {
 
-// Of numbers in what a document reported, by the ends of their names.
+// The units of published figures, by the ends of their names.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kUnits{
     {{"_us", " µs"}, {"_ms", " ms"}, {"_mb", " MB"}, {"_percent", " %"}, {"_tflops", " TFLOP/s"}}};
-constexpr double kResolution = 1.02;  // of a ratio that has no interval
+constexpr double kResolution = 1.02;  // the uncertainty assumed for a ratio without an interval
 
 bool same_problem(const auto& a, const auto& b) { return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape; }
 
 bool same_place(const SuitePlace& a, const SuitePlace& b) { return a.name == b.name && a.table == b.table && a.label == b.label; }
 
-// Which of kContenders a kernel is; those of elsewhere that are neither eager nor compiled call a library.
+// The index in kContenders of a kernel that is not ours.  Whatever is not unfused, eager or compiled calls a library.
 std::size_t contender_of(const std::string& kernel, bool elsewhere) {
   if (kernel == "unfused") return 2;
   const std::string_view name = std::string_view(kernel).substr(elsewhere ? kernel.find('_') + 1 : 9);
   return name.starts_with("eager") ? 0 : name.starts_with("compile") ? 1 : 3;
 }
 
-// The largest number of what is said of a speedup: 1.5 of "1.2-1.5x".  Percentages are no ratios.
+// The largest number in the published speedups: 1.5 for "1.2-1.5x".  Percentages do not count.
 double claim_of(const SuitePlace& place) {
   double most = 0;
   for (const auto& [key, said] : place.reported) {
@@ -46,7 +46,7 @@ double claim_of(const SuitePlace& place) {
   return most;
 }
 
-// The latest time of each kernel, on the same device; why there is none, where nobody took one.
+// The latest record of each kernel that another program timed on the same device; one without a time only if no other exists.
 std::map<std::string, const Timing*> taken_elsewhere(const Report& report, const SuiteLine& line) {
   std::map<std::string, const Timing*> latest;
   for (const RecordFile& f : report.files)
@@ -68,7 +68,7 @@ void add_contender(SuiteLine& line, Contender c) {
   line.contenders[contender_of(c.kernel, c.elsewhere)].push_back(std::move(c));
 }
 
-// The times of a problem: ours, and everybody else's, the fastest first.
+// Fills in the times of a problem: ours, the other kernels' and other programs'.
 void fill_times(const Report& report, SuiteLine& line) {
   for (const TimedRow* r : line.rows) {
     if (!r->right()) continue;
@@ -107,7 +107,7 @@ T& found_or_added(std::vector<T>& all, auto is_it) {
   return at != all.end() ? *at : all.emplace_back();
 }
 
-// The line of a record, bare where an older file had it.
+// The line of a record in its table; added if new, and emptied if it came from an older file.
 SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
   RestatedTable& table = found_or_added(
       report.suites, [&](const RestatedTable& t) { return t.suite == r.suite->name && t.title == r.suite->table; });
@@ -125,7 +125,7 @@ SuiteLine& line_of(Report& report, const RecordFile& f, const auto& r) {
 
 double fusion_at_most(const TimedRow& r) {
   if (!(r.copy_rate > 0 && r.bytes > 0)) return 0;
-  // At the ceilings the pipeline takes the fused kernel's time, and that of the bytes between its steps at most.
+  // At the ceilings the unfused pipeline takes at most the fused kernel's time plus that of copying the bytes between its steps.
   const double limit = std::max(r.bytes / r.copy_rate, r.matrix_rate > 0 ? r.flops / r.matrix_rate : 0);
   return 1 + std::max(0.0, r.unfused_bytes - r.bytes) / r.copy_rate / limit;
 }

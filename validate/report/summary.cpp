@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that a report begins with, and how each op stands against the best other.
+// Computes the numbers that a report begins with, and each op's ratios to the best other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ Figure standing_figure(const Report& report) {
 }
 
 Figure limit_figure(const Report& report) {
-  std::map<std::string, double> best;  // of each problem, the fastest right kernel of ours
+  std::map<std::string, double> best;  // largest share of the limit of our right kernels, by problem
   for (const ReportRow& r : report.rows)
     if (is_own(r.row->kernel) && r.row->right()) {
       double& share = best[r.row->op + " " + r.row->dtype + " " + r.row->shape];
@@ -75,8 +75,8 @@ Figure limit_figure(const Report& report) {
 
 Figure rows_figure(const Report& report) {
   const auto wrong = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& r) { return !r.row->right(); });
-  return {grouped(report.rows.size()), "rows timed",
-          wrong ? fmt::format("{} wrong after it", wrong) : "every output right after it", wrong > 0};
+  return {grouped(report.rows.size()), "rows timed", wrong ? fmt::format("{} outputs wrong", wrong) : "every output right",
+          wrong > 0};
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::vector<Figure> figures_of(const Report& report) {
   if (!report.rows.empty()) all.push_back(limit_figure(report)), all.push_back(rows_figure(report));
   if (const auto faults = report.faults_rejected + report.faults_not_rejected; faults > 0)
     all.push_back({fmt::format("{} of {}", report.faults_rejected, faults), "planted faults rejected",
-                   "precisions one lower, last terms dropped", report.faults_not_rejected > 0});
+                   "one precision lower, last term dropped", report.faults_not_rejected > 0});
   if (!report.kernels.empty()) {
     std::set<std::string> ops;
     for (const ReportKernel& k : report.kernels) ops.insert(k.op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of verdicts and times.
+// Makes the report's tables of verdicts and times, and the number formats of all tables.
 #include "validate/report/tables.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ Table::Row suite_row(const Report& report, const SuiteLine& l) {
                        : l.why.empty() ? ""
                                        : "– " + l.why});
   row.cells.push_back({microseconds(l.limit_us)});
-  row.cells.push_back({l.most > 0 ? ratio_text(l.most) + (l.limit_us < kLaunchUs ? ", and launches" : "") : ""});
+  row.cells.push_back({l.most > 0 ? ratio_text(l.most) + (l.limit_us < kLaunchUs ? ", plus launches" : "") : ""});
   const DramBytes* ours = l.ours && l.ours->dram ? &*l.ours->dram : nullptr;
   const DramBytes* unfused = l.unfused && l.unfused->dram ? &*l.unfused->dram : nullptr;
   const auto mb = [](const DramBytes* d) { return d ? fmt::format("{:.2f}", 1e-6 * d->sum()) : "–"; };
@@ -62,8 +62,8 @@ Section suites_section(const Report& report) {
             fmt::format(
                 "µs: median of single launches with a flushed L2 cache. Ratios: that time over ours, with a 95 % interval where "
                 "both are of one run. † taken by another program in another process, not judged here. ‡ more than fusion can "
-                "give (the bytes between the steps at the ceilings of the same run): the baseline is slow; where the limit is "
-                "below {:.0f} µs, launches come on top.",
+                "give (the saved bytes at the ceilings of the same run), so the baseline is slow; where the limit is "
+                "below {:.0f} µs, saved launches add to it.",
                 kLaunchUs),
             {},
             true};
@@ -125,11 +125,8 @@ Section standings_section(const Report& report) {
 }
 
 Section ablations_section(const Report& report) {
-  Section s{"ablations",
-            "Ablations: what each idea gave",
-            "The kernels of an op in the order of their ideas, on one shape of one run.",
-            {},
-            true};
+  Section s{
+      "ablations", "Ablations: what each idea gave", "The kernels of an op, plainest first, on one shape of one run.", {}, true};
   Table t{"",
           {{"op"},
            {"dtype"},
@@ -199,7 +196,7 @@ Section rows_section(const Report& report) {
       "rows",
       "Times",
       "Worst first: wrong outputs, then the lowest share of the limit. µs: median of single launches with a flushed L2 cache; "
-      "a row again: validate bench --op OP --kernel KERNEL --dtype DTYPE --shape 'SHAPE'.",
+      "time a row again with validate bench --op OP --kernel KERNEL --dtype DTYPE --shape 'SHAPE'.",
       {},
       true};
   std::vector<std::string> baselines;
@@ -268,7 +265,7 @@ void drop_empty_columns(Table& t) {
 
 }  // namespace
 
-// Note: what is within its bound is not rounded up to it.
+// Note: a margin below 1 must not be rounded to 1.
 std::string margin_text(double v) {
   if (!std::isfinite(v)) return "wrong";
   return v < 1 && v > 0.999 ? fmt::format("{:.4f}", std::min(v, 0.9999)) : fmt::format("{:.3g}", v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as figures and tables of text, which a page and Markdown render alike.
+// A report as key figures and tables of text.  The HTML and Markdown writers render these.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ struct Figure {
   std::string value, label, note;
   bool bad = false;
 };
-std::vector<Figure> figures_of(const Report&);  // four, where there are as many
+std::vector<Figure> figures_of(const Report&);  // at most four
 
-// An op against the best other of each of its shapes.
+// An op's ratios over its shapes: the time of the best other over ours.
 struct OpStanding {
-  std::string op, other;  // other: the library that is the best most often
-  std::size_t shapes = 0, faster = 0;
-  double mean = 0, least = 0, most = 0;  // of the best other's time over ours; the mean is geometric
+  std::string op, other;                 // other: the library that is most often the best
+  std::size_t shapes = 0, faster = 0;    // faster: shapes on which ours is
+  double mean = 0, least = 0, most = 0;  // the mean is geometric
 };
 std::vector<OpStanding> by_op(const Report&);  // the highest mean first
 
 struct Cell {
-  std::string text;                  // empty: a dash
-  std::vector<std::string> notes{};  // small print of a page
+  std::string text;                  // empty: shown as a dash
+  std::vector<std::string> notes{};  // small print, in HTML only
   bool bad = false;
 };
 struct Table {
@@ -47,9 +47,9 @@ struct Section {
   std::vector<Table> tables;
   bool in_summary = false;  // also in Markdown
 };
-std::vector<Section> sections_of(const Report&);  // those that have rows; columns that are empty everywhere left out
+std::vector<Section> sections_of(const Report&);  // without empty sections, tables and (outside "suites") columns
 
-// The sections of what was counted, and of the files.
+// The sections that tables_counts.cpp makes.
 Section traffic_section(const Report&);
 Section resources_section(const Report&);
 Section profiles_section(const Report&);
@@ -61,7 +61,7 @@ inline std::string run_name(const Report& report, const RecordFile* file) {
 std::string margin_text(double err_per_bound);
 std::string figure_text(double v);                 // three digits or more: 0.0123, 4.56, 789
 std::string share_text(double v, int digits = 0);  // "12 %"; empty below 0: not recorded
-std::string ratio_text(double v);                  // "1.23×"; empty for 0: there is none
-std::string megabytes(double bytes);
+std::string ratio_text(double v);                  // "1.23×"; empty for 0: unknown
+std::string megabytes(double bytes);               // 1e6 bytes; empty below 0: not recorded
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of what was counted, and of the machine and the files.
+// Makes the report's tables of traffic, resources, profiles and runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 std::string whole(double v) { return v < 0 ? "" : fmt::format("{:.0f}", v); }
 
-// Bytes of ours, with those of the unfused pipeline and what is saved as small print.
+// Our bytes, with the unfused kernel's and the share saved in small print.
 Cell beside(std::optional<double> ours, std::optional<double> unfused) {
   if (!ours) return {};
   Cell cell{megabytes(*ours)};
@@ -44,7 +44,7 @@ std::string state_of(const RecordFile& f) {
 Section traffic_section(const Report& report) {
   Section s{"traffic",
             "Traffic",
-            "MB a launch: by the contract's formula, as the simulated machine counts them, and by the device's counters.",
+            "MB per launch: by the contract's formula, as the simulated machine counts them, and by the device's counters.",
             {}};
   Table t{"",
           {{"op"},
@@ -88,8 +88,7 @@ Section traffic_section(const Report& report) {
 }
 
 Section resources_section(const Report& report) {
-  Section s{
-      "resources", "Resources", "What each function needs as it is launched, over the shapes on which it needs the same.", {}};
+  Section s{"resources", "Resources", "What each function needs per launch. Shapes with equal needs share a line.", {}};
   Table t{"",
           {{"op"},
            {"kernel"},
@@ -98,10 +97,10 @@ Section resources_section(const Report& report) {
            {"registers", true},
            {"static shared B", true},
            {"dynamic shared B", true},
-           {"local B a thread", true},
+           {"local B per thread", true},
            {"threads", true},
            {"blocks", true},
-           {"blocks an SM", true},
+           {"blocks per SM", true},
            {"occupancy", true},
            {"shapes", true},
            {"run"}},
@@ -129,7 +128,7 @@ Section resources_section(const Report& report) {
 }
 
 Section profiles_section(const Report& report) {
-  Section s{"profiles", "Profiles", "Each function under the vendor's profiler. Shares are of the device's peak.", {}};
+  Section s{"profiles", "Profiles", "Each function as Nsight Compute measured it. Shares are of the device's peak.", {}};
   Table t{"",
           {{"op"},
            {"kernel"},
@@ -186,8 +185,8 @@ Section runs_section(const Report& report) {
            {"state"},
            {"rows", true},
            {"cases", true},
-           {"taken elsewhere"},
-           {"accepted because"}},
+           {"times from elsewhere"},
+           {"reason for accepting"}},
           {}};
   for (const RecordFile& f : report.files) {
     std::vector<std::string> libraries, elsewhere;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as Markdown, short enough for a summary of CI, and as CSV with a line a row.
+// Writes a report as Markdown, short enough for a CI summary, and as CSV, one line per timed row.
 #include <fmt/format.h>
 
 #include <set>
@@ -10,7 +10,7 @@ namespace assay {
 
 namespace {
 
-// RFC 4180: quoted where it has to be.
+// A CSV field, quoted as RFC 4180 requires.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -25,7 +25,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-// Lines, as long as they fit: a summary of CI takes 1 MiB.
+// Collects lines up to a size limit, since a CI summary takes at most 1 MiB.
 class Markdown {
  public:
   void line(const std::string& text) {

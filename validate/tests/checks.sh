@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For the tests of the command: source this with the folder of the binaries as $1.  Each check prints the command, what was
-# expected and what came when it fails; `verdict` ends the test.
+# Checks for the shell tests: source this with the folder of the binaries as $1.  A failed check prints the command, what was
+# expected and what came; `verdict` ends the test.  The working directory is a temporary folder.
 bin=$(cd "$1" && pwd -P) || exit 2
 validate=$bin/validate
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -25,7 +25,7 @@ lacks() {
   checks=$((checks + 1))
   [[ $2 != *"$3"* ]] || fail "$1" "no '$3'" "${2:0:600}"
 }
-# Seconds that nothing here takes but what hangs, on the slowest host: no verdict is about time.
+# Seconds that only a hanging command takes, even on the slowest host: no check depends on speed.
 hangs=600
 # call COMMAND...: leaves its exit code in $code, its output in $out, its errors in $err.
 call() {
@@ -42,14 +42,14 @@ exits() {
   checks=$((checks + 1))
   [[ $code == "$expected" ]] || fail "$called" "exit $expected" "exit $code: ${err:0:300}"
 }
-# works COMMAND...: exits 0 and says something.
+# works COMMAND...: exits 0 and prints something.
 works() {
   call "$@"
   same "$called" "exit 0" "exit $code"
   checks=$((checks + 1))
   [[ -n $out ]] || fail "$called" "some output" "nothing"
 }
-# refuses PART COMMAND...: bad usage.  Exit 2, nothing on stdout, one line on stderr that holds the part.
+# refuses PART COMMAND...: expects exit code 2, nothing on stdout, and one line on stderr that holds PART.
 refuses() {
   local part=$1
   shift
@@ -59,9 +59,9 @@ refuses() {
   same "$called" "one line on stderr" "$(wc -l <"$tmp/err" | tr -d ' ' | sed 's/^1$/one/') line on stderr"
   holds "$called" "$err" "$part"
 }
-# field FILE KEY: the values of a key in a file of records, one a line (numbers, texts and booleans; no jq needed).
+# field FILE KEY: prints the values of a key in a record file, one per line (numbers, texts and booleans; needs no jq).
 field() { grep -o "\"$2\":\(\"[^\"]*\"\|[^,}]*\)" "$1" | sed 's/^[^:]*://; s/^"//; s/"$//'; }
-# Every line of a file is JSON, whole and alone: by python3 or jq where there is one, else by its first and last letter.
+# whole_lines FILE WHAT: every line is a complete JSON object, by python3 if present, else by its first and last character.
 whole_lines() {
   checks=$((checks + 1))
   [[ -s $1 && $(tail -c 1 "$1" | od -An -c | tr -d ' ') == '\n' ]] || { fail "$2" "whole lines" "a line cut short"; return; }
@@ -72,7 +72,7 @@ whole_lines() {
     [[ -z $(grep -v '^{.*}$' "$1") ]] || fail "$2" "one JSON object a line" "$(grep -v '^{.*}$' "$1" | head -1)"
   fi
 }
-# until_so COMMAND...: waits until the command succeeds; fails where that never comes.
+# until_so COMMAND...: waits until the command succeeds; fails after $hangs seconds.
 until_so() {
   local begin=$SECONDS
   until "$@"; do
@@ -80,7 +80,7 @@ until_so() {
     sleep 0.1
   done
 }
-# The processes of a program.
+# running PROGRAM: prints the ids of its processes.
 running() {
   local exe
   for exe in /proc/[0-9]*/exe; do

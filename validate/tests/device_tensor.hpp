@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor in the simulated machine's memory, for tests that call kernels themselves; released at the end.
+// A tensor that owns memory of the simulated machine, for tests that call kernels directly.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem whose golden and bounds are given, and tensors that own their memory: what the judge's parts are tried on.
+// A problem with given golden and bounds, and tensors that own their memory, for tests of the judge's parts.
 #pragma once
 
 #include <cstring>
@@ -36,7 +36,7 @@ class FixedProblem final : public Problem {
   std::int64_t row_length = 1;
 };
 
-// A tensor with memory of its own; `row_stride` in elements, 0: rows touch.  Bytes start as `garbage`.
+// A tensor that owns its memory, filled with `garbage`.  `row_stride`: in elements; 0: rows are contiguous.
 class OwnedTensor {
  public:
   OwnedTensor(DType dtype, std::initializer_list<std::int64_t> shape, std::int64_t row_stride = 0,

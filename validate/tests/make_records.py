@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records as bench writes them, for the tests of compare and report: the rows of recorded files with samples of six processes
-drawn around their medians, as wide as a GPU's.
+"""Writes bench records for the tests of compare and report: the rows of recorded files, with samples of six processes drawn
+around their medians, spread as on a GPU.
   make_records.py OUT RECORDS... [--seed N] [--rows N] [--factor F of the first row's times] [--processes N] [--date D]
-    [--suites: each row in a document's table, with its step, DRAM bytes and resources, times from elsewhere and profiles]"""
+    [--suites: puts each row in a published table, and adds step, DRAM bytes, resources, times of other programs and profiles]"""
 import argparse, json, random
 
 parser = argparse.ArgumentParser()
@@ -22,9 +22,9 @@ own = {op: sorted({r["kernel"] for r in rows if r["op"] == op and r["kernel"] !=
        for op in {r["op"] for r in rows}}
 
 def extend(row):
-    """What a row of a document's table has besides."""
+    """Adds the fields that a row of a published table has."""
     kernel, own_here, times = row["kernel"], own[row["op"]], row["time_us"]
-    row["suite"] = {"name": "doc-" + row["op"].replace("_", "-"), "table": f"Times of {row['op']}, {row['dtype']}", "label": "(" + ",".join(part.split("=")[1] for part in row["shape"].split()) + ")",
+    row["suite"] = {"name": "claims-" + row["op"].replace("_", "-"), "table": f"Times of {row['op']}, {row['dtype']}", "label": "(" + ",".join(part.split("=")[1] for part in row["shape"].split()) + ")",
                     "reported": {"pytorch_us": round(2 * times["median"], 1), "speedup": "1.2-1.5x", "note": "<b>as & it said</b>"}}
     if kernel in own_here: row["step"] = own_here.index(kernel)
     moved = row["bytes"]["unfused_formula" if kernel == "unfused" else "formula"]
@@ -34,7 +34,7 @@ def extend(row):
                         for i in range(2 if kernel == "unfused" else 1)]
 
 def elsewhere(row):
-    """The same problem in another program."""
+    """Timings of the row's problem by another program."""
     for kernel, factor in (("pytorch_eager", 1.9), ("pytorch_eager_graph", 1.7), ("pytorch_compile", 1.1), ("pytorch_sdpa_flash", 0)):
         record = {"record": "timing", "source": "pytorch 2.11.0+cu130", "op": row["op"], "kernel": kernel, "backend": "cuda", "dtype": row["dtype"],
                   "shape": row["shape"], "what": "F.of(x)"}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few fields of ONNX's files that captured tensors need (onnx.proto of ONNX 1.12; Protocol Buffers' wire format): a
-// TensorProto with its values, and of a ModelProto the kinds of its nodes and its initializers.  What it cannot read it refuses.
+// Reads the fields of ONNX files that captured tensors need (onnx.proto of ONNX 1.12, Protocol Buffers' wire format): a
+// TensorProto with its values; of a ModelProto the node types and the initializers.  Throws std::runtime_error for anything else.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct NamedTensor {
 };
 
 struct Model {
-  std::vector<std::string> nodes{};  // their kinds, in order
+  std::vector<std::string> nodes{};  // op_type of each node, in order
   std::vector<NamedTensor> initializers{};
 };
 
@@ -51,7 +51,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// Calls visit(field, number, bytes) for each field of a message: the number of an integer, the bytes of all others.
+// Calls visit(field, number, bytes) for each field of a message: `number` for an integer field, `bytes` for all others.
 inline void each_field(std::string_view message,
                        const std::function<void(std::uint64_t, std::uint64_t, std::string_view)>& visit) {
   for (Reader in(message); in.more();) {
@@ -76,15 +76,15 @@ inline NamedTensor parse_tensor(std::string_view message) {
       for (Reader in(bytes); in.more();) t.shape.push_back(static_cast<std::int64_t>(in.varint()));
     else if (field == 2) type = number;
     else if (field == 8) t.name = bytes;
-    else if (field == 9 || field == 4) raw = bytes;  // raw_data; float_data, which is packed alike
-    else throw std::runtime_error("a tensor has field " + std::to_string(field) + ", which nobody reads here");
+    else if (field == 9 || field == 4) raw = bytes;  // raw_data; float_data, whose packed bytes are the same
+    else throw std::runtime_error("a tensor has field " + std::to_string(field) + ", which this reader does not know");
   });
   switch (type) {
     case 1: t.dtype = f32; break;
     case 6: t.dtype = i32; break;
     case 7: t.dtype = i64; break;
     case 11: t.dtype = f64; break;
-    default: throw std::runtime_error("a tensor has type " + std::to_string(type) + ", which nobody reads here");
+    default: throw std::runtime_error("a tensor has type " + std::to_string(type) + ", which this reader does not know");
   }
   std::uint64_t n = 1;
   for (const std::int64_t extent : t.shape) {

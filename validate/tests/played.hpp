@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem and what the second oracle, or where there is none the golden, says of it, as a kernel's outputs; for tests of what
-// is judged beyond the bound.
+// Plays a kernel: a problem whose outputs come from the op's oracle, or from the golden if there is no oracle.  For tests of
+// checks beyond the bound.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace assay::test {
 
-// What is wrong with a kernel that otherwise answers as the oracle does: changes its first output.
+// A fault of the played kernel: changes its first output.
 using Fault = void (*)(const Problem&, const Tensor&);
 
 struct Played {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that computes as simt does and whose clock is pretended, and bench's rows on it; for tests.
+// A fake GPU that computes on simt and has a fake clock, and helpers that run bench's rows on it, for tests of bench.
 #pragma once
 
 #include <unistd.h>
@@ -21,19 +21,19 @@
 
 namespace assay::test {
 
-// Kernel number i takes 10·(i + 1) us, or what is said.  The host's clock is pretended too: only a launch moves it.
+// The timed kernel number i takes 10·(i + 1) us, unless `work` is set.  Only a launch advances the fake host clock.
 class PretendedClock final : public Backend, public Clock {
  public:
   bool computes = true;
-  double launch_s = 20e-6;  // a launch, by the host's clock, where no work is said
+  double launch_s = 20e-6;  // a launch on the host's clock, unless `work` is set
   Launcher slow = nullptr;  // this one takes slow_s
   double slow_s = 0.1;
   std::vector<Launcher> timed, launched_alone, launched_watched;
   std::string why_no_dram;
-  // With it, what a launch on these arguments takes, 40 times with some noise.
+  // If set: the us that a launch on these arguments takes; timing then gives 40 samples with noise.
   std::function<double(const void* args)> work;
   std::uint64_t noise = 1;
-  std::map<double, int> runs;  // by that work, those that were not timed
+  std::map<double, int> runs;  // untimed launches, by their work
 
   std::string_view name() const override { return "cuda"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
@@ -80,7 +80,7 @@ class PretendedClock final : public Backend, public Clock {
     (watched ? launched_watched : launched_alone).push_back(k.launcher);
     return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
   }
-  // Kernel number i reads 1000·(i + 1) bytes and writes 10.
+  // Kernel number i reads 1000·(i + 1) bytes and writes 10 bytes.
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
     if (!why_no_dram.empty()) throw std::runtime_error(why_no_dram);
     if (about_s.size() != kernels.size()) throw std::logic_error("an estimate a kernel");
@@ -104,7 +104,7 @@ struct BenchRows {
   }
 };
 
-// The file of a side's records, while it is needed.
+// The temporary record file of one build ("side").
 struct Side {
   std::string file;
   BenchOut out;
@@ -144,7 +144,8 @@ inline BenchRows timed(PretendedClock& machine, const std::string& line, const B
   return timed(machine, shape_of(line), flags, ceilings);
 }
 
-// Two sides that take turns, each on its machine.  A launch costs what its rows do, on this side's `factor` times as much.
+// Two builds ("sides") that time in turns, each on its own fake GPU.  A launch takes 1 us per row; `factor` times that on side
+// `now`.
 struct BothSides {
   Side now{"_now"}, base{"_base"};
   bool sound = false;

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reports/pytorch/clock.py on a pretended device with a slow host: what it hides must leave the device's time alone.  Prints
-microseconds and flushes of each case; needs no PyTorch."""
+"""Runs reports/pytorch/clock.py on a fake device with a slow host: hiding the host's time must not change the device's.  Prints
+microseconds and flushes of each case; validate/tests/bench/pytorch_rows_test.sh checks them.  Needs no PyTorch."""
 import sys, types
 
 FLUSH, QUEUE = 60, 2  # us of the device, of the host
 
 
 class Machine:
-    """Two clocks in us.  The device takes what was queued when it is there and done with what came before."""
+    """Two clocks in us.  The device starts queued work once it is queued and the work before it is done."""
     host = device = 0.0
     flushes = 0
 
@@ -45,7 +45,7 @@ clock.time = types.SimpleNamespace(perf_counter=lambda: machine.host / 1e6)
 
 
 def timed(name, host_us, device_us, **flags):
-    """A launch whose function takes the host so long before it is queued."""
+    """Times a launch for which the host takes host_us before it is queued."""
     global machine
     machine = Machine()
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a record by reports/schema.json: a checker of the part of JSON Schema 2020-12 that the schema uses.  A
-// keyword that it does not know is an error, so that the schema cannot say more than is checked.
+// Checks records against reports/schema.json, with the part of JSON Schema 2020-12 that the schema uses.  An unknown keyword
+// throws, so that the schema cannot demand more than is checked.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline bool has_type(const Json& v, const std::string& type) {
   throw std::runtime_error("schema: unknown type " + type);
 }
 
-// What is wrong with v at `where`; empty when nothing is.
+// Says how v, at path `where`, violates schema s; empty: it does not.
 inline std::string violation(const Json& s, const Json& v, const std::string& where) {
   if (s.is_boolean()) return s.get<bool>() ? "" : where + ": not allowed";
   for (const auto& [key, rule] : s.items()) {

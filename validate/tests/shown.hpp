@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code under test prints.
+// Captures what the code under test prints.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace assay::test {
 
-// Calls it, and returns what it wrote to standard output, which shows none of it.  Note: an assertion inside would not be seen.
+// Runs `call` and returns what it wrote to standard output.  Note: messages of assertions inside are captured too, so not shown.
 template <class Call>
 std::string printed_by(Call&& call) {
   struct Redirected {

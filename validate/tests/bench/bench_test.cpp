@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench's rows, on a machine that computes as simt does and whose clock is pretended.
+// bench's rows, on a fake GPU that computes on simt and has a fake clock.
 #include <cmath>
 
 #include "pretended_clock.hpp"
@@ -10,7 +10,7 @@ namespace assay {
 
 using namespace test;
 
-TEST_CASE("bench: a row's rates, shares and ratios") {
+TEST_CASE("bench: rates, shares and ratios of a row") {
   PretendedClock machine;
   BenchFlags flags;
   const BenchRows o =
@@ -29,7 +29,7 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(o.of("unfused").at("speedups").at("unfused") == 1);
   CHECK(o.of("block_row").at("speedups").size() == 1);
   CHECK(naive.at("margin_after_timing") <= 1);
-  // Two processes: the samples of each, what it computes after them judged in both.
+  // With two processes the record has the samples of both, and both outputs are judged.
   flags.processes = 2;
   const Json two =
       timed(machine, "layernorm_residual f16 rows=9 cols=72 seed=1", flags, {.copy = 1e15, .matrix = {}}).of("naive");
@@ -41,11 +41,11 @@ TEST_CASE("bench: a row's rates, shares and ratios") {
   CHECK(two.at("processes_judged") == 2);
   CHECK(two.at("speedup_intervals").at("unfused").at(0) <= 1.5);
   CHECK(two.at("speedup_intervals").at("unfused").at(1) >= 1.5);
-  CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is next to nothing
+  CHECK(two.at("score").get<double>() == Approx(1 / (1 + 20.0 / 30)).epsilon(1e-3));  // the limit is nearly 0
   CHECK(two.at("device_bytes").at("peak").get<double>() >= 2.0 * (3 * 9 + 2) * 72);
 }
 
-TEST_CASE("bench: bytes by the counters and the functions launched go with a row; counters that fail leave it as it is") {
+TEST_CASE("bench: a row records DRAM bytes and functions; failing counters only leave out the bytes") {
   PretendedClock machine;
   BenchFlags flags;
   flags.processes = 2, flags.dram = true;
@@ -60,9 +60,9 @@ TEST_CASE("bench: bytes by the counters and the functions launched go with a row
   CHECK(function.at("registers") == 40);
   CHECK(function.at("dynamic_shared") == 64);
   CHECK(function.at("occupancy") == 0.5);
-  CHECK(machine.launched_alone.size() == 4);  // in the first process alone, and in none that a profiler watches
+  CHECK(machine.launched_alone.size() == 4);  // only in the first process, and not in profiler mode
   CHECK(machine.launched_watched.empty());
-  CHECK(machine.timed.size() == 8);  // the process that counts takes no times
+  CHECK(machine.timed.size() == 8);  // 2 processes × 4 kernels: the counting process times none
   machine.why_no_dram = "the driver says no";
   const BenchRows without = timed(machine, line, flags, {.copy = 1e15, .matrix = {}});
   CHECK(without.sound);
@@ -73,7 +73,7 @@ TEST_CASE("bench: bytes by the counters and the functions launched go with a row
   CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
 }
 
-TEST_CASE("bench: a row's place in a suite and a kernel's in the ladder") {
+TEST_CASE("bench: records have a row's place in a suite and a kernel's step in the ladder") {
   PretendedClock machine;
   BenchFlags flags;
   BenchShape shape = shape_of("layernorm_residual f16 rows=2 cols=9000 seed=1");
@@ -92,7 +92,7 @@ TEST_CASE("bench: a row's place in a suite and a kernel's in the ladder") {
   CHECK(rows.of("warp_row").at("suite") == place);
 }
 
-TEST_CASE("bench --ab: outputs are judged once a side, and what one side cannot time has no row on either") {
+TEST_CASE("bench --ab: outputs are judged once per build, and a kernel left out of one build is left out of both") {
   PretendedClock machine;
   BenchFlags flags;
   flags.processes = 2;
@@ -111,7 +111,7 @@ TEST_CASE("bench --ab: outputs are judged once a side, and what one side cannot 
       CHECK(j.at("processes_judged") == 1);
     }
   }
-  // Four kernels: four estimates in each of two processes, and one judged launch.
+  // Each of 4 kernels: 4 estimates in each of 2 processes, and one judged launch.
   CHECK(machine.runs == std::map<double, int>{{100, 2 * 4 * 4 + 4}});
   machine.computes = false;
   BothSides wrong(machine, shape, flags);
@@ -126,7 +126,7 @@ TEST_CASE("bench --ab: outputs are judged once a side, and what one side cannot 
       if (j.value("kernel", "") == "naive") CHECK(j.at("record") == "left_out");
 }
 
-TEST_CASE("bench --ab: one build against itself is SAME, one that takes longer is SLOWER") {
+TEST_CASE("bench --ab: a build against itself is SAME, a slower build is SLOWER") {
   const BenchShape shape = shape_of("layernorm_residual f16 rows=100 cols=72 seed=1");
   for (const double percent : {0.0, 3.0, 5.0, 10.0}) {
     PretendedClock machine;
@@ -141,7 +141,7 @@ TEST_CASE("bench --ab: one build against itself is SAME, one that takes longer i
   }
 }
 
-TEST_CASE("bench: --once launches each kernel on the first row that it is quick on") {
+TEST_CASE("bench --once: launches each kernel on the first row on which it is quick") {
   PretendedClock machine;
   machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
   std::vector<OpShape> shapes;
@@ -151,7 +151,7 @@ TEST_CASE("bench: --once launches each kernel on the first row that it is quick 
     const Case c = parse_repro(line, shapes).what;
     rows.push_back({find_op(c.op), c, {}});
   }
-  rows[0].kernels = {"naive", "block_row"};  // this row is not for warp_row
+  rows[0].kernels = {"naive", "block_row"};  // so warp_row waits for the second row
   const std::filesystem::path file = std::filesystem::temp_directory_path() / ("assay_once_" + std::to_string(::getpid()));
   {
     BenchOut out;
@@ -180,7 +180,7 @@ TEST_CASE("bench: --once launches each kernel on the first row that it is quick 
   CHECK(machine.timed.empty());
 }
 
-TEST_CASE("bench: the score, and rates that cannot be") {
+TEST_CASE("bench: the score, and impossible rates") {
   CHECK(bench_score(20, 20, 10) == 0.5);
   CHECK(bench_score(10, 20, 10) == 1);
   CHECK(bench_score(9, 20, 10) == 1);
@@ -198,7 +198,7 @@ TEST_CASE("bench: the score, and rates that cannot be") {
   CHECK(rows.of("naive").at("record") == "left_out");
 }
 
-TEST_CASE("bench: throttle reasons are those that slow a kernel down") {
+TEST_CASE("bench: throttle reasons leave out idling and clocks set on purpose") {
   CHECK(throttle_reasons(0x1 | 0x2 | 0x10 | 0x100).empty());
   CHECK(throttle_reasons(0x4 | 0x20) == std::vector<std::string>{"software power cap", "software thermal slowdown"});
   DeviceMonitor nowhere("ffff:ff:ff.f");
@@ -207,7 +207,7 @@ TEST_CASE("bench: throttle reasons are those that slow a kernel down") {
   CHECK_FALSE(nowhere.stop());
 }
 
-TEST_CASE("bench: the ceiling that allows the longer time is the limit; without a library there is one") {
+TEST_CASE("bench: the ceiling with the longer time is the limit; without a matrix rate the copy rate is") {
   PretendedClock machine;
   BenchFlags flags;
   flags.baseline = "vendor";
@@ -215,7 +215,7 @@ TEST_CASE("bench: the ceiling that allows the longer time is the limit; without 
   const std::string line = "linear f32 tokens=5 hidden=64 out=9 seed=1";
   const BenchRows slow = timed(machine, line, flags, {.copy = 1e15, .matrix = {{f32, 1e9}, {f16, 1}}});
   const Json& naive = slow.of("naive");
-  CHECK(slow.of("unfused").at("record") == "bench");  // always beside what was asked for
+  CHECK(slow.of("unfused").at("record") == "bench");  // references are timed even if not asked for
   CHECK(naive.at("limit") == "matrix");
   CHECK(naive.at("share_of_limit") == naive.at("share_of_matrix"));
   CHECK(naive.at("speedup").is_null());  // no library on this machine
@@ -226,7 +226,7 @@ TEST_CASE("bench: the ceiling that allows the longer time is the limit; without 
   CHECK(none.at("share_of_matrix").is_null());
 }
 
-TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
+TEST_CASE("bench: kernels that cannot run are left out with a reason, wrong outputs are printed") {
   PretendedClock machine;
   BenchFlags flags;
   const BenchRows wide = timed(machine, "layernorm_residual f16 rows=2 cols=9000 seed=1", flags, {.copy = 1e9, .matrix = {}});
@@ -248,7 +248,7 @@ TEST_CASE("bench: what cannot run is left out by name, what is wrong is said") {
   CHECK(wrong.shown.find("  WRONG: err/bound inf\n") != std::string::npos);
 }
 
-TEST_CASE("bench: slow is what takes more than 50 times as long as the fastest, and more than 20 ms") {
+TEST_CASE("bench: a kernel is too slow above 50 times the fastest and above 20 ms") {
   PretendedClock machine;
   machine.slow = find_kernel("layernorm_residual", "naive")->on_simt;
   const auto of_slow = [&](double fastest_s, double slow_s) {

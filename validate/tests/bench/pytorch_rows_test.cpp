@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that reports/pytorch_rows.py times are those of datasets/bench, under the names that bench records give them.
+// reports/pytorch_rows.py times the rows of datasets/bench and names them as bench records do.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace {
 std::set<std::string> named(const std::string& op_name, const Json& entry) {
   std::set<std::string> names;
   const Op* const op = find_op(op_name);
-  if (!op) return names;  // of an op that this tree does not have
+  if (!op) return names;  // the build lacks this op
   const Json dtypes = entry.is_object() ? entry.value("dtypes", Json::array()) : Json::array();
   const std::string shape = entry.is_object() ? entry.at("shape").get<std::string>() : entry.get<std::string>();
   for (const DType t : kActivationDTypes) {
@@ -35,8 +35,8 @@ std::set<std::string> named(const std::string& op_name, const Json& entry) {
 
 }  // namespace
 
-// ctest runs the script first and names the file of what it listed: the rows of every file in datasets/bench, then of every
-// suite.
+// validate/tests/bench/pytorch_rows_test.sh runs the script first.  ASSAY_PYTORCH_ROWS names the file of its list: the rows of
+// every file in datasets/bench, then of every suite.
 TEST_CASE("pytorch_rows.py lists every row of datasets/bench as bench records name it", "[pytorch_rows]") {
   const char* const listed = std::getenv("ASSAY_PYTORCH_ROWS");
   if (!listed) return;

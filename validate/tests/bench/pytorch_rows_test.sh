@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# reports/pytorch_rows.py: its rows are ours, by their names in records; bad usage; and, where python3 (or $ASSAY_PYTHON) has
-# PyTorch, its expressions against their formulas and its records against the schema.  The first argument is the binaries' folder.
+# Tests reports/pytorch_rows.py: its rows have the names that bench records give them, and bad usage is refused.  If python3 (or
+# $ASSAY_PYTHON) has PyTorch: its expressions match their formulas and its records the schema.  $1: the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 python=${ASSAY_PYTHON:-python3}
 command -v "$python" >/dev/null || exit 77
@@ -36,14 +36,14 @@ refuses "above 0" "${rows[@]}" out.jsonl --budget 0
 refuses "above 0" "${rows[@]}" out.jsonl --compile-seconds nan
 refuses "nonexistent" "${rows[@]}" --list --datasets nonexistent
 
-# --- the clock: of a slow host nothing is timed where it is to be hidden, and what cannot be hidden comes to an end
+# --- the clock: with hide_host a slow host adds no time, and a host that is too slow to hide does not loop forever
 works env PYTHONPATH="$sources/reports" "$python" "$sources/validate/tests/pretended_torch.py"
 holds "a launch that needs no hiding" "$out" "quick: 30 times, 100 to 100 us, behind 1, 30 in all"
 holds "the host's time, where nobody hides it" "$out" "slow, as it is: 30 times, 648 to 744 us, behind 1, 30 in all"
 holds "hidden" "$out" "slow, hidden: 30 times, 100 to 100 us, behind 16, 488 in all"
 holds "an end" "$out" "beyond hiding: 30 times, 5294 to 5390 us, behind 64, 1976 in all"
 
-# --- without PyTorch it says so, in a sentence; with it, the values and the records
+# --- without PyTorch the script says so; with it, values and records are checked
 if "$python" -c "import torch" 2>/dev/null; then
   exits 0 "${rows[@]}" --self-test
   holds "$called" "$out" " 0 faults"
@@ -55,7 +55,7 @@ if "$python" -c "import torch" 2>/dev/null; then
   tail -n +2 attention.jsonl >>records/pytorch.jsonl
   exits 0 "${rows[@]}" some.jsonl --device cpu --seconds 0.001 --op rmsnorm --dtype f32 --shape "rows=3 cols=8" --kernel pytorch_eager_llama
   same "one variant alone" '"pytorch_eager_llama"' "$(grep -o '"pytorch_[a-z_]*"' some.jsonl)"
-  # torch.compile alone: rows after the time given, a compiler that takes too long, one that is not there.
+  # Only torch.compile: the budget is used up, the compiler takes too long, the compiler is missing.
   compiled=("${rows[@]}" compiled.jsonl --device cpu --seconds 0.001 --only-compile --op gelu --shape "rows=3 cols=8")
   exits 0 "${compiled[@]}" --dtype f32 --budget 0.01
   same "left out" '"pytorch_compile"' "$(grep '"left_out": "the time given was used up"' compiled.jsonl | grep -o '"pytorch_[a-z]*"')"
@@ -72,6 +72,6 @@ if "$python" -c "import torch" 2>/dev/null; then
   refuses "no row and no case in common" "$validate" compare records/pytorch.jsonl records/pytorch.jsonl
 else
   exits 77 "${rows[@]}" out.jsonl
-  holds "$called" "$err" "PyTorch is not to be had here"
+  holds "$called" "$err" "PyTorch cannot be imported"
 fi
 verdict

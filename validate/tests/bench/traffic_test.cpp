@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as counted on simt against the contract's formula, exactly, in three orders of threads and blocks.
+// Bytes that simt counts must equal the contract's formula exactly, in three orders of threads and blocks.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -16,7 +16,7 @@ struct Shape {
   std::int64_t rows, cols;
 };
 
-// Runs the kernel on simt and returns what it moved, by tensor.
+// Runs the kernel on simt and returns the bytes that it moved, by tensor.
 std::map<std::string, simt::Counts> counted(const Kernel& k, const Case& c, simt::Order order, Cost& cost) {
   const Op& op = *find_op(k.op);
   const std::vector<Placement> placements = place(op, c);
@@ -42,7 +42,7 @@ std::map<std::string, simt::Counts> counted(const Kernel& k, const Case& c, simt
 
 }  // namespace
 
-TEST_CASE("warp_row and block_row move what the contract says, in three orders", "[traffic]") {
+TEST_CASE("warp_row and block_row move the formula's bytes, in three orders of threads", "[traffic]") {
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, bf16, f32})
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{129, 261}, Shape{131, 2056}, Shape{17, 4096}})
@@ -58,14 +58,14 @@ TEST_CASE("warp_row and block_row move what the contract says, in three orders",
           for (const auto& [tensor, n] : counts) read += n.unique_read_bytes, written += n.unique_written_bytes;
           CHECK(static_cast<double>(read) == cost.bytes_read);
           CHECK(static_cast<double>(written) == cost.bytes_written);
-          // The matrices pass once, the vectors once a row.
+          // Each matrix is moved once, each vector once per row.
           CHECK(counts.at("x").read_bytes == matrix);
           CHECK(counts.at("residual").read_bytes == matrix);
           CHECK(counts.at("y").written_bytes == matrix);
           CHECK(counts.at("y").read_bytes == 0);
           CHECK(counts.at("gamma").read_bytes == vector * static_cast<std::uint64_t>(s.rows));
           CHECK(counts.at("beta").read_bytes == vector * static_cast<std::uint64_t>(s.rows));
-          // Rows that start and end at sectors are moved in whole sectors, each once.
+          // Rows aligned to sectors are moved in whole sectors, each once.
           if (s.cols * size_of(dtype) % 32 == 0) {
             CHECK(counts.at("x").read_sectors == matrix / 32);
             CHECK(counts.at("y").written_sectors == matrix / 32);
@@ -91,7 +91,7 @@ TEST_CASE("norms read each byte of x and residual once and write each of s and y
               read += n.unique_read_bytes, written += n.unique_written_bytes;
               const bool vector = tensor == "gamma" || tensor == "beta", output = tensor == "s" || tensor == "y";
               CHECK(n.written_bytes == (output ? matrix : 0));
-              CHECK(n.read_bytes == (output ? 0 : matrix));  // the vectors once a row
+              CHECK(n.read_bytes == (output ? 0 : matrix));  // vectors are read once per row
               if (!vector && s.cols * size_of(dtype) % 32 == 0) CHECK(n.read_sectors + n.written_sectors == matrix / 32);
             }
             CHECK(static_cast<double>(read) == cost.bytes_read);
@@ -99,7 +99,7 @@ TEST_CASE("norms read each byte of x and residual once and write each of s and y
           }
 }
 
-TEST_CASE("softmax moves each byte once while a row fits registers", "[traffic]") {
+TEST_CASE("softmax moves each byte once if a row fits in registers", "[traffic]") {
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, f32})
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}})
@@ -115,7 +115,7 @@ TEST_CASE("softmax moves each byte once while a row fits registers", "[traffic]"
         }
 }
 
-TEST_CASE("attention_scores/mma_tiled writes P and nothing else, in whole sectors, and reads K twice a block", "[traffic]") {
+TEST_CASE("attention_scores/mma_tiled writes only P, in whole sectors, and reads K twice per block", "[traffic]") {
   for (const std::int64_t queries : {1, 130, 256})
     for (const bool causal : {false, true})
       for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
@@ -138,11 +138,10 @@ TEST_CASE("attention_scores/mma_tiled writes P and nothing else, in whole sector
       }
 }
 
-// A block has 128 queries of one head, 64 where head_dim > 128, and asks for tiles of 64 keys one after the other until no
-// query of it sees more: of K and of V the first ceil(v / 64) tiles, v the keys that its last query sees, cut off where the keys
-// end.  What a query sees grows with its place, so the last sees the most.
-TEST_CASE("attention_forward/mma_tiled asks for Q once, for K and V once a block that sees them, and writes O once",
-          "[traffic]") {
+// A block has 128 queries of one head, or 64 if head_dim > 128.  It reads tiles of 64 keys of K and V until none of its queries
+// sees a later key: the first ceil(v / 64) tiles, where v is the number of keys that its last query sees, which sees the most.
+// The last tile is cut off at the last key.
+TEST_CASE("attention_forward/mma_tiled reads Q once, K and V once per block that sees them, and writes O once", "[traffic]") {
   struct Sizes {
     std::int64_t queries, keys, heads, kv_heads, dim;
   };
@@ -164,7 +163,7 @@ TEST_CASE("attention_forward/mma_tiled asks for Q once, for K and V once a block
           return causal ? std::clamp<std::int64_t>(end, 0, z.keys) : z.keys;
         };
         const std::int64_t block = z.dim <= 128 ? 128 : 64;
-        std::int64_t rows = 0;  // of K that the blocks of a head ask for
+        std::int64_t rows = 0;  // of K, summed over the blocks of a head
         for (std::int64_t first = 0; first < z.queries; first += block)
           rows += std::min((visible(std::min(first + block, z.queries) - 1) + 63) / 64 * 64, z.keys);
         const auto bytes = [&](std::int64_t heads, std::int64_t of_rows) {
@@ -180,12 +179,12 @@ TEST_CASE("attention_forward/mma_tiled asks for Q once, for K and V once a block
         CHECK(counts.at("o").read_bytes == 0);
         CHECK(counts.at("lse").written_bytes == static_cast<std::uint64_t>(2 * z.heads * z.queries * 4));
         CHECK(counts.at("lse").unique_written_bytes == counts.at("lse").written_bytes);
-        // Rows of 40 channels are not whole sectors.
+        // Rows of 40 channels do not fill whole sectors.
         if (z.dim * 2 % 32 == 0) {
           CHECK(counts.at("k").read_sectors == kv / 32);
           CHECK(counts.at("o").written_sectors == q / 32);
         }
-        // One block a head and no mask: what the contract says that must be moved.
+        // With one block per head and no mask, the bytes are those of the contract's formula.
         if (!causal && z.queries <= block && z.heads == z.kv_heads) CHECK(static_cast<double>(2 * kv + q) == cost.bytes_read);
       }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's plans for attention and its gradients, asked for a device that is only described: no GPU is needed, but the library, a
-// libcuda and some seconds a plan, so these run when they are named: assay_tests "[vendor-plans]".
+// cuDNN must have plans for attention's gradients on a described device.  This needs no GPU, but cuDNN, a libcuda and some
+// seconds per plan, so the tests run only by name: assay_tests "[vendor-plans]".
 #ifdef ASSAY_CUDNN
 #include <string>
 

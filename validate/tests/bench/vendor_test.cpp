@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries opened at run time.  The C library's own mathematics stands for a vendor's.
+// Vendors' libraries, which are opened at run time.  The C library's libm stands for one of them.
 #include <cmath>
 #include <cstdlib>
 #include <stdexcept>
@@ -12,7 +12,7 @@
 
 using assay::vendor::Library;
 
-TEST_CASE("vendor: a library that is missing says so, and gives no function") {
+TEST_CASE("vendor: a missing library says so and gives no function") {
   const Library none("Nothing", {"libassay_nothing.so.1", "libassay_nothing.so"}, "nothing_version");
   CHECK_FALSE(none.available());
   CHECK(none.available().why.find("Nothing is missing: libassay_nothing") == 0);
@@ -20,8 +20,8 @@ TEST_CASE("vendor: a library that is missing says so, and gives no function") {
   CHECK_THROWS_AS(none.function<double(double)>("cos"), std::runtime_error);
 }
 
-TEST_CASE("vendor: what is opened has functions, by any of its names") {
-  // Note: gnu_get_libc_version gives an address, which is a number like any other.
+TEST_CASE("vendor: an opened library has functions, by any of its names") {
+  // Note: gnu_get_libc_version returns an address, which serves as a version number here.
   const Library libc("libc", {"libassay_nothing.so.1", "libc.so.6"}, "gnu_get_libc_version");
   REQUIRE(libc.available());
   CHECK(libc.path() == "libc.so.6");
@@ -30,13 +30,13 @@ TEST_CASE("vendor: what is opened has functions, by any of its names") {
   CHECK_THROWS_AS(libc.function<void()>("assay_no_such_function"), std::runtime_error);
 }
 
-TEST_CASE("vendor: a library without its version is not taken for the one that was meant") {
+TEST_CASE("vendor: a library without the version function is rejected") {
   const Library libc("libc", {"libc.so.6"}, "assay_no_such_version");
   CHECK_FALSE(libc.available());
   CHECK(libc.available().why.find("assay_no_such_version") != std::string::npos);
 }
 
-TEST_CASE("vendor: the folders of ASSAY_VENDOR_PATH come first, and a file that cannot be opened is named") {
+TEST_CASE("vendor: the folders of ASSAY_VENDOR_PATH come first, and a file that cannot be opened is reported") {
   const std::string folder = std::string(ASSAY_DATASETS_DIR) + "/../reports";
   ::setenv("ASSAY_VENDOR_PATH", ("/nowhere:" + folder).c_str(), 1);
   const Library text("Text", {"schema.json"}, "version");
@@ -47,7 +47,7 @@ TEST_CASE("vendor: the folders of ASSAY_VENDOR_PATH come first, and a file that 
   CHECK(libc.available());
 }
 
-TEST_CASE("vendor: workspace is the same counted and handed out: matrices apart, rows and matrices aligned") {
+TEST_CASE("vendor: counting and handing out workspace agree; matrices do not overlap, rows and matrices are aligned") {
   alignas(256) static std::byte memory[8192];
   assay::vendor::Workspace counted(nullptr), given(memory);
   for (const auto& [dtype, rows, columns] :

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The command in the hands of a person who gets everything wrong.  The first argument is the binaries' folder.
+# Tests the command with right and wrong input.  $1: the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 op=layernorm_residual
 quick=(--backend simt --suite sanitize --op $op --kernel naive)  # 13 cases, a fraction of a second
 
-# --- every subcommand, as meant
+# --- every subcommand, with right input
 for what in ops kernels cases backends; do works "$validate" list $what; done
 works "$validate" list cases --suite edges --op $op
 works "$validate" list kernels --op $op --kernel naive
@@ -35,12 +35,12 @@ holds "bench --suite: of the whole file" "$(head -1 memory.jsonl)" '"suite":"ln-
 refuses "Did you mean 'ln-residual'?" "$validate" bench --backend simt --suite ln-residul
 refuses "--suite and --shape" "$validate" bench --backend simt --suite hopper --shape rows=1
 
-# --- what a timing process is asked
+# --- orders to a timing process
 head -c 512 /dev/zero >bytes
 row='"kernels":["naive"],"seconds":0.01,"leave_out_slow":false,"judge":true,"outputs":"bytes","output_bytes":512'
 asked() { "$validate" timer simt <<<"{\"line\":\"softmax f16 rows=32 cols=8 seed=1\",\"inputs\":\"$1\",\"input_bytes\":$2,$row}" | tail -1; }
 holds "timer: a row" "$(asked bytes 512)" "no clock"
-holds "timer: placed otherwise" "$(asked bytes 1024)" "places the tensors otherwise"
+holds "timer: other layout" "$(asked bytes 1024)" "lays out the tensors differently"
 holds "timer: no inputs" "$(asked none 512)" "cannot open none"
 for flag in --dram --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
 works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
@@ -82,15 +82,15 @@ if "$validate" list backends | grep -q '^cuda *not usable'; then
 fi
 refuses "contradict" "$validate" run --require-gpu --backend simt
 
-# --- wrong command lines: one sentence, exit code 2, and a command that goes on from there
-step() {  # the command in parentheses runs
+# --- wrong command lines: one sentence, exit code 2, and a next step that works
+step() {  # runs the command in parentheses
   local next=${err##*  (}
   [[ $err == *"  ("*")" ]] || { fail "$called" "a next step in parentheses" "$err"; return; }
   next=${next%)}
   case $next in
     "validate run"*--help | "validate list"* | "validate describe"* | *--help | "validate doctor" | "validate replay"*) ;;
     *RECORDS*) return ;;
-    "validate run"*) next="$next --shard 999/1000 --partial" ;;  # of no case
+    "validate run"*) next="$next --shard 999/1000 --partial" ;;  # selects no case
     *) return ;;
   esac
   next=${next/validate/\"\$validate\"}
@@ -139,7 +139,7 @@ unknown dtype 'bfloat16'. Did you mean 'bf16'?|replay --backend simt 'softmax/na
 unknown suite 'edge'. Did you mean 'edges'?|run --suite edge
 only --suite random and full draw cases|run --count 5
 unknown backend 'simd'. Did you mean 'simt'?|run --backend simd
---bit-equal compares with a record file|run --bit-equal
+--bit-equal needs a record file|run --bit-equal
 --last-failed takes its cases from the records|run --last-failed a.jsonl --suite edges
 cannot read 'nowhere.jsonl'|run --last-failed nowhere.jsonl
 unknown choice of colours 'alwys'. Did you mean 'always'?|run --color alwys
@@ -155,13 +155,13 @@ unknown flag '--quiet'|bench --quiet
 unknown flag '--jobs'|bench --jobs 2
 unknown flag '--count'|bench --count 2
 unknown flag '--sectors'|bench --sectors
-a repro line says it all itself|cost 'softmax f16 rows=3 cols=4' --suite edges
+a repro line already names the case|cost 'softmax f16 rows=3 cols=4' --suite edges
 -o is required|report a.jsonl
-does not say what to write|report a.jsonl -o a.pdf
+must end in .html, .md or .csv|report a.jsonl -o a.pdf
 TABLE
 checks=$((checks + 1))
 ((wrong >= 30)) || fail "wrong command lines" "at least 30" "$wrong"
-# A case that is judged and one that no memory holds: the evidence is incomplete.
+# One case is judged and one is too large for memory: the evidence is incomplete.
 bad_case() { echo "{\"record\":\"case\",\"op\":\"$op\",\"kernel\":\"naive\",\"dtype\":\"f32\",\"verdict\":\"failed\",\"repro\":\"$op/naive f32 $1\"}"; }
 { head -1 a.jsonl && bad_case "rows=3 cols=4" && bad_case "rows=1073741824 cols=4096"; } >mixed.jsonl
 exits 3 "$validate" run --backend simt --last-failed mixed.jsonl
@@ -211,12 +211,12 @@ line "epsilon" "$op/naive f16 rows=3 cols=4 epsilon=nan"
 line "expected key=value" "$op/naive f16 $'\001\033[2J' cols=4"
 lacks "$called" "$err" $'\033'
 exits 0 "$validate" replay --backend simt "$op/naive f16 rows=0 cols=4"
-# Nobody chose this case: that its terms cancel below what rounding them to bf16 may cost is told, and is no finding.
+# Its right values are all within their bound of zero.  That makes a suite's case suspect, but not one typed by hand.
 works "$validate" replay --backend simt \
   "layernorm_linear/mma_tiled bf16 tokens=5 hidden=221 out=113 epsilon=1e-06 fill=ramp seed=1020593698"
 holds "$called" "$out" "passed: by chance every right value is within its bound of zero"
 
-# --- a case that no memory holds
+# --- a case that is too large for memory
 exits 3 "$validate" replay --backend simt "$op/naive f32 rows=1073741824 cols=4096"
 holds "$called" "$out" "of memory and"
 exits 0 "$validate" replay --partial --backend simt "$op/naive f32 rows=1073741824 cols=4096"
@@ -230,7 +230,7 @@ for flag in json junit md; do
   refuses "Is a directory" "$validate" run "${quick[@]}" --$flag "$tmp"
   exits 2 "$validate" run "${quick[@]}" --$flag /dev/full
   holds "$called" "$err" "No space left"
-  # What is there stays when something else on the line is wrong.
+  # An existing file stays as it is if another flag is wrong.
   echo precious >kept
   for wrong in "--op nope" "--suite nope" "--shard 9" "--json none/x" "--junit none/x" "--md none/x" "--kernel nope"; do
     [[ $wrong == --$flag* ]] || refuses "" "$validate" run --backend simt --$flag kept $wrong
@@ -265,7 +265,7 @@ names() { grep -o 'classname="[^"]*" name="[^"]*"' "$1"; }
 same "names in the JUnit file" "$(names a.xml)" "$(names b.xml)"
 same "equal names in the JUnit file" "" "$(names a.xml | sort | uniq -d)"
 
-# --- records on standard output: whole lines there, everything else on standard error
+# --- records on standard output, everything else on standard error
 exits 0 "$validate" run --backend simt --suite sanitize --json -
 whole_lines "$tmp/out" "$called"
 same "cases of run --json -" "$(grep -c '"record":"case"' a.jsonl)" "$(grep -c '"record":"case"' <<<"$out")"
@@ -278,7 +278,7 @@ same "run --json - | head -1" 141 "${PIPESTATUS[0]}"
 echo before >appended && "$validate" run "${quick[@]}" --json - >>appended 2>/dev/null
 same "run --json - >>: what was there" before "$(head -1 appended)"
 
-# --- documents
+# --- --json of list, describe and doctor
 for what in "list ops" "list kernels" "list cases --suite sanitize" "list backends" "describe $op" doctor; do
   works "$validate" $what --json
   if command -v python3 >/dev/null; then
@@ -311,7 +311,7 @@ for what in "list ops" "list kernels" "list backends" "run ${quick[*]}" "run --b
   same "$called: lines wider than 80 columns" "" "$(grep -v 'seed=\|^Assay ' "$tmp/out" | wider 80)"
 done
 
-# --- the same again, and otherwise
+# --- equal seeds give equal records, other seeds other cases
 timeless() { grep '"record":"case"' "$1" | sed 's/"seconds":[^,}]*//'; }
 same "records of two runs" "$(timeless a.jsonl)" "$(timeless b.jsonl)"
 draws=(--backend simt --suite random --op $op,softmax --kernel naive --dtype f32)
@@ -341,7 +341,7 @@ holds "$called" "$out" "  smallest   "
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
 same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
 
-# --- bad cases again
+# --- --last-failed and replay --from
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --no-shrink --json bad.jsonl
 same "one failure a reason, as it came and at the end" 2 "$(grep -c "^CRASHED  $op/calls_abort " <<<"$out")"
 holds "$called" "$out" "cases fail like this"
@@ -364,7 +364,7 @@ holds "$called" "$out" $'\033[32m'
 works "$validate" run "${quick[@]}"
 lacks "$called" "$out" $'\033'
 
-# --- what goes past the watch is no failure, and its bytes are not counted
+# --- stores without st() cannot be watched: unsupported with --watch, and bench does not count their bytes
 exits 3 "$bin/validate-hostile" run --backend simt --watch --suite sanitize --op $op --kernel stores_plainly
 holds "$called" "$out" "not watchable: y was written without st()"
 lacks "$called" "$out" "FAILED"
@@ -376,7 +376,7 @@ holds "$called" "$out" "bytes not counted: y was written without st()"
 works "$validate" run "${quick[@]}" --quiet
 same "lines of --quiet" 1 "$(wc -l <<<"$out")"
 
-# --- places
+# --- other working folders
 mkdir elsewhere && cd elsewhere && works "$validate" run "${quick[@]}" && cd ..
 mkdir locked && cd locked && chmod a-w . && works "$validate" run "${quick[@]}" && same "left in a read-only folder" "" "$(ls)" && cd ..
 
@@ -385,7 +385,7 @@ if command -v script >/dev/null; then
   for columns in 80 160; do
     TERM=xterm timeout $hangs script -qc "stty cols $columns; '$validate' run --backend simt --suite smoke --dtype f16 --op $op,rmsnorm --kernel naive,block_row" \
       terminal </dev/null >/dev/null 2>&1
-    # What a terminal would show: of each line, what follows the last return to its start.
+    # The text that a terminal would show: the part of each line after its last carriage return.
     shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[[0-9]*[Km]//g; /^Script done/d' terminal)
     progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
     same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"

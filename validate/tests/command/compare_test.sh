@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# compare as a gate, and report, on recorded rows.  The first argument is the binaries' folder.
+# Tests compare and report on recorded rows.  $1: the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 command -v python3 >/dev/null || exit 77
 recorded=$sources/reports/baselines/nvidia-h200
@@ -13,7 +13,7 @@ records faster.jsonl "$bench" --seed 4 --factor 0.94
 records few.jsonl "$bench" --processes 5
 records many.jsonl "$bench" --processes 12
 
-# --- the gate
+# --- compare as a gate
 exits 0 "$validate" compare base.jsonl same.jsonl
 holds "$called" "$out" "SLOWER 0 of 20 rows · FASTER 0 · SAME 20 · INCONCLUSIVE 0 · correctness unchanged"
 exits 1 "$validate" compare base.jsonl slower.jsonl
@@ -45,7 +45,7 @@ holds "$called" "$out" "false-alarm rate 0.00 %: 0 of 200"
 refuses "at least 4 processes" "$validate" compare --calibrate "$bench"
 refuses "takes one file" "$validate" compare --calibrate base.jsonl same.jsonl
 
-# --- a baseline is accepted with its reason, and never with a wrong output
+# --- --accept needs a reason, and refuses wrong outputs
 cp base.jsonl kept.jsonl
 exits 0 "$validate" compare kept.jsonl slower.jsonl --accept -m "fewer registers, on purpose"
 holds "head of the new baseline" "$(head -1 kept.jsonl)" '"reason":"fewer registers, on purpose"'
@@ -80,12 +80,12 @@ refuses "'kind.jsonl' line 2: the field 'kernel' is not a text" "$validate" repo
 refuses "cannot read '.': Is a directory" "$validate" compare base.jsonl .
 refuses "--ab" "$validate" bench --backend simt --ab /bin/true --json x.jsonl --ab-json y.jsonl
 
-# --- what is compressed
+# --- compressed files
 gzip -k base.jsonl same.jsonl smoke.jsonl
 exits 0 "$validate" compare base.jsonl.gz same.jsonl.gz
 holds "$called" "$out" "SLOWER 0 of 20 rows"
 works "$validate" report base.jsonl.gz smoke.jsonl.gz -o report.md
-holds "$called" "$out" "20 rows timed, every output right after it"
+holds "$called" "$out" "20 rows timed, every output right"
 exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite smoke --shard 1/20 --same-as smoke.jsonl.gz
 lacks "$called" "$out" "DIFFERENT"
 head -c 5000 base.jsonl.gz >cut.jsonl.gz
@@ -96,7 +96,7 @@ refuses "name the baseline 'base.jsonl.gz' without .gz" "$validate" compare base
 
 # --- reports
 for end in html md csv; do works "$validate" report base.jsonl smoke.jsonl -o report.$end; done
-holds "$called" "$out" "20 rows timed, every output right after it"
+holds "$called" "$out" "20 rows timed, every output right"
 same "lines of the CSV" 21 "$(wc -l <report.csv)"
 holds "report.md" "$(<report.md)" "| layernorm_residual | "
 same "addresses in the page" "" "$(grep -o '<[^>]*\(src\|href\)="[^#][^"]*"' report.html)"
@@ -104,7 +104,7 @@ sed 's/"reason":"[^"]*"/"reason":"<\/script><script>alert(1)<\/script>"/; 0,/"ve
 works "$validate" report hostile.jsonl -o hostile.html
 same "ends of scripts in the page" "$(grep -o '</script>' report.html | wc -l)" "$(grep -o '</script>' hostile.html | wc -l)"
 holds "$called" "$out" "FAILED · "
-refuses "does not say what to write" "$validate" report base.jsonl -o report.pdf
+refuses "must end in .html, .md or .csv" "$validate" report base.jsonl -o report.pdf
 refuses "cannot read" "$validate" report nowhere.jsonl -o report.html
 refuses "cannot write" "$validate" report base.jsonl -o nowhere/report.html
 refuses "-o is required" "$validate" report base.jsonl

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# validate probe: what it records it meets again, and a difference is found and named.
+# Tests validate probe: its own records match, and each difference is found and named.
 source "$(dirname "$0")/../checks.sh"
 
 works "$validate" probe --backend simt --json probes.jsonl
@@ -16,7 +16,7 @@ holds "$called" "$out" " 0 different, 0 not there"
 exits 0 "$validate" probe --backend simt --against simt
 holds "$called" "$out" " 0 different, 0 not there"
 
-# A result, the inputs, an instruction that the file lacks.
+# A changed result, changed inputs, a missing instruction.
 digest=$(grep '"mma_m16n8k8<half>","class":"cancelling"' probes.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
 sed "s/$digest/0123456789abcdef/" probes.jsonl >result.jsonl
 exits 1 "$validate" probe --backend simt --against result.jsonl
@@ -31,7 +31,7 @@ grep -v 'ldmatrix<2>' probes.jsonl >fewer.jsonl
 exits 0 "$validate" probe --backend simt --against fewer.jsonl
 holds "$called" "$out" " 0 different, 1 not there"
 
-# What is no such file.
+# Files that are missing or hold no probes.
 refuses "cannot read 'nowhere.jsonl'" "$validate" probe --backend simt --against nowhere.jsonl
 head -1 probes.jsonl >head.jsonl
 refuses "holds no probe" "$validate" probe --backend simt --against head.jsonl

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A run that is stopped: it ends without its workers' answers, its file holds whole lines, no worker survives.  The first argument
-# is the binaries' folder.
+# Tests that a run ends on a signal without waiting for its workers, and leaves whole lines in its file and no worker.  $1: the
+# binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 
-ended() { [[ $(readlink "/proc/$1/exe" 2>/dev/null) != "$validate" ]]; }  # also one whose parent has not heard of it yet
+ended() { [[ $(readlink "/proc/$1/exe" 2>/dev/null) != "$validate" ]]; }  # a zombie counts as ended
 state() { cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null; }
 under_way() { [[ $(state "$run") == Z || $(grep -c '"record":"case"' run.jsonl 2>/dev/null) -gt 20 && -n $(workers_of "$run") ]]; }
 workers_of() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 stopped() { [[ $(state "$1") != [RSD] ]]; }
-start() {  # leaves the process in $run and its workers in $workers: none of them goes on
+start() {  # starts a run and stops it and its workers; their ids are in $run and $workers
   rm -f run.jsonl
   "$validate" run --backend simt --suite full --timeout 86400 --json run.jsonl >out 2>err </dev/null &
   run=$!
@@ -22,7 +22,7 @@ start() {  # leaves the process in $run and its workers in $workers: none of the
   local pid
   for pid in $workers; do kill -STOP "$pid"; done
 }
-end() {  # end SIGNAL: the process is sent it and goes on; the signal's name is left in $sent
+end() {  # end SIGNAL CODE: sends the signal, lets the run continue and expects exit code CODE; $sent names the signal
   sent="kill -$1"
   kill "-$1" "$run"
   kill -CONT "$run" 2>/dev/null
@@ -37,7 +37,7 @@ none_left() {
 }
 
 for signal in INT TERM; do
-  # Note: a shell starts background processes with SIGINT ignored; the command asks for it all the same.
+  # Note: a shell starts background processes with SIGINT ignored, but the command installs its own handler.
   start
   end $signal 130
   same "$sent, the last record" '"interrupted":true' "$(tail -1 run.jsonl | grep '"record":"end"' | grep -o '"interrupted":[a-z]*')"
@@ -49,7 +49,7 @@ start
 end KILL 137
 none_left
 
-# A reader that goes away ends the run, and the records still end well.
+# If the reader of its output leaves, the run ends and the record file is complete.
 rm -f run.jsonl
 timeout $hangs "$validate" run --backend simt --suite full --json run.jsonl 2>err | head -1 >out
 same "run | head -1" "exit 130" "exit ${PIPESTATUS[0]}"

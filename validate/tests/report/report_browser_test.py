@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The report's page in headless Chromium, driven over its debugging pipe: it renders, draws its charts, folds its tables, filters
-as one types, fits a phone, has its tables without JavaScript, says nothing on the console and asks nothing of a network.
-  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAMES, by commas: that must be there]
-    [--height PIXELS: at most, at 1280, folded] [--bytes SIZE: at most]
-Exit code 77: there is no Chromium here."""
+"""Tests the report's page in headless Chromium, driven over its debugging pipe: charts, folded tables, filters, a phone's width,
+the page without JavaScript, an empty console and no requests to a network.
+  report_browser_test.py VALIDATE RECORDS... [--screenshots FOLDER] [--charts COUNT] [--sections NAME,...: required ones]
+    [--height PIXELS: the most at a width of 1280, all folded] [--bytes SIZE: the most]
+Exit code 77: no Chromium here."""
 import base64, json, os, shutil, subprocess, sys, tempfile, time
 
 arguments = sys.argv[1:]
@@ -109,14 +109,14 @@ try:
     height = value("document.documentElement.scrollHeight")
     check(f"at most {most_pixels} px high, folded", height <= most_pixels, height)
 
-    # The first screen: verdict, four numbers, ours against the others.
+    # The first screen has the verdict, four numbers and the ratios by op.
     check("the verdict", len(value("document.getElementById('verdict').textContent") or "") > 10)
     check("four numbers", value("[...document.querySelectorAll('.figure b')].filter((e) => e.textContent).length") == 4)
     for element in ("#verdict", ".figures", *(["#ops h2"] if "standings" in sections else [])):
         check(f"{element} on the first screen", value(f"document.querySelector('{element}').getBoundingClientRect().bottom <= innerHeight"))
     if "standings" in sections: check("a bar for every op", value("document.querySelectorAll('.ops li').length === new Set(data.sizes.map((d) => d[0])).size"))
 
-    # Every section that was asked for is there, with lines, and folded.
+    # Every required section is there, has lines and is folded.
     for section in sections:
         check(f"the section '{section}'", shown(f"#{section} summary"))
         check(f"lines of '{section}'", left(section) == total(section) > 0, f"{left(section)} of {total(section)}")
@@ -126,7 +126,7 @@ try:
     runs = value("[...document.querySelectorAll('tbody tr[data-op]')].filter((tr) => tr.closest('table').textContent.includes('run') && !/R[0-9]+$/.test(tr.textContent.trim()) && tr.closest('details').id !== 'correctness').length")
     check("rows that do not say of which run they are", runs == 0, runs)
 
-    # The filters, by hand: a word typed, then an op chosen.
+    # The filters: type a word, then choose an op.
     word = value("document.querySelector('#rows tbody tr').cells[1].textContent")
     expected = value(f"[...document.querySelectorAll('#rows tbody tr')].filter((tr) => tr.textContent.includes({json.dumps(word)})).length")
     value("document.getElementById('text').focus()")
@@ -148,7 +148,7 @@ try:
     type_in("")
     for section in of_ops: check(f"'{section}' again, without a filter", not value(f"document.getElementById('{section}').hidden"))
 
-    # Keys alone open what is folded, reach a heading and sort by it.
+    # The keyboard alone unfolds a section, reaches a column's heading and sorts by it.
     value("document.querySelector('#rows summary').focus()")
     press_enter()
     check("'rows' opened by Enter", shown("#rows tbody tr"))
@@ -159,7 +159,7 @@ try:
     times = value(f"[...document.querySelector('#rows table').tBodies[0].rows].map((tr) => parseFloat(tr.cells[{at}].textContent))")
     check("times in order", times == sorted(times) and len(times) > 1, times[:5])
 
-    # A legend's entry hides its points, where a chart has one.
+    # A click on a legend's entry hides its points.
     if value("document.querySelector('.legend button') !== null"):
         value("document.querySelector('.legend button').click()")
         check("a legend's entry turned off", value("!charts[0].isDatasetVisible(0) && document.querySelector('.legend button').ariaPressed === 'false'"))
@@ -182,7 +182,7 @@ try:
             time.sleep(0.3 if screenshots else 0)
             shot(f"report_{width}_{scheme}.png")
 
-    # Without JavaScript: the verdict and every table, folded.
+    # Without JavaScript the verdict and every folded table are there.
     lines = value("document.querySelectorAll('tbody tr').length")
     send("Emulation.setScriptExecutionDisabled", session, value=True)
     view(1280)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says first: verdict, figures, failures as a terminal shows them, ours against the best other.
+// The first part of a report: verdict, key figures, failures as on a terminal, ratios to the best other.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -78,7 +78,7 @@ const std::string kDay1 = "2026-11-20T00:00:00Z", kDay2 = "2026-11-21T00:00:00Z"
 
 }  // namespace
 
-TEST_CASE("report: a failure is told as on a terminal, and those alike are with it", "[report]") {
+TEST_CASE("report: a failure has the facts that a terminal shows, and lists others of its kind", "[report]") {
   const auto failed = [](int rows) {
     return judged(
         "failed", rows,
@@ -118,7 +118,7 @@ TEST_CASE("report: a failure is told as on a terminal, and those alike are with 
   CHECK(has(html, "<b>FAILED</b>"));
 }
 
-TEST_CASE("report: what it tells of a failure is what a terminal shows, line by line", "[report]") {
+TEST_CASE("report: the lines of a failure equal those of the console", "[report]") {
   const std::vector<OpShape> shapes = op_shapes();
   const auto record = [&](const std::string& repro) {
     Record r;
@@ -158,7 +158,7 @@ TEST_CASE("report: what it tells of a failure is what a terminal shows, line by 
   }
 }
 
-TEST_CASE("report: what sets failing cases apart is told", "[report]") {
+TEST_CASE("report: a failure says what sets the failing cases apart", "[report]") {
   std::vector<std::string> lines{head(kDay1)};
   for (const int rows : {3, 4, 5}) {
     lines.push_back(judged("failed", rows, R"(,"reason":"err/bound 7")"));
@@ -171,7 +171,7 @@ TEST_CASE("report: what sets failing cases apart is told", "[report]") {
   CHECK(r.report.failures[0].alike.size() == 2);
 }
 
-TEST_CASE("report: a fault that no bound rejects makes it red, as it makes the run", "[report]") {
+TEST_CASE("report: a planted fault that no bound rejects fails the report, as it fails the run", "[report]") {
   const auto fault = [](const char* verdict) {
     return std::string(
                R"({"record":"power","op":"softmax","kernel":"naive","dtype":"f16","fault":"output","tried":5,"verdict":")") +
@@ -186,7 +186,7 @@ TEST_CASE("report: a fault that no bound rejects makes it red, as it makes the r
   CHECK(later.report.faults_rejected == 1);
 }
 
-TEST_CASE("report: ours stands against the fastest other of each shape", "[report]") {
+TEST_CASE("report: ours is compared with the fastest other on each shape", "[report]") {
   const std::string small = "rows=8 cols=8";
   const Reported r(
       {{head(kDay1), bench("naive", 100), bench("block_row", 30), bench("unfused", 20), bench("baseline_cudnn", 60),
@@ -204,7 +204,7 @@ TEST_CASE("report: ours stands against the fastest other of each shape", "[repor
   REQUIRE(here.ours);
   CHECK((here.ours->kernel == "block_row" && here.others.size() == 4 && std::abs(here.limit_us - 25) < 1e-3));
   CHECK((here.best().kernel == "pytorch_compile" && here.best().ratio == 1.5 && library_of(here.best()) == "compile"));
-  CHECK(of("NVIDIA H200", small).best().ratio == 0.5);  // what was planted is no time of this shape
+  CHECK(of("NVIDIA H200", small).best().ratio == 0.5);  // rows with a planted slowdown do not count
   CHECK(of("NVIDIA T4", "rows=4096 cols=4096").best().ratio == 7);
   for (const ReportRow& row : r.report.rows) CHECK(row.row->planted == 0);
 
@@ -216,10 +216,10 @@ TEST_CASE("report: ours stands against the fastest other of each shape", "[repor
   const std::string markdown = to_report_markdown(r.report);
   CHECK(has(markdown, "| softmax | 3 | 2 | 1.74× | 0.50× | 7.00× | compile |"));
   const auto sizes = charts_of(r.report).at("sizes");
-  CHECK(sizes.size() == 5);  // of eager's two the faster; compile, cuDNN; cuDNN on the small shape; compile on the T4
+  CHECK(sizes.size() == 5);  // the faster eager, compile, cuDNN; cuDNN on the small shape; compile on the T4
 }
 
-TEST_CASE("report: four figures, of what the files have", "[report]") {
+TEST_CASE("report: at most four key figures, from what the files have", "[report]") {
   const auto labels = [](const Report& report) {
     std::vector<std::string> all;
     for (const Figure& f : figures_of(report)) all.push_back(f.label + ": " + f.value);
@@ -237,7 +237,7 @@ TEST_CASE("report: four figures, of what the files have", "[report]") {
   CHECK(figures_of(both.report)[0].bad);
 }
 
-TEST_CASE("report: a time is a change of a run of the same suite on the same device, and of no other", "[report]") {
+TEST_CASE("report: a time is compared only with the previous run of the same suite and device", "[report]") {
   const auto before = [](const std::string& suite, const std::string& device) {
     const Reported r({{head(kDay1), bench("block_row", 40)}, {head(kDay2, suite, device), bench("block_row", 50)}});
     return std::pair{r.report.rows.at(0).before != nullptr, charts_of(r.report).at("changes").size()};

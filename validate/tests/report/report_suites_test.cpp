@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents' tables, ablations, traffic and resources of a report, from records written by hand.
+// A report's published tables, ablations, traffic and resources, from records written by hand.
 #include <unistd.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ const std::string kHead =
     R"({"record":"run","schema":1,"version":"0.1.0","commit":"abc","compiler":"g++","build":"Release","backend":"cuda",)"
     R"("device":"NVIDIA H200","host":"16 cores","date":"2026-11-22T00:00:00Z","suite":"","seed":1})";
 
-// 100 MB fused, 160 MB unfused at 4 TB/s: a limit of 25 us, and 1.6 times that by fusion at most.
+// 100 MB fused and 160 MB unfused at 4 TB/s: the limit is 25 us, and fusion gives at most 1.6.
 std::string bench(const std::string& kernel, double us, const std::string& more, const std::string& margin = "0.5") {
   const std::string t = std::to_string(us);
   return R"({"record":"bench","op":"layernorm_residual","kernel":")" + kernel +
@@ -79,7 +79,7 @@ const std::vector<std::string> kBenchFile{
 
 }  // namespace
 
-TEST_CASE("report: a line of a document's table has the fastest right kernel, its contenders and what fusion can give",
+TEST_CASE("report: a line of a published table has the fastest right kernel, its contenders and what fusion can give",
           "[report]") {
   const Files f({kBenchFile,
                  {kHead, timing("pytorch_eager", R"("time_us":{"median":90,"p5":89,"p95":91,"min":88,"max":92,"samples":30})"),
@@ -116,7 +116,7 @@ TEST_CASE("report: a line of a document's table has the fastest right kernel, it
             "25.00 | 1.60× | 102.00 / 165.00 | 37.5 % / 38.2 % | ") != std::string::npos);
 }
 
-TEST_CASE("report: what another program could not time is there once, with its reason, and takes no other time's place",
+TEST_CASE("report: a kernel that another program could not time has one entry with a reason, unless another file has its time",
           "[report]") {
   const std::string no_vllm = timing("vllm", R"("left_out":"vLLM is not installed")");
   const std::string took = R"("time_us":{"median":90,"p5":89,"p95":91,"min":88,"max":92,"samples":30})";
@@ -129,7 +129,7 @@ TEST_CASE("report: what another program could not time is there once, with its r
   CHECK((eager[0].us == 90 && eager[0].why.empty()));
   REQUIRE(compile.size() == 1);
   CHECK((compile[0].us == 90 && compile[0].why.empty()));
-  REQUIRE(vendor.size() == 2);  // what was timed first
+  REQUIRE(vendor.size() == 2);  // kernels with a time come first
   CHECK(vendor[0].kernel == "baseline_cudnn");
   CHECK((vendor[1].kernel == "vllm" && vendor[1].us == 0 && vendor[1].why == "vLLM is not installed"));
 }
@@ -144,11 +144,11 @@ TEST_CASE("report: times of another device are no contenders, and the latest fil
   CHECK(line.contenders[0].empty());
   CHECK(line.file == &f.report.files[2]);
   CHECK((line.ours && line.ours->time_us.p50 == 28));
-  CHECK(line.contenders[2].empty());  // the unfused kernel of another run is not held against it
+  CHECK(line.contenders[2].empty());  // the unfused kernel of another run is no contender
   CHECK(!line.unfused);
 }
 
-TEST_CASE("report: a line of which nothing was timed is there, and says why", "[report]") {
+TEST_CASE("report: a line without a time is kept and says why", "[report]") {
   const Files f(
       {{kHead,
         R"({"record":"left_out","op":"gelu","kernel":"naive","backend":"cuda","dtype":"f16","shape":"rows=1","reason":"too )"
@@ -163,7 +163,7 @@ TEST_CASE("report: a line of which nothing was timed is there, and says why", "[
   CHECK(to_report_markdown(f.report).find("| – naive: too slow | – | – | – / – | – / – | ") != std::string::npos);
 }
 
-TEST_CASE("report: a ladder in its order, traffic beside the unfused kernel's, functions once", "[report]") {
+TEST_CASE("report: ablations in the order of the ladder, traffic beside unfused's, each function once", "[report]") {
   std::vector<std::string> twice = kBenchFile;
   std::string again = twice[3];
   again.replace(again.find("rows=4096"), 9, "rows=1024");
@@ -174,7 +174,7 @@ TEST_CASE("report: a ladder in its order, traffic beside the unfused kernel's, f
   const Ablation& a = f.report.ablations[0];
   REQUIRE(a.steps.size() == 3);
   CHECK((a.steps[0]->kernel == "naive" && a.gain(0) == 0 && a.gain(1) == 2.5));
-  REQUIRE(f.report.traffic.size() == 2);  // of the unfused kernel no line of its own
+  REQUIRE(f.report.traffic.size() == 2);  // unfused stands beside the others and has no line
   const TrafficRow& t = f.report.traffic[1];
   CHECK((t.shape == "rows=4096 cols=4096" && t.dram->sum() == 1.02e8 && t.unfused_dram->sum() == 1.65e8));
   CHECK(!f.report.traffic[0].unfused_dram);
@@ -190,7 +190,7 @@ TEST_CASE("report: a ladder in its order, traffic beside the unfused kernel's, f
   CHECK((r.shapes == 2 && r.needs.blocks == 64 && r.most_blocks == 132 && r.needs.registers == 64 && r.needs.threads == -1));
 }
 
-TEST_CASE("report: what fusion can give is by the formula's bytes on top of the limit, whichever that is", "[report]") {
+TEST_CASE("report: fusion can give the time of the saved bytes on top of the limit, copy or matrix", "[report]") {
   TimedRow r;
   r.bytes = 1e8, r.unfused_bytes = 1.6e8, r.flops = 8e10, r.copy_rate = 4e12, r.matrix_rate = 8e14;
   CHECK(std::abs(fusion_at_most(r) - 1.15) < 1e-9);  // 100 us of operations, 15 us of bytes between the steps
@@ -200,7 +200,7 @@ TEST_CASE("report: what fusion can give is by the formula's bytes on top of the 
   CHECK(fusion_at_most(r) == 0);
 }
 
-TEST_CASE("records: of profiles and of times elsewhere what is there is read, and what is no number is not", "[report]") {
+TEST_CASE("records: profiles and timings may lack fields, but a wrong time or byte count is refused", "[report]") {
   const Files f(
       {{kHead, R"({"record":"profile","op":"gelu","kernel":"naive","dtype":"f16","shape":"rows=1","function":"gelu_naive",)"
                R"("occupancy_achieved":0.4,"stalls":{"barrier":0.1,"long_scoreboard":0.6}})"}});

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The report's page in a browser: of 1,000 rows, all in documents' tables, and a run; of all records of a device.  The first argument
-# is the binaries' folder; the rest goes to report_browser_test.py.
+# Tests report on 1,000 rows that are all in published tables, with a run, and on all records of a device.  $1: the binaries'
+# folder; the rest goes to validate/tests/report/report_browser_test.py.
 bin=$(cd "$1" && pwd) || exit 2
 shift
 tests=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,7 +12,7 @@ trap 'rm -rf "$tmp"' EXIT
 benches=("$recorded"/bench.jsonl "$recorded"/bench_layernorm_residual.jsonl)
 python3 "$tests/make_records.py" "$tmp/old.jsonl" "${benches[@]}" --rows 1000 --date 2026-11-20T12:00:00Z &&
   python3 "$tests/make_records.py" "$tmp/new.jsonl" "${benches[@]}" --rows 1000 --seed 2 --factor 0.8 --suites || exit 1
-# The same for other readers: a summary of CI takes 1,000 kB; every line of a table is as long as its head.
+# The Markdown must be below 1,000 kB, as CI summaries require; every line of a table must have as many cells as its head.
 "$bin/validate" report "$tmp/old.jsonl" "$tmp/new.jsonl" -o "$tmp/report.md" >/dev/null &&
   "$bin/validate" report "$tmp/old.jsonl" "$tmp/new.jsonl" -o "$tmp/report.csv" >/dev/null &&
   python3 - "$tmp" <<'EOF' || exit 1
@@ -22,7 +22,7 @@ assert len(lines) == 1000 and not any("too many" in line or None in line.values(
 assert all(line["suite"] and line["table"] and line["label"] and float(line["dram_read_bytes"]) > 0 for line in lines)
 assert any(line["step"] == "1" for line in lines) and all(line["file"].endswith("new.jsonl") for line in lines)
 text = open(f"{sys.argv[1]}/report.md").read()
-assert os.path.getsize(f"{sys.argv[1]}/report.md") < 1_000_000 and "### Ablations" in text and "### doc-attention-forward: " in text
+assert os.path.getsize(f"{sys.argv[1]}/report.md") < 1_000_000 and "### Ablations" in text and "### claims-attention-forward: " in text
 for table in text.split("\n\n"):
     cells = {line.count("|") for line in table.splitlines() if line.startswith("|")}
     assert len(cells) < 2, (cells, table[:300])
