@@ -26,7 +26,6 @@ class WorkerProcess {
   std::string cause_of_death();    // "killed by signal 11 (Segmentation fault)", "exited with code 3"; ends it
 
  private:
-  void end();
   bool babbled_ = false;  // what was received last was no reply
   pid_t pid_ = -1;
   int socket_ = -1;
