@@ -12,7 +12,7 @@ arrows() {
     ! -path '*/tests/*' | sort | xargs -r awk '
     BEGIN {
       # Each may include itself and those before it.  From backends on, the command: it sees every room.
-      count = split("base values cases problem ops worker records tasks judge backends bench report probe console command", name, " ")
+      count = split("base values cases problem ops worker records tasks judge console backends bench report probe command", name, " ")
       for (i = 1; i <= count; ++i) place[name[i]] = i
       command = place["backends"]
     }
