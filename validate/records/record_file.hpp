@@ -125,7 +125,8 @@ struct RecordFile {
   std::string path;
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
-  std::string accepted;  // the reason that a baseline was accepted with
+  std::string accepted;    // the reason that a baseline was accepted with
+  std::string incomplete;  // why the cases are not all that the run was asked for; empty: they are
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
   std::vector<ShrunkCase> shrunk;
