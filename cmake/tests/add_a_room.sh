@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests in a copy of the tree that a kernel is one new file and an op three, with no existing file changed, and that mismatched
-# files fail to configure or link.  Objects of unchanged sources come from BUILD (reuse.sh).
+# Tests in a copy of the tree that a kernel is one new file (the README's) and an op three, with no existing file changed, that the
+# README's verdicts of its kernel are right, and that mismatched files fail to configure or link.  Objects of unchanged sources come from BUILD (reuse.sh).
 #   add_a_room.sh SOURCE BUILD CMAKE CMAKE_ARGUMENT...
 set -u
 source=$1 build=$2 cmake=$3
@@ -39,16 +39,25 @@ export ASSAY_REUSE="$source $build"
 make_it || fail "the copy does not build"
 say "a copy of $(wc -l <"$build/room.sums") files, built"
 
-# A kernel: one file.
+# A kernel: one file, the README's first block of C++.
 validate=$copy/build/bin/validate
-"$validate" list kernels | grep -q copycat && fail "copycat is there already"
-cp "$here/room/copycat.cu" "$copy/cuda/layernorm_residual/"
+kernel=$copy/cuda/softmax/my_softmax.cu
+block() { awk -v type="$1" -v nth="$2" '/^```/ { inside = $0 == "```" type && ++n == nth; next } inside' "$source/README.md"; }
+said() { while IFS= read -r line; do grep -q -F -- "$line" "$log" || fail "the README's line is not said: $line"; done < <(grep . <<<"$1"); }
+"$validate" list kernels | grep -q my_softmax && fail "my_softmax is there already"
+block cpp 1 >"$kernel"
 make_it || fail "the new kernel does not build"
-"$validate" list kernels | grep -q copycat || fail "list kernels does not show the new kernel"
-"$validate" run --backend simt --kernel copycat --suite sanitize >"$log" 2>&1 || fail "the new kernel does not pass"
+"$validate" run --backend simt --op softmax --kernel my_softmax >"$log" 2>&1 || fail "the new kernel does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new kernel was not judged"
+said "$(block text 2 | sed 's/ · [0-9.]* s$//')"
 unchanged 1
-say "copycat: $judged, one file"
+say "my_softmax: $judged, one file"
+sed -i 's|dim3(ceil_div(rows, kRows))|dim3(rows / kRows)|' "$kernel"
+make_it || fail "the broken kernel does not build"
+"$validate" run --backend simt --op softmax --kernel my_softmax --shrink 600 >"$log" 2>&1 && fail "the broken kernel passes"
+said "$(block text 1)"
+say "my_softmax with a block too few: fails as the README shows"
+rm "$kernel"
 
 # A vendor baseline needs a GPU: a build without one neither compiles nor lists it.
 if [[ " $* " == *" -DASSAY_CUDA=OFF "* ]]; then
@@ -68,7 +77,7 @@ make_it || fail "the new op does not build"
 "$validate" list ops | grep -q '^ *difference\b' || fail "list ops does not show the new op"
 "$validate" run --backend simt --op difference --suite smoke >"$log" 2>&1 || fail "the new op does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new op was not judged"
-unchanged 4
+unchanged 3
 say "difference: $judged, three files"
 bash "$here/arrows.sh" "$copy" >"$log" 2>&1 || fail "the new files include what they may not"
 bash "$here/kernel_rules.sh" "$copy" >"$log" 2>&1 || fail "the new kernels break the rules"
@@ -92,6 +101,6 @@ say "a kernel in another room: refused"
 # Once repaired, the same files build.
 cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the mended copy does not build"
-unchanged 4
+unchanged 3
 rm -rf "$copy"
 say "mended: built"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "validate/bench/bench.hpp"
+#include "validate/console/table.hpp"
 #include "validate/problem/image.hpp"
 
 namespace assay {
@@ -37,11 +38,12 @@ class Held {
 struct Row {
   const Kernel* kernel;
   std::size_t tensors, workspace;
+  std::size_t peak() const { return tensors + workspace; }
 };
 
 // "-50.2 %": the change from the baseline's bytes; empty if the baseline has none.
-std::string less(double mine, double baseline) {
-  return baseline > 0 ? fmt::format("{:.1f} %", 100 * (mine / baseline - 1)) : "";
+std::string less(std::size_t mine, std::size_t baseline) {
+  return baseline ? fmt::format("{:+.1f} %", 100 * (static_cast<double>(mine) / static_cast<double>(baseline) - 1)) : "";
 }
 
 }  // namespace
@@ -58,20 +60,19 @@ void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& f
   const std::size_t of_tensors = tensors.bytes();
   std::vector<Row> rows;
   for (const Kernel* k : bench_candidates(shape, flags)) {
-    if (!backend.launcher(*k) || !needs_arch(*k, backend.arch()).empty() || !k->available() || !k->supports(problem->args())) continue;
+    if (!backend.launcher(*k) || !needs_arch(*k, backend.arch()).empty()) continue;
+    if (!k->available() || !k->supports(problem->args())) continue;
     Held workspace(backend);
     if (const std::size_t bytes = k->workspace_bytes(problem->args())) workspace.add(bytes, 0, "workspace");
     rows.push_back({k, of_tensors, workspace.bytes()});
   }
   const auto baseline = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.kernel->name == flags.baseline; });
+  std::vector<TableRow> table;
   for (const Row& r : rows) {
-    std::string against;
-    if (baseline != rows.end() && baseline->kernel != r.kernel)
-      against = fmt::format(
-          "  {:>8}  {:>8}", less(static_cast<double>(r.workspace), static_cast<double>(baseline->workspace)),
-          less(static_cast<double>(r.tensors + r.workspace), static_cast<double>(baseline->tensors + baseline->workspace)));
-    fmt::print("  {:<18} {:<12} {:<5} {:<68} {:>13} {:>13} {:>13}{}\n", shape.op->name, r.kernel->name, name(shape.c.dtype),
-               summary_of(shape.c), r.tensors, r.workspace, r.tensors + r.workspace, against);
+    const bool compared = baseline != rows.end() && baseline->kernel != r.kernel;
+    table.push_back({std::string(r.kernel->name), fmt::format("{}", r.tensors), fmt::format("{}", r.workspace),
+                     compared ? less(r.workspace, baseline->workspace) : "", fmt::format("{}", r.peak()),
+                     compared ? less(r.peak(), baseline->peak()) : ""});
     out.write({{"record", "memory"},
                {"op", shape.op->name},
                {"kernel", r.kernel->name},
@@ -81,6 +82,8 @@ void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& f
                {"tensor_bytes", r.tensors},
                {"workspace_bytes", r.workspace}});
   }
+  print_wrapped(fmt::format("{} {} {}", shape.op->name, name(shape.c.dtype), summary_of(shape.c)));
+  print_table({"kernel", "tensors", "workspace", "", "together", ""}, table, "lrrrrr");
 }
 
 }  // namespace assay

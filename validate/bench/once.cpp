@@ -9,6 +9,7 @@
 #include "validate/bench/bench.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/bench/judge_row.hpp"
+#include "validate/console/table.hpp"
 
 namespace assay {
 
@@ -36,8 +37,8 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
         continue;
       }
       done[&k] = true, waiting.erase(&k);
-      fmt::print("{} launched\n", row_text(row, k));
-      for (const LaunchedFunction& f : all[i].functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
+      print_wrapped(row_text(row, k) + " launched");
+      for (const LaunchedFunction& f : all[i].functions) print_wrapped("  " + resources_text(f));
       BenchJson j = head_of_row("launched", row, k);
       j["functions"] = json_of(all[i].functions);
       out.write(j);
@@ -45,7 +46,7 @@ void bench_once(Backend& backend, const std::vector<BenchShape>& rows, const Ben
     std::fflush(stdout);
   }
   for (const auto& [k, w] : waiting) {
-    fmt::print("{} left out: {}\n", row_text(*w.row, *k), w.why);
+    print_wrapped(fmt::format("{} left out: {}", row_text(*w.row, *k), w.why));
     BenchJson j = head_of_row("left_out", *w.row, *k);
     j["reason"] = w.why;
     out.write(j);

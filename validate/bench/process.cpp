@@ -10,28 +10,24 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "validate/backends/backends.hpp"
+#include "validate/base/child.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/exit.hpp"
+#include "validate/base/stopwatch.hpp"
 #include "validate/base/version.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/tasks/selection.hpp"
 #include "validate/worker/protocol.hpp"
-
-extern char** environ;
 
 namespace assay {
 
@@ -139,27 +135,10 @@ ChildTimer::ChildTimer(const std::string& program, const std::string& backend, d
   int in[2] = {-1, -1}, out[2] = {-1, -1};
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("cannot make a pipe for a timing process: {}", std::strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // keeps Ctrl-C from the child
-  posix_spawnattr_setpgroup(&attributes, 0);
-  std::string name = "validate", verb = "timer", which = backend, passive = "OMP_WAIT_POLICY=passive";
-  char* argv[] = {name.data(), verb.data(), which.data(), nullptr};
-  std::vector<char*> environment{passive.data()};
-  for (char** e = environ; *e; ++e)
-    if (!std::string_view(*e).starts_with("OMP_WAIT_POLICY=")) environment.push_back(*e);
-  environment.push_back(nullptr);
-  const int error = ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv, environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  const int error = start_child(pid_, program, {"timer", backend}, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
   ::close(in[0]), ::close(out[1]);
   to_ = in[1], from_ = out[0];
   if (error) {
-    pid_ = -1;
     end();
     throw BadInput(fmt::format("cannot start '{}': {}", program, std::strerror(error)));
   }
@@ -179,11 +158,7 @@ void ChildTimer::end() {
   if (to_ >= 0) ::close(to_);
   if (from_ >= 0) ::close(from_);
   to_ = from_ = -1;
-  if (pid_ <= 0) return;
-  ::kill(-pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  end_child(pid_);
 }
 
 bool ChildTimer::send(const std::string& line) {
@@ -198,14 +173,14 @@ bool ChildTimer::send(const std::string& line) {
 }
 
 std::string ChildTimer::receive() {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch waited;
   for (;;) {
     if (const std::size_t at = pending_.find('\n'); at != std::string::npos) {
       const std::string line = pending_.substr(0, at);
       pending_.erase(0, at + 1);
       return line;
     }
-    const double left = timeout_s_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double left = timeout_s_ - waited.seconds();
     pollfd ready{from_, POLLIN, 0};
     char part[65536];
     if (left <= 0 || ::poll(&ready, 1, 200) < 0) {

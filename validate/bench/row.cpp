@@ -18,8 +18,7 @@ BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Ke
 }
 
 std::string row_text(const BenchShape& shape, const Kernel& k) {
-  return fmt::format("  {:<18} {:<18} {:<5} {:<44}", shape.op->name, k.name, name(shape.c.dtype),
-                     summary(shape.c, shape.op->shape()));
+  return fmt::format("{}/{} {} {}", shape.op->name, k.name, name(shape.c.dtype), summary(shape.c, shape.op->shape()));
 }
 
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "validate/bench/device.hpp"
+#include "validate/console/table.hpp"
 
 namespace assay {
 
@@ -15,7 +16,6 @@ namespace {
 
 using Json = BenchJson;
 
-std::string label_of(const BenchShape& shape) { return shape.place ? "  · " + shape.place->label : ""; }
 
 // At most 50 samples of each process, evenly spaced, in µs rounded to a nanosecond.  `compare` needs them, and files stay small.
 Json kept(const Clusters& processes) {
@@ -114,13 +114,13 @@ struct ToldRow {
     const double seconds = 1e-6 * s.p50;
     const std::string rate =
         limit.by_memory()
-            ? fmt::format("{:>7.1f} GB/s    {:>5.1f} % of copy  ", 1e-9 * cost.bytes() / seconds, 100 * limit.copy_us / s.p50)
-            : fmt::format("{:>7.1f} TFLOP/s {:>5.1f} % of matrix", 1e-12 * cost.flops / seconds, 100 * limit.matrix_us / s.p50);
-    fmt::print("{} {:>9.2f} µs [{:.2f}, {:.2f}]  {}{}{}{}\n", row_text(shape, *t.kernel), s.p50, s.p5, s.p95, rate, ratios.text,
-               label_of(shape), t.margin <= 1 ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin));
-    if (t.first.dram) fmt::print("  {:<18} {}\n", "", dram_text(*t.first.dram, t.kernel->name, cost, unfused));
+            ? fmt::format("{:>7.1f} GB/s  {:>5.1f} % of copy", 1e-9 * cost.bytes() / seconds, 100 * limit.copy_us / s.p50)
+            : fmt::format("{:>6.1f} TFLOP/s  {:>5.1f} % of matrix", 1e-12 * cost.flops / seconds, 100 * limit.matrix_us / s.p50);
+    print_wrapped(fmt::format("{:<18} {:>9.2f} µs  {}{}  [{:.2f}, {:.2f}] µs{}", t.kernel->name, s.p50, rate,
+                              t.margin <= 1 ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin), s.p5, s.p95, ratios.text));
+    if (t.first.dram) print_wrapped("  " + dram_text(*t.first.dram, t.kernel->name, cost, unfused));
     if (flags.resources)
-      for (const LaunchedFunction& f : t.first.functions) fmt::print("  {:<18} {}\n", "", resources_text(f));
+      for (const LaunchedFunction& f : t.first.functions) print_wrapped("  " + resources_text(f));
     std::fflush(stdout);
   }
 
@@ -168,7 +168,7 @@ struct ToldRow {
 };
 
 void leave_out(const BenchShape& shape, const Kernel& k, const std::string& why, const BenchOut& out, bool print) {
-  if (print) fmt::print("{} left out: {}{}\n", row_text(shape, k), why, label_of(shape));
+  if (print) print_wrapped(fmt::format("{:<18} left out: {}", k.name, why));
   Json j = head_of_row("left_out", shape, k);
   j["reason"] = why;
   out.write(j);
@@ -202,6 +202,9 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
   const Limit limit(cost, ceilings, shape.c.dtype);
   const ToldRow row{shape, flags, cost, limit, machine};
   bool sound = true;
+  if (own && !all.empty())
+    print_wrapped(fmt::format("{} {} {}{}", shape.op->name, name(shape.c.dtype), summary(shape.c, shape.op->shape()),
+                              shape.place ? " · " + shape.place->label : ""));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Timed& t = all[i];
     std::string& why_not = t.first.left_out;

@@ -6,6 +6,7 @@
 
 #include "validate/bench/judge_row.hpp"
 #include "validate/bench/timed.hpp"
+#include "validate/console/table.hpp"
 
 namespace assay {
 
@@ -24,7 +25,7 @@ void count_dram(RowTimer& counter, const BenchShape& shape, const SharedMemory& 
     counted[i]->first.dram = times[i].dram;
     if (times[i].dram || times[i].left_out == said) continue;
     said = times[i].left_out;
-    fmt::print("{} DRAM bytes were not counted: {}\n", row_text(shape, *counted[i]->kernel), said);
+    print_wrapped(fmt::format("{}: DRAM bytes were not counted: {}", row_text(shape, *counted[i]->kernel), said));
   }
 }
 

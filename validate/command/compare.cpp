@@ -8,6 +8,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/console/table.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/regression.hpp"
 
@@ -18,12 +19,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void print(const TimeChange& t) {
-  fmt::print("  {:<12} {:<72}", name(t.change), t.now->key());
-  fmt::print(" {:>9.2f} -> {:.2f} µs {:>+7.1f} %", t.base->time_us.p50, t.now->time_us.p50, 100 * (t.ratio - 1));
+  print_wrapped(fmt::format("{:<12} {}", name(t.change), t.now->key()));
+  std::string text =
+      fmt::format("  {:.2f} -> {:.2f} µs  {:+.1f} %", t.base->time_us.p50, t.now->time_us.p50, 100 * (t.ratio - 1));
   if (t.interval.high > 0)
-    fmt::print(" [{:+.1f}, {:+.1f}]  q = {:.1g}", 100 * (t.interval.low - 1), 100 * (t.interval.high - 1), t.q);
-  if (!t.binary().empty()) fmt::print("  {}", t.binary());
-  fmt::print("{}\n", t.why.empty() ? "" : (t.why.starts_with(" · ") ? "  " + t.why.substr(4) : "  " + t.why));
+    text += fmt::format(" [{:+.1f}, {:+.1f}]  q = {:.1g}", 100 * (t.interval.low - 1), 100 * (t.interval.high - 1), t.q);
+  if (!t.binary().empty()) text += fmt::format("  {}", t.binary());
+  if (!t.why.empty()) text += t.why.starts_with(" · ") ? t.why : " · " + t.why;
+  print_wrapped(text);
 }
 
 int show(const Difference& d, const CompareFlags& flags) {

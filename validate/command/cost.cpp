@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/base/stopwatch.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/judge/prepare.hpp"
@@ -18,10 +18,6 @@ namespace assay {
 
 namespace {
 
-using HostClock = std::chrono::steady_clock;
-
-double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
-
 // Seconds of comparing every output.  The outputs are zeros, which takes as long as any others.  For an op with stages this
 // includes the goldens of its stages, which are solved from the outputs.
 double compare_all(const Prepared& p) {
@@ -31,7 +27,7 @@ double compare_all(const Prepared& p) {
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
     images.push_back(is_given(op.tensors[i]) ? p.inputs.data() + p.packing.given[i]
                                              : outputs.emplace_back(p.packing.placements[i].bytes + 1).data());
-  const HostClock::time_point start = HostClock::now();
+  const Stopwatch comparing;
   std::unique_ptr<Problem> own;
   const Problem& judged = judged_by(op, p.task->c, p.packing.placements, images, *p.problem, own);
   int output = 0;
@@ -41,7 +37,7 @@ double compare_all(const Prepared& p) {
     got.data = images[i];
     compare(judged, p.task->kernels.front()->numerics, output++, got, p.exact);
   }
-  return seconds_since(start);
+  return comparing.seconds();
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ class Selfcheck {
     }
     show();
     if (tally_.interrupted) return kInterrupted;
-    return good() ? kAllPassed : kVerdictFailed;
+    if (good()) return kAllPassed;
+    return tally_.incomplete > 0 ? kIncomplete : kVerdictFailed;
   }
 
  private:
@@ -85,6 +86,7 @@ class Selfcheck {
     const Tally tally = run_tasks(tasks, once, options, head_of(machine, once.selection), Console::Show::progress,
                                   [&](Record& r) { count(machine, r); });
     tally_.interrupted = tally_.interrupted || tally.interrupted;
+    tally_.incomplete += tally.incomplete;
     tally_.seconds += tally.seconds;
   }
 

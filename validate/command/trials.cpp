@@ -11,8 +11,6 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t kReasonWidth = 90;
-
 std::string case_text(const Record& r) { return r.repro.substr(r.repro.find(' ')); }  // without op and kernel
 
 // A tier's mark: ● found the kernel first, ○ found it too, · did not.
@@ -67,13 +65,14 @@ TrialTotals totals(const Trials& trials) {
 std::string matrix_text(const Trials& trials) {
   std::string text;
   for (const auto& [op, kernels] : trials) {
-    text += fmt::format("  {:<36}", op);
+    text += fmt::format("  {:<34}", op);
     for (const std::string_view tier : kTiers) text += fmt::format(" {:>5}", tier);
-    text += fmt::format(" {:>7}  {}\n", "passed", "first failed by");
+    text += fmt::format(" {:>6}\n", "passed");
     for (const auto& [name, t] : kernels) {
-      text += fmt::format("    {:<34}", name);
+      text += fmt::format("    {:<32}", name);
       for (std::size_t k = 0; k < kTiers.size(); ++k) text += fmt::format(" {:>5}", mark(t, k));
-      text += fmt::format(" {:>7}  {}\n", t.passed, cut(told(t), kReasonWidth));
+      text += fmt::format(" {:>6}\n", t.passed);
+      text += fmt::format("      {}\n", cut(told(t), stdout_width() - 7));
     }
     text += "\n";
   }

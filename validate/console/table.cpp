@@ -9,6 +9,8 @@
 
 namespace assay {
 
+void print_wrapped(const std::string& text) { fmt::print("  {}\n", wrapped(text, stdout_width())); }
+
 void print_table(const TableRow& head, const std::vector<TableRow>& rows, std::string_view align) {
   constexpr std::size_t kLeastLast = 8;
   std::vector<std::size_t> width;

@@ -16,6 +16,7 @@
 
 #include "validate/base/crew.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/base/stopwatch.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
 #include "validate/judge/settle.hpp"
@@ -27,9 +28,6 @@ namespace assay {
 
 namespace {
 
-using HostClock = std::chrono::steady_clock;
-
-double seconds_since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
 // A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
 struct Lane {
@@ -47,7 +45,7 @@ struct Lane {
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
   std::int64_t order = 0;  // id of the pending order; 0: none
-  HostClock::time_point sent{};
+  Stopwatch sent;          // started when the pending order was sent
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 };
 
@@ -85,7 +83,7 @@ class Run {
       if (failed_fast()) break;
     }
     for (Lane& lane : lanes_) lane.worker.reset();
-    tally_.seconds = seconds_since(start_);
+    tally_.seconds = running_.seconds();
     tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
   }
@@ -95,9 +93,9 @@ class Run {
   template <class Job>
   auto timed(std::atomic<std::int64_t>& ns, Job job) {
     return crew_.post([&ns, job = std::move(job)] {
-      const HostClock::time_point start = HostClock::now();
+      const Stopwatch at_work;
       auto made = job();
-      ns += std::chrono::nanoseconds(HostClock::now() - start).count();
+      ns += static_cast<std::int64_t>(at_work.seconds() * 1e9);
       return made;
     });
   }
@@ -117,7 +115,7 @@ class Run {
   static constexpr int kMostThreads = 8;  // of the crew
   static constexpr const char* kEnough = "judged enough";
 
-  bool out_of_budget() const { return options_.budget_s > 0 && seconds_since(start_) > options_.budget_s; }
+  bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
   bool finished() const { return emitted_ == records_total_; }
   bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
@@ -166,9 +164,9 @@ class Run {
       for (const Kernel* k : m.task->kernels) lane_of(*k).tasks.push_back(m.made);
     }
     for (; !making_.empty() && making_.front().made; making_.pop_front()) {
-      const HostClock::time_point start = HostClock::now();
+      const Stopwatch at_work;
       if (options_.power) options_.power->look(*making_.front().made);
-      tally_.work.power += seconds_since(start);
+      tally_.work.power += at_work.seconds();
     }
     for (Lane& lane : lanes_)
       if (lane.making.valid() && ready(lane.making)) order_related(lane, lane.making.get());
@@ -206,7 +204,7 @@ class Run {
 
   void send(Lane& lane, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
     lane.order = order.id = ++last_order_;
-    lane.sent = HostClock::now();
+    lane.sent = {};
     lane.worker->send(order, inputs, outputs);
   }
 
@@ -255,22 +253,22 @@ class Run {
   void wait(int milliseconds) {
     if (finished()) return;
     std::vector<pollfd> polled;
-    std::vector<Lane*> who;
+    // Seconds since each order was sent, taken before poll(): taking in replies does not count as a worker's time.
+    std::vector<std::pair<Lane*, double>> waiting;
     for (Lane& lane : lanes_)
-      if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), who.push_back(&lane);
+      if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), waiting.push_back({&lane, lane.sent.seconds()});
     polled.push_back({crew_.ended(), POLLIN, 0});
-    const HostClock::time_point before = HostClock::now();  // taking in replies does not count as a worker's time
     ::poll(polled.data(), polled.size(), milliseconds);
     if (polled.back().revents) crew_.forget_ended();
-    for (std::size_t i = 0; i < who.size(); ++i) {
-      Lane& lane = *who[i];
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      Lane& lane = *waiting[i].first;
       if (polled[i].revents) {
         std::optional<Reply> reply = lane.worker->receive();
         if (reply && reply->id != lane.order)
           take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
         else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
         else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
-      } else if (std::chrono::duration<double>(before - lane.sent).count() > options_.timeout_s) {
+      } else if (waiting[i].second > options_.timeout_s) {
         take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }
@@ -278,7 +276,7 @@ class Run {
 
   // Takes in a reply, or one that stands for a crash or a timeout.  A tainted worker is replaced.
   void take(Lane& lane, Verdict verdict, Reply reply) {
-    tally_.work.workers += seconds_since(lane.sent);
+    tally_.work.workers += lane.sent.seconds();
     lane.order = 0;
     if (reply.tainted) lane.worker.reset();
     if (!lane.on_related) {
@@ -304,7 +302,7 @@ class Run {
     records_[number] = std::make_unique<Record>(std::move(r));
     for (; emitted_ < records_total_ && records_[emitted_] && !failed_fast(); ++emitted_) {
       tally_.add(*records_[emitted_]);
-      tally_.seconds = seconds_since(start_);
+      tally_.seconds = running_.seconds();
       on_record_(*records_[emitted_]);
       records_[emitted_].reset();
     }
@@ -329,7 +327,7 @@ class Run {
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
-  HostClock::time_point start_ = HostClock::now();
+  Stopwatch running_;
   Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
 };
 

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstring>
 
 #include "validate/base/error.hpp"
+#include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/memory.hpp"
 
@@ -38,8 +38,7 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
 }  // namespace
 
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed, PrepareTimes* times) {
-  using HostClock = std::chrono::steady_clock;
-  const HostClock::time_point start = HostClock::now();
+  const Stopwatch filling;
   auto p = std::make_shared<Prepared>();
   p->task = &task;
   p->first_record = first_record;
@@ -58,13 +57,13 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
   attach(*p->problem, task.c, p->packing.placements, images);
   if (const Legality ok = p->problem->legal(); !ok)
     throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
-  const HostClock::time_point filled = HostClock::now();
+  if (times) times->inputs_s = filling.seconds();
+  const Stopwatch solving;
   const Fill& fill = find_fill(*task.op, task.c.fill);
   p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
   p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
   p->scattered = fill.scattered && !fill.coherent;
-  if (times) times->inputs_s = std::chrono::duration<double>(filled - start).count();
-  if (times) times->golden_s = std::chrono::duration<double>(HostClock::now() - filled).count();
+  if (times) times->golden_s = solving.seconds();
   p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
   return p;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // shrink() with the judge: each trial runs in a worker process, as in any run.
-#include <chrono>
 #include <memory>
 
+#include "validate/base/stopwatch.hpp"
 #include "validate/judge/shrink.hpp"
 #include "validate/problem/image.hpp"
 
@@ -12,9 +12,7 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
   // Time limit of a trial in seconds if the case hung, since each hang costs that much.  Other failures keep the run's limit: on
   // a slow host they might not end within a shorter one, and would no longer be the same failure.
   constexpr double kLongestHang = 2;
-  using HostClock = std::chrono::steady_clock;
-  const HostClock::time_point start = HostClock::now();
-  const auto spent = [&] { return std::chrono::duration<double>(HostClock::now() - start).count(); };
+  const Stopwatch spent;
   const Op* op = find_op(failed.c.op);
   const Kernel* kernel = op ? find_kernel(failed.c.op, failed.kernel) : nullptr;
   if (!kernel || !can_shrink(failed)) return {.of = failed.repro};
@@ -35,7 +33,7 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
     return static_cast<bool>(problem->legal());
   };
   const TryCases trials = [&](std::span<const Case> cases, const auto& wanted, const auto& judged) {
-    const double left = seconds - spent();
+    const double left = seconds - spent.seconds();
     if (left <= 0 || (options.stop && *options.stop)) return;
     std::vector<Task> tasks;
     for (const Case& c : cases) tasks.push_back({op, c, {kernel}});
@@ -49,7 +47,7 @@ Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds)
     judge(tasks, of, [&](const Record& r) { judged(number++, r); });
   };
   Shrunk found = shrink(failed, shape, *kernel, trials);
-  found.seconds = spent();
+  found.seconds = spent.seconds();
   return found;
 }
 

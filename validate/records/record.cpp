@@ -182,6 +182,7 @@ std::string to_json(const Tally& t) {
               {"seconds", t.seconds},
               {"work_seconds",
                {{"workers", t.work.workers}, {"goldens", t.work.goldens}, {"judging", t.work.judging}, {"power", t.work.power}}},
+              {"incomplete", t.incomplete},
               {"interrupted", t.interrupted}}
       .dump();
 }

@@ -249,11 +249,20 @@ void read_head(const Json& j, RecordFile& f) {
   if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 
+// Why the cases of a file are not all that were asked for; `end`: its last record, null where there is none.
+std::string why_incomplete(const Json& end) {
+  if (end.is_null()) return "the file ends before its run did";
+  if (end.value("interrupted", false)) return "the run was interrupted";
+  const std::int64_t n = end.value("incomplete", std::int64_t{0});
+  return n ? fmt::format("{} cases were not judged", n) : "";
+}
+
 }  // namespace
 
 RecordFile records_in(const std::string& text, const std::string& path) {
   RecordFile f;
   f.path = path;
+  Json end;
   each_record(text, path, [&](const std::string& line, const Json& j) {
     const std::string kind = j.value("record", "");
     if (f.lines.empty() != (kind == "run"))
@@ -268,9 +277,11 @@ RecordFile records_in(const std::string& text, const std::string& path) {
     else if (kind == "timing") f.timings.push_back(timing_in(j));
     else if (kind == "profile") f.profiles.push_back(profile_row(j));
     else if (kind == "left_out") f.left_out.push_back(left_out_in(j));
+    else if (kind == "end") end = j;
     f.lines.push_back(line);
   });
   if (f.lines.empty()) throw BadInput(fmt::format("'{}' holds no records", path));
+  if (!f.cases.empty()) f.incomplete = why_incomplete(end);
   return f;
 }
 

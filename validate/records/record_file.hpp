@@ -125,7 +125,8 @@ struct RecordFile {
   std::string path;
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
-  std::string accepted;  // reason why the file was accepted as a baseline; empty: none given
+  std::string accepted;    // reason why the file was accepted as a baseline; empty: none given
+  std::string incomplete;  // why cases of the run are missing; empty: none are
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
   std::vector<ShrunkCase> shrunk;

@@ -103,6 +103,8 @@ Report report_of(const std::vector<std::string>& paths) {
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
                                 wrong ? fmt::format("{} outputs WRONG", wrong) : "every output right"));
   }
+  for (const RecordFile& f : report.files)
+    if (!f.incomplete.empty()) parts.push_back(fmt::format("INCOMPLETE: '{}': {}", f.path, f.incomplete));
   if (parts.empty()) parts.emplace_back("nothing was judged and nothing was timed");
   report.line = fmt::format("{}{}", report.ok() ? "" : "FAILED · ", fmt::join(parts, " · "));
   return report;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-extern char** environ;
+#include "validate/base/child.hpp"
 
 namespace assay {
 
@@ -24,28 +23,11 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
     throw std::runtime_error(fmt::format("cannot make a socket for a worker: {}", std::strerror(errno)));
   socket_ = ends[0];
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
   // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
-  posix_spawn_file_actions_adddup2(&actions, end, kWorkerSocket);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // keeps kernels' prints out of our output
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C reaches the judge alone
-  posix_spawnattr_setpgroup(&attributes, 0);
-
-  std::string program = "validate", verb = "worker", which(backend);
-  char* argv[] = {program.data(), verb.data(), which.data(), nullptr};
-  std::vector<char*> environment;
-  std::string passive = "OMP_WAIT_POLICY=passive";
-  for (char** e = environ; *e; ++e) environment.push_back(*e);
-  environment.push_back(passive.data());
-  environment.push_back(nullptr);
-  const int error = ::posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, argv, environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  // A kernel's prints go to stderr, out of our output.
+  const int error = start_child(pid_, "/proc/self/exe", {"worker", std::string(backend)},
+                                {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}});
   if (end != ends[1]) ::close(end);
   ::close(ends[1]);
   if (error) {
@@ -56,16 +38,7 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
 
 WorkerProcess::~WorkerProcess() {
   if (socket_ >= 0) ::close(socket_);
-  if (pid_ > 0) end();
-}
-
-// Kills the worker's process group: the worker and whatever it left running.
-void WorkerProcess::end() {
-  ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  end_child(pid_);
 }
 
 void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
@@ -107,7 +80,7 @@ std::string WorkerProcess::cause_of_death() {
     if (ended == 0) ::usleep(5000);
   }
   if (ended != pid_) {
-    end();
+    end_child(pid_);
     return babbled_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
   }
   ::kill(-pid_, SIGKILL);

@@ -171,13 +171,29 @@ TEST_CASE("report: a failure says what sets the failing cases apart", "[report]"
   CHECK(r.report.failures[0].alike.size() == 2);
 }
 
+TEST_CASE("report: a run that was cut short is called incomplete", "[report]") {
+  const auto line = [](const std::vector<std::string>& more) {
+    std::vector<std::string> lines{head(kDay1), judged("passed", 3)};
+    lines.insert(lines.end(), more.begin(), more.end());
+    const Reported r({lines});
+    return r.report.line.substr(0, r.report.line.find('\'')) + r.report.line.substr(r.report.line.rfind('\'') + 1);
+  };
+  CHECK(line({}) == "1 passed · 0 failed · 0 suspect · INCOMPLETE: : the file ends before its run did");
+  CHECK(line({R"({"record":"end","interrupted":true})"}) ==
+        "1 passed · 0 failed · 0 suspect · INCOMPLETE: : the run was interrupted");
+  CHECK(line({R"({"record":"end","incomplete":2,"interrupted":false})"}) ==
+        "1 passed · 0 failed · 0 suspect · INCOMPLETE: : 2 cases were not judged");
+  const Reported whole({{head(kDay1), judged("passed", 3), R"({"record":"end","incomplete":0,"interrupted":false})"}});
+  CHECK(whole.report.line == "1 passed · 0 failed · 0 suspect");
+}
+
 TEST_CASE("report: a planted fault that no bound rejects fails the report, as it fails the run", "[report]") {
   const auto fault = [](const char* verdict) {
     return std::string(
                R"({"record":"power","op":"softmax","kernel":"naive","dtype":"f16","fault":"output","tried":5,"verdict":")") +
            verdict + "\"}";
   };
-  const Reported r({{head(kDay1), judged("passed", 3), fault("suspect")}});
+  const Reported r({{head(kDay1), judged("passed", 3), fault("suspect"), R"({"record":"end","interrupted":false})"}});
   CHECK(r.report.line == "FAILED · 1 passed · 0 failed · 1 suspect");
   REQUIRE(r.report.failures.size() == 1);
   CHECK(r.report.failures[0].reason == "no bound of 5 cases would have rejected a fault: output");

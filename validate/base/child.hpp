@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Child processes of this program: the workers that run kernels and the processes that time them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// The child's descriptor `theirs` is a duplicate of `ours`; of -1: /dev/null.
+struct Descriptor {
+  int ours, theirs;
+};
+
+// Starts `program` with `arguments` (after its name), in a process group of its own, so that a Ctrl-C reaches the caller alone.
+// Its OpenMP threads wait passively, for they share the cores with the caller's.  All other descriptors of the caller that are
+// close-on-exec stay here.  Sets `pid`; returns 0, or errno and pid -1.
+int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
+                const std::vector<Descriptor>& descriptors);
+
+// Kills the child and whatever it left running in its group, waits for it, and sets `pid` to -1.
+void end_child(pid_t& pid);
+
+}  // namespace assay
