@@ -16,18 +16,24 @@ namespace {
 struct AxisWords {
   std::string_view one, many;
 };
-constexpr std::array<AxisWords, kAxes.size()> kWords{{{"batch", "batches"},
-                                                      {"query", "queries"},
-                                                      {"key", "keys"},
-                                                      {"head", "heads"},
-                                                      {"kv_head", "kv_heads"},
-                                                      {"dim", "dims"},
-                                                      {"token", "tokens"},
-                                                      {"channel", "channels"},
-                                                      {"ffn channel", "ffn channels"},
-                                                      {"out feature", "out features"},
-                                                      {"row", "rows"},
-                                                      {"col", "cols"}}};
+constexpr AxisWords kWords[] = {{"batch", "batches"},
+                                {"query", "queries"},
+                                {"key", "keys"},
+                                {"head", "heads"},
+                                {"kv_head", "kv_heads"},
+                                {"dim", "dims"},
+                                {"token", "tokens"},
+                                {"channel", "channels"},
+                                {"ffn channel", "ffn channels"},
+                                {"out feature", "out features"},
+                                {"row", "rows"},
+                                {"col", "cols"},
+                                {"class", "classes"},
+                                {"page", "pages"},
+                                {"position", "positions"},
+                                {"table entry", "table entries"},
+                                {"value", "values"}};
+static_assert(std::size(kWords) == kAxes.size() + 1 && static_cast<std::size_t>(Axis::one) == kAxes.size());
 AxisWords words(Axis a) { return kWords[static_cast<std::size_t>(a)]; }
 
 // 262144 as 262,144.

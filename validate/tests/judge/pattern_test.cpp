@@ -66,6 +66,25 @@ TEST_CASE("pattern: wrong elements are told by their axes") {
   CHECK(p.text([](auto r, auto c) { return c == r + 4; }) == "20 of 1,200 wrong: those with col = row +4");
 }
 
+TEST_CASE("pattern: every axis has a word") {
+  const std::vector<double> golden{1, 2, 3};
+  for (std::size_t axis = 0; axis <= kAxes.size(); ++axis) {
+    CAPTURE(axis);
+    OwnedTensor t(f32, {1, 3}, 3);
+    t.set(golden);
+    t.set(1, 9);
+    FixedProblem problem(golden, 1e-3);
+    problem.row_length = 3;
+    problem.solve({});
+    const std::string text = pattern(problem, {}, 0, t.get(), false, {{Axis::rows, static_cast<Axis>(axis)}, {0, 0}}).text;
+    const std::string start = "1 of 3 wrong: ";
+    REQUIRE(text.starts_with(start));
+    CHECK(text.ends_with(" 1"));
+    CHECK(text.size() > start.size() + 2);
+    CHECK(text[start.size()] != ' ');
+  }
+}
+
 TEST_CASE("pattern: tiles are named if they are wrong as a whole") {
   const Planted p{20, 60, 8, 16};
   CHECK(p.text([](auto, auto c) { return c >= 16 && c < 32; }) ==
