@@ -58,7 +58,7 @@ struct attention_forward {
     }
   };
   struct Golden : AttentionGolden {        // v_abs: shape of V
-    Array turned, turned_far, turned_sum;  // shape of lse; see AttentionMagnitudes
+    Array rope_products, rope_products_angle, rope_magnitudes;  // shape of lse; see AttentionMagnitudes
   };
 
   static constexpr AxisUse axes[] = {{Axis::batch, 0}, {Axis::seq_q, 0},    {Axis::seq_k, 0},
@@ -69,8 +69,8 @@ struct attention_forward {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
     v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch}, {.dtype = i32, .when = "packed", .one_more = true});
-    v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch}, {.dtype = i32, .when = "packed", .one_more = true});
+    v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
+    v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
     v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
@@ -83,9 +83,9 @@ struct attention_forward {
   template <class Visitor>
   static void bind(Golden& g, Visitor&& v) {
     g.bind(v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.array("turned", g.turned, {Axis::batch, Axis::heads, Axis::seq_q});
-    v.array("turned_far", g.turned_far, {Axis::batch, Axis::heads, Axis::seq_q});
-    v.array("turned_sum", g.turned_sum, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("rope_products", g.rope_products, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("rope_products_angle", g.rope_products_angle, {Axis::batch, Axis::heads, Axis::seq_q});
+    v.array("rope_magnitudes", g.rope_magnitudes, {Axis::batch, Axis::heads, Axis::seq_q});
   }
 
   // Reads cu_seqlens_q and cu_seqlens_k, which are in host memory.
@@ -97,7 +97,7 @@ struct attention_forward {
     if (a.q.shape[2] % a.k.shape[2]) return Legality::no("heads must be a multiple of kv_heads");
     if (const Legality rope = a.rope.legal(a.q.shape[3], a.all_tokens()); !rope || !a.packed) return rope;
     for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
-      if (!one_run(*t)) return Legality::no("packed rows must have one stride over batch and seq");
+      if (!leading_axes_merge(*t)) return Legality::no("packed rows must have one stride over batch and seq");
     const Legality queries = starts_legal("cu_seqlens_q", a.cu_seqlens_q, a.q.shape[0] * a.q.shape[1]);
     return queries ? starts_legal("cu_seqlens_k", a.cu_seqlens_k, a.k.shape[0] * a.k.shape[1]) : queries;
   }
@@ -117,7 +117,7 @@ struct attention_forward {
     const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
     AttentionMagnitudes m = g.magnitudes(at);
     m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
-    m.turned = g.turned[at], m.turned_far = g.turned_far[at], m.turned_sum = g.turned_sum[at];
+    m.rope_products = g.rope_products[at], m.rope_products_angle = g.rope_products_angle[at], m.rope_magnitudes = g.rope_magnitudes[at];
     m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);
     g.add_channel(m, i);

@@ -45,7 +45,7 @@ struct cross_entropy {
   }
 
   // Reads the targets, which are in host memory.
-  static Legality legal(const Args& a) { return places_legal("target", a.target, a.x.shape[1]); }
+  static Legality legal(const Args& a) { return indices_legal("target", a.target, a.x.shape[1]); }
 
   // Worst case, for independent and coherent errors.  u: unit roundoff of the accumulator, n: the roundings of a chain of
   // additions, f: the relative error of exp and log.

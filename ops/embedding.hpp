@@ -33,7 +33,7 @@ struct embedding {
   }
 
   // Reads the ids, which are in host memory.
-  static Legality legal(const Args& a) { return places_legal("ids", a.ids, a.table.shape[0]); }
+  static Legality legal(const Args& a) { return indices_legal("ids", a.ids, a.table.shape[0]); }
 
   // A copy rounds nothing.
   static double bound(const Args&, const Golden&, const Numerics&, Errors, int /*output*/, std::int64_t) { return 0; }

@@ -60,9 +60,9 @@ struct ffn_gelu {
   static void bind(Args& a, Visitor&& v) {
     v.input("x", a.x, {Axis::tokens, Axis::hidden});
     v.weight("w1", a.w1, {Axis::ffn, Axis::hidden});
-    v.weight("b1", a.b1, {Axis::ffn}, {.when = "bias"});
+    v.weight("b1", a.b1, {Axis::ffn}, {.present_if = "bias"});
     v.weight("w2", a.w2, {Axis::hidden, Axis::ffn});
-    v.weight("b2", a.b2, {Axis::hidden}, {.when = "bias"});
+    v.weight("b2", a.b2, {Axis::hidden}, {.present_if = "bias"});
     v.output("y", a.y, {Axis::tokens, Axis::hidden});
     v.choice("bias", a.has_bias, {"no", "yes"});
     v.choice("form", a.form, {"tanh", "erf"});
@@ -107,7 +107,7 @@ struct ffn_gelu {
     const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
     const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
     const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
-    const int stored = numerics.stores_intermediate + (numerics.stores_steps && a.b1.data);  // roundings of one z to the dtype
+    const int stored = numerics.stores_intermediate + (numerics.stores_every_step && a.b1.data);  // roundings of one z to the dtype
     if (worst + u + stored * u_o > kNear) return std::numeric_limits<double>::infinity();
 
     double t = worst * g.product_abs[i];
@@ -127,7 +127,7 @@ struct ffn_gelu {
     t *= 1 + kNear;
 
     t += product_error(numerics, errors, ffn, a.b2.data ? y - a.b2.at(i % hidden) : y, g.sum_abs[i], g.sum_sq[i]);
-    if (numerics.stores_steps && a.b2.data) t += rounding_error(storage, y - a.b2.at(i % hidden), t);
+    if (numerics.stores_every_step && a.b2.data) t += rounding_error(storage, y - a.b2.at(i % hidden), t);
     if (a.b2.data) t += rounding_error(chip, y, t);
     return t + rounding_error(storage, y, t);
   }

@@ -33,7 +33,7 @@ struct gelu_linear {
   static void bind(Args& a, Visitor&& v) {
     v.input("x", a.x, {Axis::tokens, Axis::hidden});
     v.weight("weight", a.weight, {Axis::out, Axis::hidden});
-    v.weight("bias", a.bias, {Axis::out}, {.when = "bias"});
+    v.weight("bias", a.bias, {Axis::out}, {.present_if = "bias"});
     v.output("y", a.y, {Axis::tokens, Axis::out});
     v.choice("bias", a.has_bias, {"no", "yes"});
     v.choice("form", a.form, {"tanh", "erf"});
@@ -53,7 +53,7 @@ struct gelu_linear {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, z = g.z[i];
     double t = product_error(numerics, errors, a.x.shape[1], z - bias, g.sum_abs[i], g.sum_sq[i]);
-    if (numerics.stores_steps && a.bias.data) t += rounding_error(a.y.dtype, z - bias, t);
+    if (numerics.stores_every_step && a.bias.data) t += rounding_error(a.y.dtype, z - bias, t);
     if (a.bias.data) t += rounding_error(numerics.accumulate, z, t);
     if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, std::max(std::fabs(z), std::fabs(z - bias)), t);
     t = activation_error(numerics, a.form, z, t);

@@ -62,7 +62,7 @@ struct gemm_swiglu {
     }
     const double s = activation(Activation::silu, g.gate[i]);
     double ds = activation_error(numerics, Activation::silu, g.gate[i], gate);
-    if (numerics.stores_steps) ds += rounding_error(a.y.dtype, s, ds);
+    if (numerics.stores_every_step) ds += rounding_error(a.y.dtype, s, ds);
     double t = std::fabs(g.up[i]) * ds + std::fabs(s) * up + ds * up;
     t += rounding_error(numerics.accumulate, g.y[i], t);
     return t + rounding_error(a.y.dtype, g.y[i], t);

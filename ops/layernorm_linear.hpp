@@ -47,7 +47,7 @@ struct layernorm_linear {
     v.weight("gamma", a.gamma, {Axis::hidden});
     v.weight("beta", a.beta, {Axis::hidden});
     v.weight("weight", a.weight, {Axis::out, Axis::hidden});
-    v.weight("bias", a.bias, {Axis::out}, {.when = "bias"});
+    v.weight("bias", a.bias, {Axis::out}, {.present_if = "bias"});
     v.output("y", a.y, {Axis::tokens, Axis::out});
     v.choice("bias", a.has_bias, {"no", "yes"});
     v.attribute("epsilon", a.epsilon, 1e-5);
@@ -126,7 +126,7 @@ struct layernorm_linear {
     const double product = std::fabs(a.bias.data ? y - a.bias.at(o) : y);
     t += (1 + 2 * u_o) * product_error(numerics, errors, hidden, product + shifted, abs + shifted, sq + shifted_sq);
     t += (width + 2) * 2 * floor;  // underflow in the product is later multiplied by r over its power of two, at most 2
-    if (numerics.stores_steps && a.bias.data) t += rounding_error(storage, product, t);
+    if (numerics.stores_every_step && a.bias.data) t += rounding_error(storage, product, t);
     if (a.bias.data) t += rounding_error(chip, y, t);
     return (t + rounding_error(storage, y, t)) * kSecondOrder;
   }

@@ -29,7 +29,7 @@ struct linear {
   static void bind(Args& a, Visitor&& v) {
     v.input("x", a.x, {Axis::tokens, Axis::hidden});
     v.weight("weight", a.weight, {Axis::out, Axis::hidden});
-    v.weight("bias", a.bias, {Axis::out}, {.when = "bias"});
+    v.weight("bias", a.bias, {Axis::out}, {.present_if = "bias"});
     v.output("y", a.y, {Axis::tokens, Axis::out});
     v.choice("bias", a.has_bias, {"no", "yes"});
   }

@@ -55,10 +55,10 @@ struct rope {
   static void bind(Args& a, Visitor&& v) {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
-    v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .when = "positions"});
-    v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.over = "q", .over_when = "in_place"});
+    v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .present_if = "positions"});
+    v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.in_place_of = "q", .in_place_if = "in_place"});
     v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim},
-             {.over = "k", .over_when = "in_place"});
+             {.in_place_of = "k", .in_place_if = "in_place"});
     v.choice("positions", a.explicit_positions, {"consecutive", "explicit"});
     v.choice("layout_of_pairs", a.layout, {"half", "interleaved"});
     v.choice("in_place", a.in_place, {"no", "yes"});
@@ -96,7 +96,7 @@ struct rope {
   }
 
   // y = x c + x' s', c = cos t, s' = +-sin t, x' the other channel of the pair; u: unit roundoff of the accumulator.
-  //   angle     e = angle_error u |t| + turn_error u
+  //   angle     e = angle_error u |t| + reduced_angle_error u
   //   c, s      angle error: |cos(t + e) - cos t| <= min(|s| e + e^2/2, e, 2); the function: function_error u times the value,
   //             or function_error times half the least subnormal.
   //   products  u each, of the computed factors; the sum u; with FMA one of the products does not round.  A product that
@@ -109,7 +109,7 @@ struct rope {
     if (d >= a.rotary()) return 0;
     const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate);
     const double own = std::fabs(x.at(i)), other = std::fabs(x.at(i - d + a.partner(d)));
-    const double e = (numerics.angle_error * std::fabs(g.angle[at]) + numerics.turn_error) * u;
+    const double e = (numerics.angle_error * std::fabs(g.angle[at]) + numerics.reduced_angle_error) * u;
     const double c = std::fabs(g.cosine[at]), s = std::fabs(g.sine[at]), y = output == 0 ? g.q_out[i] : g.k_out[i];
     const auto error = [&](double value, double slope) {
       const double moved = std::min({slope * e + e * e / 2, e, 2.0});

@@ -63,8 +63,8 @@ struct transformer_layer {
     using enum Axis;
     const AxisList stream = {batch, seq_q, hidden}, queries = {batch, seq_q, heads, head_dim},
                    keys = {batch, seq_q, kv_heads, head_dim};
-    const TensorOptions biased{.when = "dialect", .words = 6}, gated{.when = "dialect", .words = 1},
-        turned{.when = "dialect", .words = 5};
+    const TensorOptions biased{.present_if = "dialect", .present_values = 6}, gated{.present_if = "dialect", .present_values = 1},
+        rotated{.present_if = "dialect", .present_values = 5};
     v.input("x", a.x, stream);
     v.weight("gamma1", a.gamma1, {hidden}), v.weight("beta1", a.beta1, {hidden}, biased);
     v.weight("wq", a.wq, {heads, head_dim, hidden}), v.weight("bq", a.bq, {heads, head_dim}, biased);
@@ -76,7 +76,7 @@ struct transformer_layer {
     v.weight("w_up", a.w_up, {ffn, hidden}), v.weight("b_up", a.b_up, {ffn}, biased);
     v.weight("w_down", a.w_down, {hidden, ffn}), v.weight("b_down", a.b_down, {hidden}, biased);
     v.output("y", a.y, stream);
-    v.output("q0", a.q0, queries, turned), v.output("k0", a.k0, keys, turned);
+    v.output("q0", a.q0, queries, rotated), v.output("k0", a.k0, keys, rotated);
     v.output("v", a.v, keys), v.output("q", a.q, queries), v.output("k", a.k, keys), v.output("o", a.o, queries);
     v.output("attn", a.attn, stream), v.output("h", a.h, stream), v.output("norm2", a.norm2, stream);
     v.output("act", a.act, {batch, seq_q, ffn}), v.output("mlp", a.mlp, stream);

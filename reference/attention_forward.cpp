@@ -177,12 +177,12 @@ class BlockAnswer {
       if (turns) {
         const auto key_size = m_.size.middleRows(first, count), key_far = m_.far.middleRows(first, count);
         products.noalias() = size * key_size.transpose();
-        largest(products, turned_);
+        largest(products, rope_products_);
         products.noalias() = size * key_far.transpose() + far * key_size.transpose();
-        largest(products, turned_far_);
+        largest(products, rope_products_angle_);
         products.colwise() = size.rowwise().sum();
         products.rowwise() += key_size.rowwise().sum().transpose();
-        largest(products, turned_sum_);
+        largest(products, rope_magnitudes_);
       }
       s *= scale;
       if (a_.softcap != 0) s = a_.softcap * (s / a_.softcap).array().tanh().matrix();
@@ -229,7 +229,7 @@ class BlockAnswer {
     g.lse[at] = spoiled(r) ? kNaN : score_max_[r] + std::log(sum_[r]);
     g.score_max[at] = score_max_[r];
     g.score_abs[at] = score_abs_[r], g.products_abs[at] = products_abs_[r], g.products_sq[at] = products_sq_[r];
-    g.turned[at] = turned_[r], g.turned_far[at] = turned_far_[r], g.turned_sum[at] = turned_sum_[r];
+    g.rope_products[at] = rope_products_[r], g.rope_products_angle[at] = rope_products_angle_[r], g.rope_magnitudes[at] = rope_magnitudes_[r];
     const double whole = empty(r) || spoiled(r) ? 1 : sum_[r];
     g.p_sq[at] = sum_sq_[r] / (whole * whole);
     o_.row(r) /= whole, pv_abs_.row(r) /= whole, p_v_sq_.row(r) /= whole, pv_sq_.row(r) /= whole * whole;
@@ -262,7 +262,7 @@ class BlockAnswer {
   Matrix p_;                        // scores, then exp(s - max): [rows, keys]
   // By row: over its finite scores, the largest of each.
   Eigen::ArrayXd products_abs_ = Eigen::ArrayXd::Zero(rows_), products_sq_ = products_abs_, score_abs_ = products_abs_,
-                 turned_ = products_abs_, turned_far_ = products_abs_, turned_sum_ = products_abs_;
+                 rope_products_ = products_abs_, rope_products_angle_ = products_abs_, rope_magnitudes_ = products_abs_;
   Eigen::ArrayXd score_max_ = Eigen::ArrayXd::Constant(rows_, -kInf);
   Eigen::ArrayXd sum_ = Eigen::ArrayXd::Zero(rows_), sum_sq_ = sum_;
   Matrix o_ = Matrix::Zero(rows_, dim_), pv_abs_ = o_, pv_sq_ = o_, p_v_sq_ = o_;  // [rows, head_dim]

@@ -123,8 +123,8 @@ void copy_async(void* shared, const void* global, int valid, Where where) {
   else read_part(global, Bytes, static_cast<unsigned>(valid), where);
   access<Bytes, Access::write>(shared, where);
   // Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
-  const Order order = machine.options.order;
-  const bool at_once = order == Order::reverse || (order == Order::shuffle && machine.random.next() >> 63 != 0);
+  const ThreadOrder order = machine.options.order;
+  const bool at_once = order == ThreadOrder::reverse || (order == ThreadOrder::shuffle && machine.random.next() >> 63 != 0);
   if (!machine.copies.in_flight()) watch_accesses();
   machine.copies.start(machine.current->id, to - reinterpret_cast<std::uintptr_t>(machine.shared),
                        {.to = static_cast<unsigned char*>(shared),

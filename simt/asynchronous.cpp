@@ -65,8 +65,8 @@ std::size_t arena_offset(const void* p) {
 
 // Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
 bool as_late_as_may_be() {
-  const Order order = machine.options.order;
-  return order == Order::forward || (order == Order::shuffle && machine.random.next() >> 63 == 0);
+  const ThreadOrder order = machine.options.order;
+  return order == ThreadOrder::forward || (order == ThreadOrder::shuffle && machine.random.next() >> 63 == 0);
 }
 
 }  // namespace simt::detail

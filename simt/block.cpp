@@ -48,17 +48,17 @@ void wait_as(Meet kind, unsigned mask_or_id, const Where& where) {
 void ready_lanes(unsigned warp, unsigned lanes) {
   Thread* base = machine.thread + warp * kWarpLanes;
   switch (machine.options.order) {
-    case Order::forward:
+    case ThreadOrder::forward:
       for (unsigned left = lanes; left != 0;) {
         const unsigned lane = 31u - static_cast<unsigned>(std::countl_zero(left));
         machine.ready.push_front(base + lane);
         left &= ~(1u << lane);
       }
       return;
-    case Order::reverse:
+    case ThreadOrder::reverse:
       for (unsigned left = lanes; left != 0; left &= left - 1) machine.ready.push_front(base + std::countr_zero(left));
       return;
-    case Order::shuffle: {
+    case ThreadOrder::shuffle: {
       const auto bits = static_cast<unsigned>(machine.random.next() >> 32);
       for (unsigned i = 0; i < kWarpLanes; ++i) {
         const unsigned lane = ((i * (bits | 1u)) ^ bits >> 8) % kWarpLanes;
@@ -76,10 +76,10 @@ void ready_threads(Predicate takes_part) {
   unsigned n = 0;
   for (unsigned i = 0; i < machine.threads; ++i)
     if (takes_part(machine.thread[i])) ids[n++] = static_cast<std::uint16_t>(i);
-  const Order order = machine.options.order;
-  if (order == Order::shuffle)
+  const ThreadOrder order = machine.options.order;
+  if (order == ThreadOrder::shuffle)
     for (unsigned i = n; i > 1; --i) std::swap(ids[i - 1], ids[machine.random.below(i)]);
-  for (unsigned i = 0; i < n; ++i) machine.ready.push_back(machine.thread + ids[order == Order::reverse ? n - 1 - i : i]);
+  for (unsigned i = 0; i < n; ++i) machine.ready.push_back(machine.thread + ids[order == ThreadOrder::reverse ? n - 1 - i : i]);
 }
 
 bool hands_values(Meet kind) { return kind != Meet::warp; }

@@ -67,7 +67,7 @@ class SavedOptions {
   Options options_;
 };
 
-void run_canary(Order order) {
+void run_canary(ThreadOrder order) {
   configure({.order = order, .seed = 7, .count_sectors = true, .time_limit_s = 0, .watch = true});
   detail::machine.sectors.reset();
   constexpr std::uint64_t kWarps = kFloats / 32;
@@ -106,7 +106,7 @@ void run_canary(Order order) {
   demand("the atomic sum", static_cast<std::uint64_t>(*total.get()), kFloats * 4);
 }
 
-void run_race(Order order) {
+void run_race(ThreadOrder order) {
   configure({.order = order, .seed = 7, .watch = true});
   const Owner y(sizeof(float), "canary y");
   std::string found = "nothing";
@@ -122,7 +122,7 @@ void run_race(Order order) {
 
 void canary() {
   const SavedOptions saved;
-  for (Order order : {Order::forward, Order::reverse, Order::shuffle}) run_canary(order), run_race(order);
+  for (ThreadOrder order : {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle}) run_canary(order), run_race(order);
   detail::machine.sectors.reset();
 }
 

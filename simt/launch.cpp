@@ -17,15 +17,15 @@ namespace {
 // A permutation of 0..n-1 without a table: a bijection of the next power of two, walked until it falls below n.
 class BlockOrder {
  public:
-  BlockOrder(std::uint64_t n, Order order, Random& random) : n_(n), order_(order) {
-    if (order != Order::shuffle) return;
+  BlockOrder(std::uint64_t n, ThreadOrder order, Random& random) : n_(n), order_(order) {
+    if (order != ThreadOrder::shuffle) return;
     mask_ = std::bit_ceil(n) - 1;
     shift_ = (static_cast<int>(std::bit_width(mask_)) + 1) / 2;
     multiply_ = random.next() | 1, add_ = random.next();
   }
   std::uint64_t operator()(std::uint64_t i) const {
-    if (order_ == Order::forward) return i;
-    if (order_ == Order::reverse) return n_ - 1 - i;
+    if (order_ == ThreadOrder::forward) return i;
+    if (order_ == ThreadOrder::reverse) return n_ - 1 - i;
     do {
       i = (i * multiply_ + add_) & mask_;
       i ^= i >> shift_;
@@ -37,7 +37,7 @@ class BlockOrder {
 
  private:
   std::uint64_t n_, mask_ = 0, multiply_ = 1, add_ = 0;
-  Order order_;
+  ThreadOrder order_;
   int shift_ = 1;
 };
 

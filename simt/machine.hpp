@@ -13,15 +13,15 @@
 namespace simt {
 
 // The order in which blocks, and the threads of a block, take their turns.
-enum class Order { forward, reverse, shuffle };
+enum class ThreadOrder { forward, reverse, shuffle };
 
 // How tensor cores add up: exactly as a generation does, or as a sum in double that is rounded once, which is faster only
 // where there is no AVX2.
 enum class Mma { hopper, ampere, fast };
 
 struct Options {
-  Order order = Order::forward;
-  std::uint64_t seed = 0;      // of Order::shuffle; every launch starts from it
+  ThreadOrder order = ThreadOrder::forward;
+  std::uint64_t seed = 0;      // of ThreadOrder::shuffle; every launch starts from it
   bool count_sectors = false;  // bytes are always counted; sectors and requests cost more
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;

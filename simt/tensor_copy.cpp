@@ -160,7 +160,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   machine.guards.set(b.offset, b.bytes, Guards::written);
   std::memset(shared, 0xff, b.bytes);  // NaN, for who reads too early and is not seen
   b.barrier = machine.barriers.index(counts);
-  const bool shuffled = machine.options.order == Order::shuffle;
+  const bool shuffled = machine.options.order == ThreadOrder::shuffle;
   if (!as_late_as_may_be()) return land(b);
   b.at_wait = shuffled && machine.random.below(2) != 0;
   copies_.push_back(b);
@@ -181,7 +181,7 @@ void Boxes::land(Box b) {
 
 bool Boxes::land_one() {
   if (copies_.empty()) return false;
-  const std::size_t i = machine.options.order == Order::shuffle ? machine.random.below(static_cast<unsigned>(copies_.size())) : 0;
+  const std::size_t i = machine.options.order == ThreadOrder::shuffle ? machine.random.below(static_cast<unsigned>(copies_.size())) : 0;
   const Box b = copies_[i];
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   land(b);

@@ -31,7 +31,7 @@ std::size_t workspace_bytes(const attention_backward::Args& a) { return vendor::
 // of keys add to dQ, in any order.
 KERNEL(attention_backward){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .deterministic = false,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},

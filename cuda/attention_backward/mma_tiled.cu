@@ -11,7 +11,7 @@ inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kBlockRows = kWarps 
 
 KERNEL(attention_backward){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kBlockRows), tile(Axis::seq_k, kBlockRows)},
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = 1},

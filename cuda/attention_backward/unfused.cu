@@ -24,7 +24,7 @@ Legality supports(const attention_backward::Args& a) { return a.q.dtype == f32 ?
 
 KERNEL(attention_backward){
     .dtypes = {bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kTile)},
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = 1},

@@ -24,7 +24,7 @@ std::size_t workspace_bytes(const attention_forward::Args& a) { return vendor::c
 // kernels: 128 queries against 128 keys, the four lanes of a row added at the end.
 KERNEL(attention_forward){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},
     .numerics = {.accumulate = f32,

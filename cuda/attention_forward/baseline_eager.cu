@@ -45,7 +45,7 @@ std::size_t workspace_bytes(const attention_forward::Args& a) {
 // Note: a hidden NaN of V is multiplied by 0, which gives NaN.
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},
     // The chain is that of the softmax, as in `unfused`; mma_terms also covers the single FMA chains of f32.

@@ -4,7 +4,7 @@
 // feeds two mma.  cp.async loads V during Q K^T and the next K during softmax and P V.  Tiles that no query sees are skipped;
 // only partly visible tiles are masked.  With rope, Q and K are rotated in shared memory.
 #include "cuda/attention_forward/flash.cuh"
-#include "cuda/attention_forward/turned_tile.cuh"
+#include "cuda/attention_forward/rotated_tile.cuh"
 
 namespace assay::ROOM(attention_forward, mma_tiled) {
 
@@ -14,7 +14,7 @@ std::size_t workspace_bytes(const attention_forward::Args& a) { return a.rope.ro
 
 KERNEL(attention_forward){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, kKeys)},
     // A lane sums 16 of a tile's weights; the four lanes of a row are added at the end.
     .numerics = {.accumulate = f32,
@@ -23,8 +23,8 @@ KERNEL(attention_forward){
                  .narrow_probabilities = true,
                  .flushes_subnormals = true,
                  .angle_error = kAngleError,
-                 .turn_error = kTurnError,
-                 .rounds_turned = true,
+                 .reduced_angle_error = kReducedAngleError,
+                 .rounds_rotated = true,
                  .rescales = {.lanes = kKeys}},
     .supports = fits_fragments,
     .workspace_bytes = workspace_bytes,
@@ -40,8 +40,8 @@ struct Sizes {
   static constexpr std::size_t kSharedBytes = kSpecial + sizeof(int);
 };
 
-// kTurned: with rope (kGeneral as well).  kGeneral: with a window, softcap or packed sequences.
-template <class T, int kDim, bool kGeneral, bool kTurned>
+// kRotated: with rope (kGeneral as well).  kGeneral: with a window, softcap or packed sequences.
+template <class T, int kDim, bool kGeneral, bool kRotated>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores, Turns turns) {
   using S = Sizes<kDim>;
@@ -73,11 +73,11 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   loader.template load<S::kQueries>(shared_memory<T>(), p.q.of(work.batch, work.head), p.q.seq, first_query, p.queries);
   load_keys(begin);
   if (linear_thread() == 0) st(shared_memory<int>(S::kSpecial), 0);
-  const Turner<T, kDim, kThreads> turner{turns, p.rope.rotary / 2, p.rope.interleaved};
-  if constexpr (kTurned) {
+  const TileRotator<T, kDim, kThreads> rotator{turns, p.rope.rotary / 2, p.rope.interleaved};
+  if constexpr (kRotated) {
     cp_async_wait<0>();
     sync_warp();
-    turner.template turn<S::kQueries>(shared_memory<T>(), first_query, p.queries, p.place(0));
+    rotator.template rotate<S::kQueries>(shared_memory<T>(), first_query, p.queries, p.place(0));
   }
 
   Flash<T, Mma16, kDim, S::kTilesM, kKeys, kGeneral> flash;
@@ -87,9 +87,9 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     const bool masked = tile >= whole || tile < whole_from;
     // K has arrived, and all warps are done with the last V.
     cp_async_wait<0>();
-    if constexpr (kTurned) {
+    if constexpr (kRotated) {
       sync_warp();
-      turner.template turn<kKeys>(shared_memory<T>(S::kK), tile * kKeys, p.keys, 0);
+      rotator.template rotate<kKeys>(shared_memory<T>(S::kK), tile * kKeys, p.keys, 0);
     }
     sync_block();
     loader.template load<kKeys>(shared_memory<T>(S::kV), values, p.v.seq, tile * kKeys, p.keys);

@@ -14,12 +14,12 @@ KERNEL(attention_forward){
     .numerics = {.accumulate = f32,
                  .chain = {.lanes = 1},
                  .angle_error = kAngleError,
-                 .turn_error = kTurnError,
+                 .reduced_angle_error = kReducedAngleError,
                  .rescales = {.lanes = 1}},
     .supports = extents_fit,
 };
 
-template <class T, bool kTurned>
+template <class T, bool kRotated>
 __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
   k += first_key * p.k.seq, v += first_key * p.v.seq;
   for (int key = first_key; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
     float s = 0;
-    if constexpr (kTurned) s = turned_dot(p.rope, p.dim, q, k, p.place(query), key);
+    if constexpr (kRotated) s = rotated_dot(p.rope, p.dim, q, k, p.place(query), key);
     else
       for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
     s *= p.scale;

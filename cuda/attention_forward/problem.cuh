@@ -2,7 +2,7 @@
 // Kernel arguments of attention: the tensors, and which keys a query sees.
 #pragma once
 
-#include "cuda/core/turn.cuh"
+#include "cuda/core/rotation.cuh"
 #include "ops/attention_forward.hpp"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
@@ -20,7 +20,7 @@ struct Rope {
   int rotary, offset;
   bool interleaved;
   double step;  // the frequency of pair i is 2^(-i step)
-  __device__ Turn turn(int i, int position) const { return turn_by(angle_of(step, i, offset + position)); }
+  __device__ Rotation rotation(int i, int position) const { return rotation_by(angle_of(step, i, offset + position)); }
 };
 
 template <class T>
@@ -104,7 +104,7 @@ inline Legality extents_fit(const attention_forward::Args& a) {
   return Legality::yes();
 }
 
-inline Legality not_turned(const attention_forward::Args& a) {
+inline Legality without_rope(const attention_forward::Args& a) {
   return a.rope.rotary(a.q.shape[3]) ? Legality::no("rope is not supported") : Legality::yes();
 }
 inline Legality not_packed(const attention_forward::Args& a) {
@@ -114,8 +114,8 @@ inline Legality not_packed(const attention_forward::Args& a) {
 inline Legality only_masks(const attention_forward::Args& a) {
   if (a.window != 0) return Legality::no("a window is not supported");
   if (a.softcap != 0) return Legality::no("a softcap is not supported");
-  const Legality turned = not_turned(a);
-  return turned ? not_packed(a) : turned;
+  const Legality rotated = without_rope(a);
+  return rotated ? not_packed(a) : rotated;
 }
 
 template <class T>
@@ -144,13 +144,13 @@ Problem<T> problem(const attention_forward::Args& a) {
 
 // q k of a query and a key at their positions, rotated by rope.
 template <class T, class R>
-__device__ float turned_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
+__device__ float rotated_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
   float s = 0;
   for (int i = 0; i < rope.rotary / 2; ++i) {
     const int one = rope.interleaved ? 2 * i : i, other = rope.interleaved ? 2 * i + 1 : i + rope.rotary / 2;
-    const Turn of_q = rope.turn(i, query_at), of_k = rope.turn(i, key_at);
-    const Pair a = turned(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
-    const Pair b = turned(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
+    const Rotation of_q = rope.rotation(i, query_at), of_k = rope.rotation(i, key_at);
+    const Pair a = rotated(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
+    const Pair b = rotated(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
     s = fmaf(a.b, b.b, fmaf(a.a, b.a, s));
   }
   for (int c = rope.rotary; c < dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);

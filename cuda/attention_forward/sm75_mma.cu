@@ -10,7 +10,7 @@ inline constexpr int kWarps = 4, kThreads = kWarps * kWarp, kQueries = kWarps * 
 
 KERNEL(attention_forward){
     .dtypes = {f16},
-    .least_arch = 75,
+    .min_arch = 75,
     .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, 64)},
     // A lane sums 16 (8) of a tile's weights, and the four lanes of a row are added at the end.
     .numerics = {.accumulate = f32,

@@ -22,7 +22,7 @@ Legality supports(const attention_forward::Args& a) {
 
 KERNEL(attention_forward){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kKeys)},
     // A thread of the softmax adds packs of up to 8 weights; the block reduction adds 10.
     .numerics = {.accumulate = f32,

@@ -29,7 +29,7 @@ std::size_t workspace_bytes(const attention_scores::Args& a) {
 // Note: the softmax sees hidden keys as -inf, so a NaN score makes hidden keys of its row NaN too.
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128)},
     .numerics = {.accumulate = f32,

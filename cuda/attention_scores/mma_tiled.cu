@@ -22,7 +22,7 @@ Legality supports(const attention_scores::Args& a) {
 
 KERNEL(attention_scores){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kSmallestTile), tile(Axis::seq_k, kKeys), tile(Axis::head_dim, 16)},
     // A lane adds its 16 keys of a tile pairwise, 4 additions; 1 to the previous tiles, after a rescale; 2 join the four lanes of
     // a row, after one more rescale.

@@ -10,7 +10,7 @@ namespace assay::ROOM(attention_scores, unfused) {
 
 KERNEL(attention_scores){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::seq_k, 128), tile(Axis::head_dim, 32)},
     .numerics = {.accumulate = f32,
                  .chain = row_softmax::kBlockChain,

@@ -36,9 +36,9 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) {
 // Some cuBLASLt algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(ffn_gelu){
     .dtypes = {f16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_steps = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_every_step = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

@@ -16,7 +16,7 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) {
 
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::ffn, kK), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8, .narrow_probabilities = true},
     .workspace_bytes = workspace_bytes,

@@ -23,7 +23,7 @@ Legality supports(const ffn_gelu::Args& a) {
 // adds 5.
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::hidden, kRows), tile(Axis::ffn, kRows)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 13}},
     .supports = supports,

@@ -14,7 +14,7 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) { return 2 * matrix_bytes(a
 
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::hidden, product::kK), tile(Axis::ffn, product::kK)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
     .workspace_bytes = workspace_bytes,

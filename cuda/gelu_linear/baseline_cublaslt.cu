@@ -20,7 +20,7 @@ std::size_t workspace_bytes(const gelu_linear::Args& a) { return vendor::cublasl
 // added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},
     .numerics = {.accumulate = f32,
                  .stores_intermediate = true,

@@ -32,9 +32,9 @@ std::size_t workspace_bytes(const gelu_linear::Args& a) {
 // Note: some cuBLASLt algorithms round the product before the bias is added (cuda/linear/baseline_cublaslt.cu).
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_steps = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_every_step = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

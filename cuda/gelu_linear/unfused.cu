@@ -13,7 +13,7 @@ std::size_t workspace_bytes(const gelu_linear::Args& a) {
 
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
     .workspace_bytes = workspace_bytes,

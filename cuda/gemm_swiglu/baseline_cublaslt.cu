@@ -8,7 +8,7 @@ namespace assay::ROOM(gemm_swiglu, baseline_cublaslt) {
 
 KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128)},
     .numerics = {.accumulate = f32, .stores_intermediate = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,

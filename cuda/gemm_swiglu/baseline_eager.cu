@@ -9,9 +9,9 @@ namespace assay::ROOM(gemm_swiglu, baseline_eager) {
 
 KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128)},
-    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_steps = true, .mma_terms = 8},
+    .numerics = {.accumulate = f32, .stores_intermediate = true, .stores_every_step = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,
     .supports = supports,
     .workspace_bytes = workspace_bytes,

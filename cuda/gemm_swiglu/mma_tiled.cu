@@ -14,7 +14,7 @@ inline constexpr int kFfn = kN / 2;  // features per tile
 
 KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::ffn, kFfn), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8},
 };

@@ -14,7 +14,7 @@ std::size_t workspace_bytes(const gemm_swiglu::Args& a) { return static_cast<std
 
 KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::ffn, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
     .workspace_bytes = workspace_bytes,

@@ -21,7 +21,7 @@ std::size_t workspace_bytes(const layernorm_linear::Args& a) {
 
 KERNEL(layernorm_linear){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .mma_terms = 8, .rounds_weights = true},
     .workspace_bytes = workspace_bytes,

@@ -14,7 +14,7 @@ std::size_t workspace_bytes(const linear::Args& a) { return vendor::cublaslt::wo
 // bias is added (measured on an H200 in bf16: such results exceed the bound without that rounding).
 KERNEL(linear){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},
     .numerics = {.accumulate = f32, .stores_intermediate = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,

@@ -10,7 +10,7 @@ using namespace mma_gemm;
 
 KERNEL(linear){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8},
 };

@@ -15,7 +15,7 @@ static_assert(kM == kN, "x and weight are loaded alike");
 
 KERNEL(linear){
     .dtypes = {f16},
-    .least_arch = 75,
+    .min_arch = 75,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::out, kN), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8},
 };

@@ -16,7 +16,7 @@ std::size_t workspace_bytes(const linear::Args& a) {
 
 KERNEL(linear){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128), tile(Axis::hidden, 32)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
     .workspace_bytes = workspace_bytes,

@@ -30,7 +30,7 @@ std::size_t workspace_bytes(const rmsnorm_gemm::Args& a) {
 
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 128)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
     .available = vendor::cublaslt::available,

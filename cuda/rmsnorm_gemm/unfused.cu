@@ -12,7 +12,7 @@ std::size_t workspace_bytes(const rmsnorm_gemm::Args& a) {
 
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
     .workspace_bytes = workspace_bytes,

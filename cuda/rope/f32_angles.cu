@@ -32,7 +32,7 @@ __global__ void rope_f32_angles(Problem<T> p, float step) {
     for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPairs) {
       const float angle = position * exp2f(-step * static_cast<float>(i));
       const Pair v =
-          turned({cosf(angle), sinf(angle)}, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+          rotated({cosf(angle), sinf(angle)}, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
       st(row.y + p.first(i), from_float<T>(v.a));
       st(row.y + p.second(i), from_float<T>(v.b));
     }

@@ -10,7 +10,7 @@ inline constexpr int kPairs = 32, kHeads = 4;
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::head_dim, kPairs), tile(Axis::heads, kHeads)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
+    .numerics = {.accumulate = f32, .angle_error = kAngleError, .reduced_angle_error = kReducedAngleError},
 };
 
 template <class T>
@@ -19,8 +19,8 @@ __global__ void rope_naive(Problem<T> p) {
   for (int head = static_cast<int>(threadIdx.y); head < p.heads(); head += kHeads) {
     const auto row = p.row(token, head);
     for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPairs) {
-      const Turn turn = turn_by(angle_of(p.step, i, p.position(token)));
-      const Pair v = turned(turn, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+      const Rotation rotation = rotation_by(angle_of(p.step, i, p.position(token)));
+      const Pair v = rotated(rotation, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
       st(row.y + p.first(i), from_float<T>(v.a));
       st(row.y + p.second(i), from_float<T>(v.b));
     }

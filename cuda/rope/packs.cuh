@@ -16,16 +16,16 @@ struct PairPacks {
     low = ld(reinterpret_cast<const Vec<T, N>*>(x + low_channel(p, at)));
     high = ld(reinterpret_cast<const Vec<T, N>*>(x + high_channel(p, at)));
   }
-  // turn(j): the rotation of pair N at + j.
-  template <class TurnOf>
-  __device__ void turn_and_store(const Problem<T>& p, T* y, int at, TurnOf&& turn) const {
+  // rotation(j): the rotation of pair N at + j.
+  template <class RotationOf>
+  __device__ void rotate_and_store(const Problem<T>& p, T* y, int at, RotationOf&& rotation) const {
     float a[N], b[N];
     if (p.interleaved) {
-      interleave(a, b, turn);
+      interleave(a, b, rotation);
     } else {
 #pragma unroll
       for (int j = 0; j < N; ++j) {
-        const Pair v = turned(turn(j), to_float(low[j]), to_float(high[j]));
+        const Pair v = rotated(rotation(j), to_float(low[j]), to_float(high[j]));
         a[j] = v.a, b[j] = v.b;
       }
     }
@@ -35,16 +35,16 @@ struct PairPacks {
 
  private:
   // Interleaved: adjacent channels form a pair.  Half: element j of both packs forms a pair.
-  template <class TurnOf>
-  __device__ void interleave(float (&a)[N], float (&b)[N], TurnOf&& turn) const {
+  template <class RotationOf>
+  __device__ void interleave(float (&a)[N], float (&b)[N], RotationOf&& rotation) const {
     if constexpr (N == 1) {
-      const Pair v = turned(turn(0), to_float(low[0]), to_float(high[0]));
+      const Pair v = rotated(rotation(0), to_float(low[0]), to_float(high[0]));
       a[0] = v.a, b[0] = v.b;
     } else {
 #pragma unroll
       for (int j = 0; j < N; j += 2) {
-        const Pair v = turned(turn(j / 2), to_float(low[j]), to_float(low[j + 1]));
-        const Pair w = turned(turn(N / 2 + j / 2), to_float(high[j]), to_float(high[j + 1]));
+        const Pair v = rotated(rotation(j / 2), to_float(low[j]), to_float(low[j + 1]));
+        const Pair w = rotated(rotation(N / 2 + j / 2), to_float(high[j]), to_float(high[j + 1]));
         a[j] = v.a, a[j + 1] = v.b, b[j] = w.a, b[j + 1] = w.b;
       }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the kernels of this room: the tensors with their strides, the channels of a pair, rotations (turn.cuh).
+// Shared by the kernels of this room: the tensors with their strides, the channels of a pair, rotations (rotation.cuh).
 #pragma once
 
-#include "cuda/core/turn.cuh"
+#include "cuda/core/rotation.cuh"
 #include "ops/rope.hpp"
 
 namespace assay::ASSAY_FLAVOUR::rope_room {

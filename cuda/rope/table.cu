@@ -8,7 +8,7 @@ namespace assay::ROOM(rope, table) {
 inline constexpr int kThreads = 128, kBatch = 4;
 
 std::size_t workspace_bytes(const rope::Args& a) {
-  return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * (a.rotary() / 2)) * sizeof(Turn);
+  return static_cast<std::size_t>(a.q.shape[0] * a.q.shape[1] * (a.rotary() / 2)) * sizeof(Rotation);
 }
 
 // Cosine and sine are rounded once.
@@ -20,15 +20,15 @@ KERNEL(rope){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) rope_table_make(Problem<T> p, Turn* table) {
+__global__ void __launch_bounds__(kThreads) rope_table_make(Problem<T> p, Rotation* table) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, token = at / p.half;
   if (token >= p.tokens) return;
   const double angle = angle_of(p.step, static_cast<int>(at - token * p.half), p.position(token));
-  st(table + at, Turn{static_cast<float>(cos(angle)), static_cast<float>(sin(angle))});
+  st(table + at, Rotation{static_cast<float>(cos(angle)), static_cast<float>(sin(angle))});
 }
 
 template <class T, int N>
-__global__ void __launch_bounds__(kThreads) rope_table_apply(Problem<T> p, const Turn* table) {
+__global__ void __launch_bounds__(kThreads) rope_table_apply(Problem<T> p, const Rotation* table) {
   // Items of a row: packs of rotated pairs, then packs of copied channels.
   const int packs = p.half / N, rest = (p.dim - p.rotary) / N, items = packs + rest;
   const std::int64_t all = p.tokens * p.heads() * items;
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(kThreads) rope_table_apply(Problem<T> p, const
     if (at < packs) {
       PairPacks<T, N> v;
       v.load(p, row.x, at);
-      const Turn* const mine = table + token * p.half + at * N;
-      v.turn_and_store(p, row.y, at, [&](int j) { return ld(mine + j); });
+      const Rotation* const mine = table + token * p.half + at * N;
+      v.rotate_and_store(p, row.y, at, [&](int j) { return ld(mine + j); });
     } else {
       const int d = p.rotary + (at - packs) * N;
       st(reinterpret_cast<Vec<T, N>*>(row.y + d), ld(reinterpret_cast<const Vec<T, N>*>(row.x + d)));
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads) rope_table_apply(Problem<T> p, const
 
 void run(const rope::Args& a, const Launch& l) {
   if (a.q.size() == 0) return;
-  Turn* const table = static_cast<Turn*>(l.workspace);
+  Rotation* const table = static_cast<Rotation*>(l.workspace);
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem_of<T>(a);
     if (p.half)

@@ -11,13 +11,13 @@ inline constexpr int kThreads = 256, kBatch = 2;
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile_bytes(Axis::head_dim, 32)},
-    .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError},
+    .numerics = {.accumulate = f32, .angle_error = kAngleError, .reduced_angle_error = kReducedAngleError},
 };
 
 template <class T, int N>
 __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
   const std::int64_t token = blockIdx.x;
-  Turn* const turns = shared_memory<Turn>();
+  Rotation* const turns = shared_memory<Rotation>();
   const int thread = static_cast<int>(threadIdx.x), packs = p.half / N, all = p.heads() * packs;
 
   // Load the first batch.
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
 
   // Compute the angles of the token.
   const std::int64_t position = p.position(token);
-  for (int i = thread; i < p.half; i += kThreads) st(turns + i, turn_by(angle_of(p.step, i, position)));
+  for (int i = thread; i < p.half; i += kThreads) st(turns + i, rotation_by(angle_of(p.step, i, position)));
   sync_block();
 
   for (int base = thread; base < all; base += kBatch * kThreads) {
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
 #pragma unroll
     for (int b = 0; b < kBatch; ++b)
       if (const int item = base + b * kThreads; item < all) {
-        const Turn* const mine = turns + item % packs * N;
-        v[b].turn_and_store(p, p.row(token, item / packs).y, item % packs, [&](int j) { return ld(mine + j); });
+        const Rotation* const mine = turns + item % packs * N;
+        v[b].rotate_and_store(p, p.row(token, item / packs).y, item % packs, [&](int j) { return ld(mine + j); });
       }
   }
 
@@ -61,7 +61,7 @@ void run(const rope::Args& a, const Launch& l) {
     const Problem<T> p = problem_of<T>(a);
     with_pack_width<T>(a, [&]<int N>(std::integral_constant<int, N>) {
       launch(rope_vector16<T, N>,
-             {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = std::max<std::size_t>(p.half, 1) * sizeof(Turn)},
+             {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = std::max<std::size_t>(p.half, 1) * sizeof(Rotation)},
              l.stream, p);
     });
   });

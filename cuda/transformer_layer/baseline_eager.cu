@@ -35,7 +35,7 @@ class Eager final : public Layer {
       return a.dialect == transformer_layer::Dialect::llama ? KERNEL_OF(gemm_swiglu, baseline_eager).traits.numerics
                                                             : KERNEL_OF(gelu_linear, baseline_eager).traits.numerics;
     Numerics product = library(a).traits.numerics;
-    product.stores_steps = product.stores_intermediate;
+    product.stores_every_step = product.stores_intermediate;
     return numerics_with(product, a, output);
   }
 
@@ -50,7 +50,7 @@ class Eager final : public Layer {
 
 KERNEL(transformer_layer){
     .dtypes = {f16, bf16, f32},
-    .least_arch = 80,
+    .min_arch = 80,
     .finite_inputs = true,
     .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // for every product
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<Eager>},

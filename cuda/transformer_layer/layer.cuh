@@ -35,7 +35,7 @@ class Layer {
     linear_into(n, a.wv, a.bv, a.v, features(a.wv));
   }
   virtual void turn() {
-    if (a.turns()) steps(KERNEL_OF(rope, vector16), turned(a.q0, a.k0, a.q, a.k));
+    if (a.turns()) steps(KERNEL_OF(rope, vector16), rotated(a.q0, a.k0, a.q, a.k));
   }
   virtual void attend() { steps(KERNEL_OF(attention_forward, unfused), attention(a.q, a.k, a.v)); }
   virtual void add_residual() { add_into(a.x, a.attn, a.h); }
@@ -111,7 +111,7 @@ class Layer {
   void add_into(const Tensor& x, const Tensor& y, const Tensor& sum) {
     steps(KERNEL_OF(add, vector16), {.a = matrix(x, tokens), .b = matrix(y, tokens), .y = matrix(sum, tokens)});
   }
-  rope::Args turned(const Tensor& q0, const Tensor& k0, const Tensor& q, const Tensor& k) const {
+  rope::Args rotated(const Tensor& q0, const Tensor& k0, const Tensor& q, const Tensor& k) const {
     rope::Args r{.q = q0, .k = k0, .q_out = q, .k_out = k};
     r.rotary_dim = a.rotary(), r.base = a.base;
     return r;
@@ -147,7 +147,7 @@ Numerics numerics_of(const void* a, int output) {
 template <class L>
 constexpr KernelTraits<transformer_layer> traits_of() {
   return {.dtypes = {f16, bf16, f32},
-          .least_arch = 80,
+          .min_arch = 80,
           .tiles = {tile(Axis::seq_q, 128), tile(Axis::hidden, 128), tile(Axis::ffn, 128)},  // for every product
           .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .of_output = numerics_of<L>},
           .supports = supports<L>,

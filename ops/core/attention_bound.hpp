@@ -8,7 +8,7 @@
 //           scale, its product and the quotient (2) add at most 4u|s| to s = c tanh(x / c); tanh adds function_error u|s|;
 //           c and the last product 2u|s|.
 //   rope    a rotated channel of q or k (ops/rope.hpp) is off by at most m rho (1 + rho), with m = |a| + |b| of its pair plus the
-//           least normal of f32 (for underflow), rho = (angle_error |t| + turn_error + function_error + 3) u, where 3 counts the
+//           least normal of f32 (for underflow), rho = (angle_error |t| + reduced_angle_error + function_error + 3) u, where 3 counts the
 //           two products and their sum.  The score, with R = rho + rho' of q and k, is off by sum m m' (R + 2R^2).
 //           Rounded to the storage dtype then (u_s, floor_s), q and k together: 2u_s sum|q k| at worst, as a random walk
 //           0.58 sqrt(2) lambda u_s sqrt(sum (q k)^2); subnormals floor_s of q times k and of k times q,
@@ -62,9 +62,9 @@ struct AttentionMagnitudes {
   double products_abs = 0;  // the largest sum |q k|, not scaled
   double products_sq = 0;   // the largest sum (q k)^2, not scaled
   double p_sq = 0;          // sum p^2
-  double turned = 0;        // rope (m, t: head comment): the largest sum m m'; 0: no rope
-  double turned_far = 0;    // the largest sum m m' (|t| + |t'|)
-  double turned_sum = 0;    // the largest sum m + m'
+  double rope_products = 0;       // rope (m, t: head comment): the largest sum m m'; 0: no rope
+  double rope_products_angle = 0;    // the largest sum m m' (|t| + |t'|)
+  double rope_magnitudes = 0;    // the largest sum m + m'
   double most_angle = 0;    // an upper bound of |t| + |t'|
   // For one output channel, summed over the visible keys:
   double o = 0;
@@ -86,8 +86,8 @@ inline double attention_spread(double p_v_sq, double o, std::int64_t keys) {
 // Error that the rotation of q and k (rope) adds to a score, before scaling.
 inline double attention_turn_error(const Numerics& numerics, const AttentionMagnitudes& m) {
   const double u = unit_roundoff(numerics.accumulate), far = numerics.angle_error * u;
-  const double near = 2 * (numerics.turn_error + numerics.function_error + 3) * u, most = near + far * m.most_angle;
-  return (near * m.turned + far * m.turned_far) * (1 + 2 * most);
+  const double near = 2 * (numerics.reduced_angle_error + numerics.function_error + 3) * u, most = near + far * m.most_angle;
+  return (near * m.rope_products + far * m.rope_products_angle) * (1 + 2 * most);
 }
 
 // Error that rounding the rotated q and k to the storage dtype adds to a score, before scaling.
@@ -95,7 +95,7 @@ inline double attention_rounded_turns(Errors errors, const AttentionMagnitudes& 
   const double u = unit_roundoff(m.storage), low = rounding_floor(m.storage), worst = (2 + u) * u * m.products_abs;
   const double walk = 0.58 * std::sqrt(2.0) * kLambda * u * std::sqrt(m.products_sq);
   return (errors == Errors::independent ? std::min(worst, walk) : worst) +
-         low * (m.turned_sum + static_cast<double>(m.dim) * low);
+         low * (m.rope_magnitudes + static_cast<double>(m.dim) * low);
 }
 
 // epsilon, the bound of |ln(w'/w)| of a weight.
@@ -103,8 +103,8 @@ inline double attention_epsilon(const Numerics& numerics, Errors errors, const A
   const double u = unit_roundoff(numerics.accumulate), s = m.score_abs;
   const double product = m.softcap == 0 ? s / m.scale : m.products_abs;
   double score = m.scale * product_error(numerics, errors, m.dim, product, m.products_abs, m.products_sq);
-  if (m.turned != 0) score += m.scale * attention_turn_error(numerics, m);
-  if (m.turned != 0 && numerics.rounds_turned)
+  if (m.rope_products != 0) score += m.scale * attention_turn_error(numerics, m);
+  if (m.rope_products != 0 && numerics.rounds_rotated)
     score = (score + m.scale * attention_rounded_turns(errors, m)) * (1 + 3 * unit_roundoff(m.storage));
   if (m.softcap != 0) score += (6 + numerics.function_error) * u * s;
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);

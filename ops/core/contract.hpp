@@ -82,7 +82,7 @@ struct Numerics {
   DType accumulate = DType::f32;      // sums and everything between input and output
   Chain chain{};                      // of the sums
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
-  bool stores_steps = false;          // also rounds a product before its bias, and silu before it is multiplied
+  bool stores_every_step = false;          // also rounds a product before its bias, and silu before it is multiplied
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: no mma
   bool narrow_probabilities = false;  // rounds attention's p (ffn_gelu's h) to the storage dtype before the product with V (w2)
   bool scaled_gradients = false;      // attention_backward rounds scale dS, not dS, to the storage dtype
@@ -92,8 +92,8 @@ struct Numerics {
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
   bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
-  double turn_error = 0;              // rope: absolute error of the reduced angle, in units of 2^-24 radians
-  bool rounds_turned = false;         // attention's rotated q and k are rounded to the storage dtype
+  double reduced_angle_error = 0;              // rope: absolute error of the reduced angle, in units of 2^-24 radians
+  bool rounds_rotated = false;         // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: the numerics of the step that makes it
   bool operator==(const Numerics&) const = default;
@@ -111,7 +111,7 @@ inline double rounding_error(DType t, double v, double error) {
 enum class Errors { independent, coherent };
 
 // Checks that every element of an integer tensor, in host memory, is one of 0 ... extent - 1.
-inline Legality places_legal(std::string_view name, const Tensor& t, std::int64_t extent) {
+inline Legality indices_legal(std::string_view name, const Tensor& t, std::int64_t extent) {
   for (std::int64_t i = 0; i < t.size(); ++i)
     if (const auto place = static_cast<std::int64_t>(t.at(i)); place < 0 || place >= extent)
       return Legality::no(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(place) + ", not one of 0 ... " +
@@ -128,13 +128,13 @@ using AxisList = std::initializer_list<Axis>;
 // Properties of a tensor beside its shape.
 struct TensorOptions {
   std::optional<DType> dtype{};    // fixed dtype; empty: the case's
-  std::string_view when{};         // present only if this choice is not at its default; absent: no data, rank 0
-  std::uint32_t words = 0;         // if not 0: present only for these values of the choice (bit k: value k)
+  std::string_view present_if{};   // present only if this choice is not at its default; absent: no data, rank 0
+  std::uint32_t present_values = 0;// if not 0: present only for these values of the choice (bit k: value k)
   std::optional<Axis> index_of{};  // its integers index this axis, 0 ... extent - 1 (ids, targets)
-  std::string_view over{};         // in-place output: it shares the memory of this input, which the kernel may overwrite,
-  std::string_view over_when{};    // if this choice is not at its default
+  std::string_view in_place_of{};   // in-place output: it shares the memory of this input, which the kernel may overwrite,
+  std::string_view in_place_if{};   // if this choice is not at its default
   bool updated = false;            // an output that is also read: it starts with the fill's values
-  bool one_more = false;           // its last extent is one more than the axis's (starts of sequences, and the end of the last)
+  bool extent_plus_one = false;           // its last extent is one more than the axis's (starts of sequences, and the end of the last)
 };
 
 // The names of a choice's values, the default first.

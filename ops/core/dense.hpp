@@ -9,7 +9,7 @@
 namespace assay {
 
 // Sets the strides to those of a contiguous row-major tensor.
-inline void close_up(Tensor& t) {
+inline void make_contiguous(Tensor& t) {
   std::int64_t step = 1;
   for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
 }
@@ -17,7 +17,7 @@ inline void close_up(Tensor& t) {
 inline Tensor dense(void* data, DType dtype, std::initializer_list<std::int64_t> shape) {
   Tensor t{.data = data, .dtype = dtype};
   for (const std::int64_t extent : shape) t.shape[t.rank++] = extent;
-  close_up(t);
+  make_contiguous(t);
   return t;
 }
 

@@ -35,8 +35,8 @@ constexpr Tile tile_bytes(Axis a, std::int64_t bytes) { return {a, bytes, true};
 template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
-  int least_arch = 75;         // sm_ number
-  int only_arch = 0;           // of the one architecture whose instructions it uses; 0: any from least_arch on
+  int min_arch = 75;         // sm_ number
+  int only_arch = 0;           // of the one architecture whose instructions it uses; 0: any from min_arch on
   bool deterministic = true;   // the same bits at every run
   bool finite_inputs = false;  // takes no NaN and no infinity
   // The bits of an element depend on its index in the tensor, or on other extents (for example, how sums are split).

@@ -48,6 +48,6 @@ inline Legality starts_legal(std::string_view name, const Tensor& starts, std::i
 }
 
 // Whether the first two axes can be merged into one of constant stride.
-inline bool one_run(const Tensor& t) { return t.shape[0] <= 1 || t.stride[0] == t.shape[1] * t.stride[1]; }
+inline bool leading_axes_merge(const Tensor& t) { return t.shape[0] <= 1 || t.stride[0] == t.shape[1] * t.stride[1]; }
 
 }  // namespace assay

@@ -32,7 +32,7 @@ struct Shape {
 std::vector<std::size_t> always_there(const Op& op) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
-    if (op.tensors[i].options.when.empty()) all.push_back(i);
+    if (op.tensors[i].options.present_if.empty()) all.push_back(i);
   return all;
 }
 

@@ -30,7 +30,7 @@ struct Solved {
     const auto size = static_cast<std::size_t>(s.batch * s.queries * s.heads);
     o.assign(size * static_cast<std::size_t>(s.dim), -7), lse.assign(size, -7);
     for (std::vector<double>* m : {&pv_abs, &pv_sq, &spread}) m->assign(o.size(), -7);
-    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &turned, &turned_far, &turned_sum})
+    for (std::vector<double>* m : {&score_max, &score_abs, &products_abs, &products_sq, &p_sq, &rope_products, &rope_products_angle, &rope_magnitudes})
       m->assign(size, -7);
     v_abs.assign(v.size(), -7);
     a = {.q = tensor(q, {s.batch, s.queries, s.heads, s.dim}),
@@ -43,9 +43,9 @@ struct Solved {
          .window = window,
          .softcap = softcap};
     g = {{o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq},
-         turned,
-         turned_far,
-         turned_sum};
+         rope_products,
+         rope_products_angle,
+         rope_magnitudes};
     reference::golden(a, g, {.total = static_cast<std::int64_t>(size), .sample = std::move(sample)});
   }
   Solved(const Solved&) = delete;
@@ -57,7 +57,7 @@ struct Solved {
     return t;
   }
   std::vector<double> q, k, v, o, lse, pv_abs, pv_sq, spread, v_abs, score_max, score_abs, products_abs, products_sq, p_sq,
-      turned, turned_far, turned_sum;
+      rope_products, rope_products_angle, rope_magnitudes;
   Op::Args a;
   Op::Golden g;
 };
@@ -145,8 +145,8 @@ TEST_CASE("attention_forward: rope rotates q and k by their positions", "[golden
   CHECK(near(s.lse[0], std::log(first + 1)));
   CHECK(near(s.o[0], (first + 3) / (first + 1)));
   // Second key: m = 1 and m' = 2 in either channel, both rotated by 1.
-  CHECK((near(s.turned[0], 2 * 2) && near(s.turned_far[0], 2 * 2 * 2) && near(s.turned_sum[0], 2 * 3)));
-  const Numerics plain{.angle_error = 1, .turn_error = 1}, rounded{.angle_error = 1, .turn_error = 1, .rounds_turned = true};
+  CHECK((near(s.rope_products[0], 2 * 2) && near(s.rope_products_angle[0], 2 * 2 * 2) && near(s.rope_magnitudes[0], 2 * 3)));
+  const Numerics plain{.angle_error = 1, .reduced_angle_error = 1}, rounded{.angle_error = 1, .reduced_angle_error = 1, .rounds_rotated = true};
   s.a.q.dtype = f16;  // the storage dtype, to which q and k are rounded
   const double more = Op::bound(s.a, s.g, rounded, Errors::coherent, 1, 0) - Op::bound(s.a, s.g, plain, Errors::coherent, 1, 0);
   CHECK((more > 2 * 0x1p-11 * s.products_abs[0] && more < 2.1 * 0x1p-11 * s.products_abs[0]));

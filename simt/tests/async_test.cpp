@@ -11,7 +11,7 @@ namespace {
 using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
-using simt::Order;
+using simt::ThreadOrder;
 
 template <class Kernel, class... Args>
 void run_shared(Kernel kernel, unsigned threads, std::size_t shared_bytes, Args... args) {
@@ -22,11 +22,11 @@ void run_shared(Kernel kernel, unsigned threads, std::size_t shared_bytes, Args.
 template <class Kernel, class... Args>
 Finding found(Kernel kernel, unsigned threads, Args... args) {
   Finding first;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s});
     const Finding f = finding_of([&] { run_shared(kernel, threads, 1024, args...); });
-    if (order != Order::forward) CHECK(f.kind == first.kind);
-    if (order == Order::forward) first = f;
+    if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
+    if (order == ThreadOrder::forward) first = f;
   }
   return first;
 }
@@ -56,7 +56,7 @@ void pipeline(const unsigned char* x, unsigned char* y, int rows) {
 template <int Bytes, int Depth>
 void check_pipeline() {
   constexpr int kRows = 37, kThreads = 64;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 8});
     const Buffer<unsigned char> x(kRows * kThreads * Bytes), y(kRows * kThreads * Bytes);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned char>(i * 31 + i / 256);
@@ -89,7 +89,7 @@ TEST_CASE("bytes beyond the valid ones become zero and are not read", "[simt]") 
     for (int i = 0; i < 28; ++i) st(y + i, ld(s + i));
   };
   for (int valid = 0; valid <= 16; ++valid)
-    for (const Order order : kOrders) {
+    for (const ThreadOrder order : kOrders) {
       const Configured configured({.order = order, .seed = 1});
       const Buffer<unsigned char> x(static_cast<std::size_t>(valid), "x"), y(28);
       for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<unsigned char>(i + 1);
@@ -197,7 +197,7 @@ TEST_CASE("a copy is made at the wait in forward order, at once in reverse, and 
     st(y + 64, before);
     for (int i = 0; i < 64; ++i) st(y + i, ld(s + i));
   };
-  const auto late = [&](Order order, std::uint64_t seed, float& before) {
+  const auto late = [&](ThreadOrder order, std::uint64_t seed, float& before) {
     const Configured configured({.order = order, .seed = seed});
     const Buffer<float> x(64), y(65);
     for (std::size_t i = 0; i < 64; ++i) x[i] = 1;
@@ -206,12 +206,12 @@ TEST_CASE("a copy is made at the wait in forward order, at once in reverse, and 
     return std::count(y.get(), y.get() + 64, 2.0f);
   };
   float before = 0;
-  CHECK(late(Order::forward, 0, before) == 64);
+  CHECK(late(ThreadOrder::forward, 0, before) == 64);
   CHECK(std::isnan(before));
-  CHECK(late(Order::reverse, 0, before) == 0);
+  CHECK(late(ThreadOrder::reverse, 0, before) == 0);
   CHECK(before == 1);
-  const auto some = late(Order::shuffle, 1, before), same = late(Order::shuffle, 1, before),
-             other = late(Order::shuffle, 2, before);
+  const auto some = late(ThreadOrder::shuffle, 1, before), same = late(ThreadOrder::shuffle, 1, before),
+             other = late(ThreadOrder::shuffle, 2, before);
   CHECK(some > 10);
   CHECK(some < 54);
   CHECK(same == some);
@@ -227,7 +227,7 @@ TEST_CASE("a block may end with copies in flight, and the next one starts afresh
     cp_async<4>(s + threadIdx.x, p + threadIdx.x);
     if (threadIdx.x % 2) cp_async_commit();
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order});
     CHECK(finding_of([&] {
             launch(kernel, {.grid = dim3(5), .block = dim3(64), .shared_bytes = 256}, nullptr, static_cast<const float*>(x.get()),
@@ -269,7 +269,7 @@ TEST_CASE("a copy of a warp is one request, of the sectors that are read", "[sim
     sync_block();
     st(shared_memory<float>() + threadIdx.x, 1.0f);
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 5, .count_sectors = true});
     const Buffer<float> x(256);
     run_shared(kernel, 64, 1024, x.get(), 16);

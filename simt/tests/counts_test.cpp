@@ -37,7 +37,7 @@ void copy(const T* x, T* y) {
 }  // namespace
 
 TEST_CASE("strided and coalesced reads count alike in every order", "[simt]") {
-  for (const simt::Order order : kOrders)
+  for (const simt::ThreadOrder order : kOrders)
     for (const int stride : {0, 1, 2, 8, 32}) {
       const Configured configured({.order = order, .seed = 3, .count_sectors = true});
       const Buffer<float> x(kAll * 32), y(kAll);
@@ -81,7 +81,7 @@ TEST_CASE("sectors by element size", "[simt]") {
 }
 
 TEST_CASE("two loads on one line are two requests", "[simt]") {
-  for (const simt::Order order : kOrders) {
+  for (const simt::ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .count_sectors = true});
     const Buffer<float> x(32), y(32), z(32);
     run_block(twice_one_line, 32, x.get(), y.get(), z.get());
@@ -92,7 +92,7 @@ TEST_CASE("two loads on one line are two requests", "[simt]") {
 }
 
 TEST_CASE("a loop's executions are separate requests, however the lanes take turns", "[simt]") {
-  for (const simt::Order order : kOrders) {
+  for (const simt::ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 5, .count_sectors = true});
     constexpr int n = 9000;  // more accesses a thread than one turn allows
     const Buffer<float> x(64 * n), y(64);
@@ -139,7 +139,7 @@ TEST_CASE("large allocations start over too", "[simt]") {
 }
 
 TEST_CASE("atomics count as a read and a write", "[simt]") {
-  for (const simt::Order order : kOrders) {
+  for (const simt::ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .count_sectors = true});
     const Buffer<unsigned> sum(1);
     const auto kernel = +[](unsigned* p) { atomic_add(p, threadIdx.x); };
@@ -157,7 +157,7 @@ TEST_CASE("host pointers have no counts", "[simt]") {
 }
 
 TEST_CASE("the canary passes and leaves the options alone", "[simt]") {
-  const Configured configured({.order = simt::Order::reverse});
+  const Configured configured({.order = simt::ThreadOrder::reverse});
   CHECK_NOTHROW(simt::canary());
   const Buffer<unsigned> first(1);
   run_block(+[](unsigned* p) { if (ld(p) == 0) st(p, threadIdx.x + 1); }, 32, first.get());

@@ -9,14 +9,14 @@
 namespace {
 
 using namespace simt::testing;
-using simt::Order;
+using simt::ThreadOrder;
 using F = RingFault;
 
 // The kinds of finding in the three orders, the same one once: "shared_race", "in_flight, shared_race".
 template <F kFault, bool kTurns>
 std::string kinds(bool watch = true) {
   std::string all;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const RingRun run =
         run_ring<kFault, kTurns>({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch}, 200, 136, 456, 1);
     if (all.find(run.finding.kind) == std::string::npos) all += (all.empty() ? "" : ", ") + run.finding.kind;
@@ -30,7 +30,7 @@ std::string kinds(bool watch = true) {
 }  // namespace
 
 TEST_CASE("a product by a ring of stages, shared and in turns, in every order", "[simt][hopper]") {
-  for (const Order order : kOrders)
+  for (const ThreadOrder order : kOrders)
     for (const bool watch : {false, true})
       for (const unsigned blocks : {1u, 3u})
         for (const auto& [m, n, k] : {std::array{200, 136, 456}, {64, 64, 8}, {130, 72, 200}}) {

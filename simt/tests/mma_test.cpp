@@ -18,7 +18,7 @@ using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
 using simt::Mma;
-using simt::Order;
+using simt::ThreadOrder;
 
 // d[16, 8] = a[16, K] b[K, 8] + c[16, 8] by one warp, the fragments read from row-major matrices.
 template <class T, int K>
@@ -56,7 +56,7 @@ void small_integers() {
   for (std::size_t i = 0; i < p.b.size(); ++i) p.b[i] = from_float<T>(static_cast<float>(i * 5 % 13) - 6);
   for (std::size_t i = 0; i < p.c.size(); ++i) p.c[i] = static_cast<float>(i);
   for (const Mma how : {Mma::hopper, Mma::ampere, Mma::fast})
-    for (const Order order : kOrders) {
+    for (const ThreadOrder order : kOrders) {
       p.run({.order = order, .seed = 5, .mma = how});
       unsigned wrong = 0;
       for (std::size_t m = 0; m < 16; ++m)
@@ -145,12 +145,12 @@ void vectors_agree() {
 template <class Kernel>
 Finding found(Kernel kernel, unsigned threads) {
   Finding first;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s});
     const Finding f =
         finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = 1024}, nullptr); });
-    if (order != Order::forward) CHECK(f.kind == first.kind);
-    if (order == Order::forward) first = f;
+    if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
+    if (order == ThreadOrder::forward) first = f;
   }
   return first;
 }

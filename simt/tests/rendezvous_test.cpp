@@ -9,25 +9,25 @@ namespace {
 using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
-using simt::Order;
+using simt::ThreadOrder;
 
 // One value from every thread of a block of `threads`, in every order; all orders must agree.
 template <class T, class Kernel>
 std::vector<T> outcome(Kernel kernel, unsigned threads) {
   std::vector<T> result;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 11});
     const Buffer<T> y(threads);
     run_block(kernel, threads, y.get());
     std::vector<T> got(y.get(), y.get() + threads);
-    if (order != Order::forward) CHECK(got == result);
+    if (order != ThreadOrder::forward) CHECK(got == result);
     result = std::move(got);
   }
   return result;
 }
 
 template <class Kernel>
-Finding finding_in(Order order, Kernel kernel, unsigned threads) {
+Finding finding_in(ThreadOrder order, Kernel kernel, unsigned threads) {
   const Configured configured({.order = order, .seed = 2, .time_limit_s = kHang_s});
   const Buffer<int> y(threads);
   return finding_of([&] { run_block(kernel, threads, y.get()); });
@@ -36,8 +36,8 @@ Finding finding_in(Order order, Kernel kernel, unsigned threads) {
 // The finding's kind, the same in every order.
 template <class Kernel>
 std::string kind_of(Kernel kernel, unsigned threads) {
-  const std::string kind = finding_in(Order::forward, kernel, threads).kind;
-  for (const Order order : {Order::reverse, Order::shuffle}) CHECK(finding_in(order, kernel, threads).kind == kind);
+  const std::string kind = finding_in(ThreadOrder::forward, kernel, threads).kind;
+  for (const ThreadOrder order : {ThreadOrder::reverse, ThreadOrder::shuffle}) CHECK(finding_in(order, kernel, threads).kind == kind);
   return kind;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("bad masks", "[simt]") {
   CHECK(kind_of(+[](int*) { if (lane_id() != 3) shuffle_xor(1, 1); }, 32) == "bad_shuffle");             // a lane has ended
   CHECK(kind_of(+[](int*) { if (lane_id() != 3) ballot(true); }, 32) == "bad_shuffle");
   CHECK(kind_of(+[](int*) { sync_warp(0xff00u); }, 8) == "bad_shuffle");
-  const Finding f = finding_in(Order::forward, +[](int*) { if (lane_id() < 8) shuffle(1, 9, 0xffu); }, 32);
+  const Finding f = finding_in(ThreadOrder::forward, +[](int*) { if (lane_id() < 8) shuffle(1, 9, 0xffu); }, 32);
   CHECK(says(f, "reads from lane 9"));
   CHECK(f.line == __LINE__ - 2);
 }
@@ -132,7 +132,7 @@ TEST_CASE("lanes at different calls with one mask never meet", "[simt]") {
     st(y + threadIdx.x, v);
   };
   CHECK(kind_of(kernel, 32) == "deadlock");
-  const Finding f = finding_in(Order::shuffle, kernel, 32);
+  const Finding f = finding_in(ThreadOrder::shuffle, kernel, 32);
   CHECK(says(f, "16 threads at shuffle of lanes 0xffffffff"));
   CHECK(says(f, "rendezvous_test.cpp:"));
 }
@@ -147,7 +147,7 @@ TEST_CASE("sync_block that some never reach", "[simt]") {
     sync_block();
   };
   CHECK(kind_of(early_exit, 100) == "barrier_divergence");
-  const Finding f = finding_in(Order::reverse, early_exit, 100);
+  const Finding f = finding_in(ThreadOrder::reverse, early_exit, 100);
   CHECK(says(f, "90 threads at sync_block"));
   CHECK(says(f, "10 ended"));
 
@@ -156,7 +156,7 @@ TEST_CASE("sync_block that some never reach", "[simt]") {
     else sync_block();
   };
   CHECK(kind_of(two_calls, 100) == "barrier_divergence");
-  const Finding g = finding_in(Order::forward, two_calls, 100);
+  const Finding g = finding_in(ThreadOrder::forward, two_calls, 100);
   CHECK(says(g, "60 threads at sync_block"));
   CHECK(says(g, "40 threads at sync_block"));
 
@@ -177,7 +177,7 @@ TEST_CASE("named barriers: groups, producers and consumers, a partial warp", "[s
     sync_named(1 + group, 64);
     st(y + threadIdx.x, ld(s + (threadIdx.x ^ 63)));
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order});
     const Buffer<int> y(128);
     launch(groups, {.grid = dim3(1), .block = dim3(128), .shared_bytes = 512}, nullptr, y.get());
@@ -198,7 +198,7 @@ TEST_CASE("named barriers: groups, producers and consumers, a partial warp", "[s
 
 TEST_CASE("named barriers that cannot be met", "[simt]") {
   CHECK(kind_of(+[](int*) { sync_named(1, 96); }, 64) == "deadlock");
-  CHECK(says(finding_in(Order::forward, +[](int*) { sync_named(2, 96); }, 64), "64 threads at sync_named 2"));
+  CHECK(says(finding_in(ThreadOrder::forward, +[](int*) { sync_named(2, 96); }, 64), "64 threads at sync_named 2"));
   CHECK(kind_of(+[](int*) { sync_named(0, 64); }, 64) == "barrier_divergence");
   CHECK(kind_of(+[](int*) { sync_named(16, 64); }, 64) == "barrier_divergence");
   CHECK(kind_of(+[](int*) { sync_named(1, 40); }, 64) == "barrier_divergence");
@@ -212,7 +212,7 @@ TEST_CASE("waiting for each other at different barriers is a deadlock that lists
     if (warp_id() == 1) sync_named(1, 64);
   };
   CHECK(kind_of(kernel, 64) == "deadlock");
-  const Finding f = finding_in(Order::forward, kernel, 64);
+  const Finding f = finding_in(ThreadOrder::forward, kernel, 64);
   CHECK(says(f, "32 threads at sync_named 1"));
   CHECK(says(f, "32 threads at sync_block"));
 }

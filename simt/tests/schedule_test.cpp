@@ -10,7 +10,7 @@ namespace {
 using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
-using simt::Order;
+using simt::ThreadOrder;
 
 // Each thread, or block, appends its number.
 void log_threads(unsigned* log, unsigned* n) { st(log + atomic_add(n, 1u), static_cast<unsigned>(linear_thread())); }
@@ -29,13 +29,13 @@ std::vector<unsigned> counting(unsigned n) {
   return v;
 }
 
-std::vector<unsigned> thread_order(Order order, std::uint64_t seed, dim3 block) {
+std::vector<unsigned> thread_order(ThreadOrder order, std::uint64_t seed, dim3 block) {
   const Configured configured({.order = order, .seed = seed});
   const Buffer<unsigned> log(block.x * block.y * block.z), n(1);
   launch(log_threads, {.grid = dim3(1), .block = block}, nullptr, log.get(), n.get());
   return contents(log);
 }
-std::vector<unsigned> block_order(Order order, std::uint64_t seed, dim3 grid) {
+std::vector<unsigned> block_order(ThreadOrder order, std::uint64_t seed, dim3 grid) {
   const Configured configured({.order = order, .seed = seed});
   const Buffer<unsigned> log(grid.x * grid.y * grid.z), n(1);
   launch(log_blocks, {.grid = grid, .block = dim3(1)}, nullptr, log.get(), n.get());
@@ -47,23 +47,23 @@ std::vector<unsigned> block_order(Order order, std::uint64_t seed, dim3 grid) {
 TEST_CASE("threads take turns forward, in reverse and shuffled by the seed", "[simt]") {
   const std::vector<unsigned> forward = counting(120), reverse(forward.rbegin(), forward.rend());
   const dim3 block(5, 4, 6);
-  CHECK(thread_order(Order::forward, 0, block) == forward);
-  CHECK(thread_order(Order::reverse, 0, block) == reverse);
-  const std::vector<unsigned> a = thread_order(Order::shuffle, 1, block), b = thread_order(Order::shuffle, 2, block);
+  CHECK(thread_order(ThreadOrder::forward, 0, block) == forward);
+  CHECK(thread_order(ThreadOrder::reverse, 0, block) == reverse);
+  const std::vector<unsigned> a = thread_order(ThreadOrder::shuffle, 1, block), b = thread_order(ThreadOrder::shuffle, 2, block);
   CHECK(sorted(a) == forward);
   CHECK(a != forward);
   CHECK(a != b);
-  CHECK(a == thread_order(Order::shuffle, 1, block));
+  CHECK(a == thread_order(ThreadOrder::shuffle, 1, block));
 }
 
 TEST_CASE("blocks take turns forward, in reverse and shuffled, each exactly once", "[simt]") {
   for (const dim3 grid : {dim3(1), dim3(2), dim3(37), dim3(7, 5, 3), dim3(1000)}) {
     const std::vector<unsigned> forward = counting(grid.x * grid.y * grid.z);
-    CHECK(block_order(Order::forward, 0, grid) == forward);
-    CHECK(block_order(Order::reverse, 0, grid) == std::vector<unsigned>(forward.rbegin(), forward.rend()));
-    for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(sorted(block_order(Order::shuffle, seed, grid)) == forward);
+    CHECK(block_order(ThreadOrder::forward, 0, grid) == forward);
+    CHECK(block_order(ThreadOrder::reverse, 0, grid) == std::vector<unsigned>(forward.rbegin(), forward.rend()));
+    for (std::uint64_t seed = 0; seed < 5; ++seed) CHECK(sorted(block_order(ThreadOrder::shuffle, seed, grid)) == forward);
   }
-  CHECK(block_order(Order::shuffle, 1, dim3(100)) != block_order(Order::shuffle, 2, dim3(100)));
+  CHECK(block_order(ThreadOrder::shuffle, 1, dim3(100)) != block_order(ThreadOrder::shuffle, 2, dim3(100)));
 }
 
 TEST_CASE("the order holds anew after a barrier", "[simt]") {
@@ -73,7 +73,7 @@ TEST_CASE("the order holds anew after a barrier", "[simt]") {
     sync_warp();
     st(log + blockDim.x + atomic_add(n + 1, 1u), threadIdx.x);
   };
-  const Configured configured({.order = Order::reverse});
+  const Configured configured({.order = ThreadOrder::reverse});
   const Buffer<unsigned> log(128), n(2);
   run_block(kernel, 64, log.get(), n.get());
   const std::vector<unsigned> up = counting(64), want(up.rbegin(), up.rend()), got = contents(log);
@@ -88,7 +88,7 @@ TEST_CASE("a missing barrier shows in one order, a present one in none", "[simt]
     if (barrier) sync_block();
     st(y + threadIdx.x, ld(s + (threadIdx.x + 1) % blockDim.x));
   };
-  const auto right = [&](Order order, bool barrier) {
+  const auto right = [&](ThreadOrder order, bool barrier) {
     const Configured configured({.order = order, .seed = 9});
     const Buffer<unsigned> y(100);
     launch(exchange, {.grid = dim3(1), .block = dim3(100), .shared_bytes = 400}, nullptr, y.get(), barrier);
@@ -96,8 +96,8 @@ TEST_CASE("a missing barrier shows in one order, a present one in none", "[simt]
     for (unsigned i = 0; i < 100; ++i) n += y[i] == (i + 1) % 100;
     return n == 100;
   };
-  for (const Order order : kOrders) CHECK(right(order, true));
-  CHECK_FALSE(right(Order::forward, false));
+  for (const ThreadOrder order : kOrders) CHECK(right(order, true));
+  CHECK_FALSE(right(ThreadOrder::forward, false));
 }
 
 TEST_CASE("the built-in variables, in three dimensions", "[simt]") {
@@ -109,7 +109,7 @@ TEST_CASE("the built-in variables, in three dimensions", "[simt]") {
     const bool numbered = lane_id() == static_cast<int>(t % 32) && warp_id() == static_cast<int>(t / 32);
     st(y + b * 120 + t, same && numbered ? b * 120 + t : 0u);
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order});
     const Buffer<unsigned> y(24 * 120);
     launch(kernel, {.grid = dim3(2, 3, 4), .block = dim3(4, 5, 6)}, nullptr, y.get());
@@ -120,7 +120,7 @@ TEST_CASE("the built-in variables, in three dimensions", "[simt]") {
 TEST_CASE("65,537 blocks, beyond 16 bits", "[simt]") {
   const Buffer<unsigned> y(65537);
   const auto kernel = +[](unsigned* p) { if (threadIdx.x == 0) st(p + blockIdx.x, blockIdx.x); };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 4});
     for (unsigned i = 0; i < 65537; ++i) y[i] = ~0u;
     launch(kernel, {.grid = dim3(65537), .block = dim3(2)}, nullptr, y.get());
@@ -200,7 +200,7 @@ TEST_CASE("a thread may spin on what a later one writes", "[simt]") {
       atomic_add(flag, 1);
     }
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .time_limit_s = kHang_s});
     const Buffer<int> flag(2);
     run_block(kernel, 64, flag.get());

@@ -12,7 +12,7 @@
 namespace simt::testing {
 
 inline constexpr double kHang_s = 300;  // no launch of a test takes so long, but one that never ends
-inline constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::shuffle};
+inline constexpr ThreadOrder kOrders[] = {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle};
 
 template <class T>
 class Buffer {

@@ -40,7 +40,7 @@ void check(const std::string& allocation, bool write, std::uint64_t bytes, std::
 // Runs a launch in three orders, watched, and then checks.
 template <class Launch, class Check>
 void in_three_orders(Launch launching, Check checking) {
-  for (const simt::Order order : kOrders) {
+  for (const simt::ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 21, .count_sectors = true, .watch = true});
     simt::reset_counts();
     CAPTURE(static_cast<int>(order));

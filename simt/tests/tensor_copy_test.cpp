@@ -14,7 +14,7 @@ namespace {
 using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
-using simt::Order;
+using simt::ThreadOrder;
 
 constexpr int kBarrierAt = 16 * 1024, kBytes = kBarrierAt + 64;
 
@@ -22,14 +22,14 @@ constexpr int kBarrierAt = 16 * 1024, kBytes = kBarrierAt + 64;
 template <class... Params, class... Args>
 Finding found(void (*kernel)(Params...), unsigned threads, Args... args) {
   Finding first;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = true});
     const Finding f = finding_of([&] {
       launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr, args...);
     });
     INFO(f.message);
-    if (order != Order::forward) CHECK(f.kind == first.kind);
-    if (order == Order::forward) first = f;
+    if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
+    if (order == ThreadOrder::forward) first = f;
   }
   return first;
 }
@@ -89,7 +89,7 @@ void check_boxes(Swizzle swizzle) {
   for (int d = 0; d < Rank; ++d) of_box *= static_cast<std::size_t>(b[d]);
   const At places[] = {{0, 0, 0, 0, 0}, {-8, -2, -1, -1, -1}, {64, 3, 2, 2, 1}, {8, 0, 1, 1, 0}, {80, 0, 0, 0, 0}, {-200, 0, 0, 0, 0}};
   for (const At& at : places)
-    for (const Order order : kOrders) {
+    for (const ThreadOrder order : kOrders) {
       const Configured configured({.order = order, .seed = 2, .watch = true});
       const Buffer<half> x(elements, "x"), y(elements, "y");
       const Buffer<std::uint16_t> seen(of_box, "seen");
@@ -157,7 +157,7 @@ TEST_CASE("add_box adds", "[simt][hopper]") {
     store_commit();
     store_wait<0>();
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 2, .watch = true});
     const Buffer<float> y(32);
     for (std::size_t i = 0; i < 32; ++i) y[i] = 100;

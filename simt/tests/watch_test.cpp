@@ -16,7 +16,7 @@ constexpr unsigned kThreads = 64;
 
 // The finding of a launch in one order, watched.
 template <class... Params, class... Args>
-Finding watched(simt::Order order, void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
+Finding watched(simt::ThreadOrder order, void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
   const Configured configured({.order = order, .seed = 11, .watch = true});
   return finding_of([&] {
     launch(kernel, {.grid = dim3(blocks), .block = dim3(threads), .shared_bytes = 16 * 1024}, nullptr, args...);
@@ -27,7 +27,7 @@ Finding watched(simt::Order order, void (*kernel)(Params...), unsigned blocks, u
 template <class... Params, class... Args>
 std::string found(void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
   const std::string first = watched(kOrders[0], kernel, blocks, threads, args...).kind;
-  for (const simt::Order order : kOrders)
+  for (const simt::ThreadOrder order : kOrders)
     if (const Finding f = watched(order, kernel, blocks, threads, args...); f.kind != first) return "differs: " + f.kind;
   return first;
 }
@@ -130,14 +130,14 @@ TEST_CASE("a finding names both lines, both threads and the byte", "[simt][watch
     if (threadIdx.x == 3) st(s + 5, 1.0f);  // line 1
     if (threadIdx.x == 9) st(s + 5, 2.0f);  // line 2
   };
-  const Finding f = watched(simt::Order::forward, kernel, 1, 32);
+  const Finding f = watched(simt::ThreadOrder::forward, kernel, 1, 32);
   CHECK(f.kind == "shared_race");
   CHECK(f.line == __LINE__ - 4);
   CHECK(says(f, "write of 4 bytes at byte 20 of 'shared memory' (16384 bytes), unordered after the write by thread (3, 0, 0) of "
                 "block (0, 0, 0) ("));
   CHECK(says(f, "watch_test.cpp:" + std::to_string(__LINE__ - 8) + ")"));
   CHECK(says(f, "by block (0, 0, 0), thread (9, 0, 0)"));
-  CHECK(watched(simt::Order::reverse, kernel, 1, 32).line == __LINE__ - 10);
+  CHECK(watched(simt::ThreadOrder::reverse, kernel, 1, 32).line == __LINE__ - 10);
 }
 
 TEST_CASE("sync_warp of some lanes orders these", "[simt][watch]") {
@@ -223,7 +223,7 @@ TEST_CASE("asynchronous copies belong to their thread until a barrier after its 
   };
   const Buffer<float> x(4 * kThreads);
   CHECK(found(kernel, 2, kThreads, x.get(), 0) == "none");
-  for (const simt::Order order : kOrders)  // in flight, not yet there, or unordered, as the turns have it
+  for (const simt::ThreadOrder order : kOrders)  // in flight, not yet there, or unordered, as the turns have it
     for (const int how : {1, 2}) CHECK(watched(order, kernel, 2, kThreads, x.get(), how).kind != "none");
   const Kernel late = +[](const float* p, int) {  // all copies are complete, and nothing says so to the others
     float* s = shared_memory<float>();
@@ -234,7 +234,7 @@ TEST_CASE("asynchronous copies belong to their thread until a barrier after its 
     for (int i = 0; i < 5; ++i) shuffle(1, 0);
     if (thread() == 0) ld(s + 4 * 31);
   };
-  for (const simt::Order order : kOrders) CHECK(watched(order, late, 1, 32, x.get(), 0).kind == "shared_race");
+  for (const simt::ThreadOrder order : kOrders) CHECK(watched(order, late, 1, 32, x.get(), 0).kind == "shared_race");
 }
 
 TEST_CASE("atomics do not race with each other, but with plain accesses", "[simt][watch]") {
@@ -279,7 +279,7 @@ TEST_CASE("global memory: between blocks, within one, between launches", "[simt]
   CHECK(found(kernel, 3, kThreads, y.get(), 4) == "none");
   CHECK(found(kernel, 3, kThreads, y.get(), 5) == "none");
   CHECK(found(kernel, 3, kThreads, y.get(), 6) == "global_race");
-  const Finding f = watched(simt::Order::forward, kernel, 3, kThreads, y.get(), 1);
+  const Finding f = watched(simt::ThreadOrder::forward, kernel, 3, kThreads, y.get(), 1);
   CHECK(says(f, "of block (0, 0, 0)"));
   CHECK(says(f, "by block (1, 0, 0), thread (0, 0, 0)"));
 }
@@ -309,7 +309,7 @@ TEST_CASE("reads of what nobody wrote", "[simt][watch]") {
   const auto copy = +[](const float* x, float* y) { st(y + thread(), ld(x + thread())); };
   auto* raw = static_cast<float*>(simt::allocate(kThreads * 4, 0, "workspace"));
   const Buffer<float> y(kThreads);
-  const Finding f = watched(simt::Order::forward, copy, 1, kThreads, raw, y.get());
+  const Finding f = watched(simt::ThreadOrder::forward, copy, 1, kThreads, raw, y.get());
   CHECK(f.kind == "uninitialised");
   CHECK(says(f, "read of 4 bytes at byte 0 of 'workspace' (256 bytes), which nobody wrote"));
   simt::mark_written(raw, kThreads * 4 - 1);

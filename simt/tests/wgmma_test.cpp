@@ -13,7 +13,7 @@ namespace {
 using namespace simt::device;
 using namespace simt::testing;
 using simt::Finding;
-using simt::Order;
+using simt::ThreadOrder;
 
 constexpr int kRowsOfA = 64, kBytes = 64 * 1024, kBytesA = 8 * 1024;
 
@@ -76,7 +76,7 @@ T value(float v) {
 template <class T, int N, bool kRegisters, bool kA, bool kB>
 void small_integers() {
   constexpr std::size_t kK = 128 / sizeof(T);
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 5, .watch = true});
     const Buffer<T> a(kRowsOfA * kK), b(N * kK);
     const Buffer<float> c(kRowsOfA * N), d(kRowsOfA * N);
@@ -105,12 +105,12 @@ void small_integers() {
 // The finding of a warpgroup and a half with 64 KiB of shared memory, the same in every order.
 Finding found(void (*kernel)(), unsigned threads = 128) {
   Finding first;
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s});
     const Finding f = finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = kBytes}, nullptr); });
     INFO(f.message);
-    if (order != Order::forward) CHECK(f.kind == first.kind);
-    if (order == Order::forward) first = f;
+    if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
+    if (order == ThreadOrder::forward) first = f;
   }
   return first;
 }
@@ -195,7 +195,7 @@ TEST_CASE("accumulators are NaN until they are waited for", "[simt][hopper]") {
     wgmma_wait<0>(acc);
     st(late + threadIdx.x, acc[5]);
   };
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 1, .watch = true});
     const Buffer<float> early(128), late(128);
     launch(kernel, {.grid = dim3(1), .block = dim3(128), .shared_bytes = kBytes}, nullptr, early.get(), late.get());

@@ -12,7 +12,7 @@ namespace {
 
 using namespace simt::device;
 using namespace simt::testing;
-using simt::Order;
+using simt::ThreadOrder;
 
 std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 
@@ -33,7 +33,7 @@ void read_matrices(unsigned* r_out) {
 
 template <int N, bool Trans>
 void check_matrices() {
-  for (const Order order : kOrders) {
+  for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order});
     const Buffer<unsigned> r(N * 32);
     launch(read_matrices<N, Trans>, {.grid = dim3(1), .block = dim3(32), .shared_bytes = N * 128}, nullptr, r.get());

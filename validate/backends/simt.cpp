@@ -36,7 +36,7 @@ class SimtBackend final : public Backend {
   }
 
   void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
-    constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle};
+    constexpr simt::ThreadOrder kOrders[] = {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle};
     static constexpr char stream = 0;  // only its address counts
     simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
     simt::reset_counts();

@@ -24,17 +24,17 @@ std::string numerics_text(const Numerics& n) {
          (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
          (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
          (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
-         (n.turn_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.turn_error) : "") +
+         (n.reduced_angle_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.reduced_angle_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +
-         (n.rounds_turned ? ", rounds turned q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
+         (n.rounds_rotated ? ", rounds rotated q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
 }
 
 // The choice with which an optional tensor is present: "bias", or "mask=a|b" if only some of its values bring the tensor.
 std::string words_of(const Op& op, const TensorOptions& options) {
-  std::string text(options.when);
+  std::string text(options.present_if);
   for (const Attribute& a : op.attributes)
-    for (std::size_t k = 0; a.name == options.when && k < a.choices.size(); ++k)
-      if (options.words >> k & 1) text += fmt::format("{}{}", text == options.when ? "=" : "|", a.choices[k]);
+    for (std::size_t k = 0; a.name == options.present_if && k < a.choices.size(); ++k)
+      if (options.present_values >> k & 1) text += fmt::format("{}{}", text == options.present_if ? "=" : "|", a.choices[k]);
   return text;
 }
 
@@ -51,9 +51,9 @@ Json json_of(const Op& op) {
   for (const TensorSpec& t : op.tensors) {
     Json tensor{{"tensor", t.name}, {"role", role_of(t)}, {"axes", Json::array()}};
     for (const Axis a : t.axes) tensor["axes"].push_back(name(a));
-    if (t.options.one_more) tensor["one_more"] = true;
+    if (t.options.extent_plus_one) tensor["extent_plus_one"] = true;
     if (t.options.dtype) tensor["dtype"] = name(*t.options.dtype);
-    if (!t.options.when.empty()) tensor["only_with"] = words_of(op, t.options);
+    if (!t.options.present_if.empty()) tensor["only_with"] = words_of(op, t.options);
     j["tensors"].push_back(tensor);
   }
   j["attributes"] = Json::array(), j["kernels"] = Json::array(), j["fills"] = Json::array();
@@ -87,7 +87,7 @@ int describe_command(const std::string& name_of_op, bool json) {
   for (const TensorSpec& t : op.tensors) {
     std::string shape;
     for (Axis a : t.axes) shape += (shape.empty() ? "" : ", ") + std::string(name(a));
-    if (t.options.one_more) shape += " + 1";
+    if (t.options.extent_plus_one) shape += " + 1";
     fmt::print("  {:<10} [{}]{}{}{}\n", t.name, shape,
                t.options.updated        ? "   output, updated"
                : t.role == Role::output ? "   output"
@@ -95,7 +95,7 @@ int describe_command(const std::string& name_of_op, bool json) {
                                         : "",
                t.options.dtype ? fmt::format(", {}", name(*t.options.dtype)) : "",
                (t.options.index_of ? fmt::format(", places on {}", name(*t.options.index_of)) : "") +
-                   (t.options.when.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
+                   (t.options.present_if.empty() ? "" : fmt::format(", only with {}", words_of(op, t.options))));
   }
   if (!op.attributes.empty()) fmt::print("\nattributes\n");
   for (const Attribute& a : op.attributes) {

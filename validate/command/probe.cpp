@@ -161,9 +161,9 @@ int probe_command(const ProbeFlags& flags) {
              "inputs", "results");
   std::int64_t total = 0, same = 0, different = 0, unknown_there = 0, skipped = 0;
   for (const InstructionInfo& what : kInstructions) {
-    if (backend->arch() < what.least_arch) {
+    if (backend->arch() < what.min_arch) {
       ++skipped;
-      fmt::print("  {:<26} needs sm_{}, this is sm_{}\n", what.name, what.least_arch, backend->arch());
+      fmt::print("  {:<26} needs sm_{}, this is sm_{}\n", what.name, what.min_arch, backend->arch());
       continue;
     }
     for (const ProbeClass& c : probe_classes(what.what)) {

@@ -18,13 +18,13 @@ constexpr double kPredictedFlops = 1e6;
 
 // The numerics of the same kernel if it stored no intermediate.
 Numerics without_storage(Numerics n) {
-  n.stores_intermediate = n.stores_steps = n.narrow_probabilities = false;
+  n.stores_intermediate = n.stores_every_step = n.narrow_probabilities = false;
   return n;
 }
 
 // Whether the stored intermediates take few values, so that the same rounding error repeats.
 bool repeats(const Hooks& hooks, const Numerics& n) {
-  return hooks.step_of_few && (n.stores_intermediate || n.narrow_probabilities);
+  return hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities);
 }
 
 // Half the spacing of `t` at v.
@@ -71,7 +71,7 @@ class Elements {
   Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
       : golden_(problem.golden(0)),
         dtype_(dtype),
-        added_last_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.added_last),
+        last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.last_addend),
         args_(problem.args()),
         symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
         signed_numerics_(symmetric_ || repeats(hooks, numerics) ? numerics : without_storage(numerics)),
@@ -91,7 +91,7 @@ class Elements {
     const double of_last = (round_to(dtype_, golden) - golden) / bound;
     row.last.add(of_last, golden);
     row.last_squares += of_last * of_last, row.last_expected += h * h / (3 * bound * bound);
-    if (added_last_) row.added.add(lost_of(added_last_(args_, i), golden, 2 * h) / bound, golden);
+    if (last_addend_) row.added.add(lost_of(last_addend_(args_, i), golden, 2 * h) / bound, golden);
     row.allowed += allowed / bound;
     row.squares += z * z;
     row.expected += std::min(v * v, 1.0);
@@ -107,7 +107,7 @@ class Elements {
 
   std::span<const double> golden_;
   DType dtype_;
-  double (*added_last_)(const void*, std::int64_t);
+  double (*last_addend_)(const void*, std::int64_t);
   const void* args_;
   bool symmetric_;
   Numerics signed_numerics_;  // only of what may err with one sign
@@ -136,7 +136,7 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
 bool same_roundings(const Numerics& a, const Numerics& b) {
   return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
          a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-         a.rounds_weights == b.rounds_weights && a.rounds_turned == b.rounds_turned && a.stores_steps == b.stores_steps &&
+         a.rounds_weights == b.rounds_weights && a.rounds_rotated == b.rounds_rotated && a.stores_every_step == b.stores_every_step &&
          a.scaled_gradients == b.scaled_gradients;
 }
 

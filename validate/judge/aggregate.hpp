@@ -9,7 +9,7 @@
 //   A   The most that errors of one sign can make: T' - last rounding, where T' is the bound of a kernel that stores no
 //       intermediate.  It covers what the accumulator's precision costs: constants and functions that are off by the same for
 //       every element, truncating tensor cores.  An op without constants and functions (Hooks::only_sums) has A = 0 unless it
-//       uses tensor cores.  R belongs to A where stored intermediates take few values (Hooks::step_of_few): the same rounding
+//       uses tensor cores.  R belongs to A where stored intermediates take few values (Hooks::repeated_roundings): the same rounding
 //       error repeats, so the mean of all need not be zero.  exp(x - max) and x + r of 16-bit numbers take few values.  So does
 //       a stored value plus a bias: a bias below half the spacing is lost in every row alike.  So does a norm: a channel that
 //       outweighs its row becomes +-sqrt(channels), times its gamma, in every such row.
@@ -23,7 +23,7 @@
 //        Fewer rows than lambda^2 cannot reject.  The limit grows by two sums that are known:
 //        |Z|, the same sum over the golden's own last rounding, which a kernel that rounds once has too.  It is large where
 //        answers repeat: two columns of a norm are +-gamma + beta in every row.
-//        |C|, the same sum over what a parameter loses that is added last (Hooks::added_last) to a sum as precise as the output.
+//        |C|, the same sum over what a parameter loses that is added last (Hooks::last_addend) to a sum as precise as the output.
 //        If that sum is no smaller than the output, it is a multiple of the output's spacing, so the parameter is rounded to
 //        one too, alike in every row.
 // rms    E z^2 <= v = ((sqrt((h^2 + R^2)/3) + A)/T)^2 by Minkowski, and z^2 <= 1, so row r with n_r elements adds at most n_r:

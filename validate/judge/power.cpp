@@ -37,7 +37,7 @@ class Faults {
   }
   bool rejected(const Answer& answer, const Numerics& numerics) const {
     Tensor y = p_.packing.placements[output_].tensor;
-    close_up(y);
+    make_contiguous(y);
     std::vector<std::byte> memory(answer.size() * static_cast<std::size_t>(size_of(y.dtype)));
     y.data = memory.data();
     for (std::size_t i = 0; i < answer.size(); ++i) y.set(static_cast<std::int64_t>(i), answer[i]);
@@ -95,7 +95,7 @@ class Faults {
         if (op_.tensors[t].axes[static_cast<std::size_t>(a)] == sum.axis) --placements[t].tensor.shape[a];
     }
     attach(*shorter, p_.task->c, placements, images);
-    if (sum.as_before) sum.as_before(p_.task->c, *shorter);
+    if (sum.keep_attributes) sum.keep_attributes(p_.task->c, *shorter);
     shorter->solve();
     Answer y = golden();
     const Tensor whole = p_.packing.placements[output_].tensor, part = placements[output_].tensor;

@@ -59,7 +59,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
                            const Packing& from, const std::byte* inputs, const std::byte* outputs,
                            const std::byte* related_outputs) {
   const bool bits = r.bits && kernel.deterministic && !kernel.position_matters && !is_vendor(kernel);
-  const bool bounds = !bits || (!r.loose.empty() && r.move != Relation::Move::first_part);
+  const bool bounds = !bits || (!r.within_bounds.empty() && r.move != Relation::Move::first_part);
   Solved solved;
   if (bounds && original.rows().all()) {  // Note: rows that are not sampled have no bound
     solved = solve(op, c, r, from, inputs, outputs, related_outputs);
@@ -74,7 +74,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     const TensorSpec& spec = op.tensors[t];
     if (spec.role != Role::output) continue;
     ++output;
-    const bool loose = std::find(r.loose.begin(), r.loose.end(), spec.name) != r.loose.end(), by_bits = bits && !loose;
+    const bool loose = std::find(r.within_bounds.begin(), r.within_bounds.end(), spec.name) != r.within_bounds.end(), by_bits = bits && !loose;
     if ((loose && r.move == Relation::Move::first_part) || (!by_bits && !problem)) continue;
     const Relation::Inverse* inverse = r.inverse_of(spec.name);
     const std::size_t origin = inverse ? tensor_index(op, inverse->input) : t;

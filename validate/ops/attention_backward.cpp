@@ -234,7 +234,7 @@ Hooks hooks_of_attention_backward() {
                      .applies = far_from_underflow},
                     {.name = "values_one",
                      .shows = "rows of dS that do not sum to zero: if V is all ones, O is too, for any Q and K",
-                     .loose = {"dq", "dk"},
+                     .within_bounds = {"dq", "dk"},
                      .scaled = {{"v", 0, 1}, {"o", 0, 1}, {"dq", 0}, {"dk", 0}}}},
       .intermediates_alike = true};
 }

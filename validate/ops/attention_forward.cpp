@@ -96,7 +96,7 @@ double special_values(const FillSite& s, std::int64_t i) {
 }
 
 // rope: channel c of the row of x that begins at `row`, rotated by its position.
-double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
+double rotated(const attention_forward::Args& a, const Tensor& x, std::int64_t row, std::int64_t c, double position,
               const Rounding& round) {
   const std::int64_t dim = x.shape[3], half = a.rope.rotary(dim) / 2;
   if (c >= 2 * half) return x.at(row + c);
@@ -114,7 +114,7 @@ double turned(const attention_forward::Args& a, const Tensor& x, std::int64_t ro
 void oracle_with(const attention_forward::Args& a, const Rounding& round, std::span<double> out) {
   const std::int64_t heads = a.q.shape[2], kv_heads = a.k.shape[2], dim = a.q.shape[3];
   const double scale = round(a.scale_used()), inf = std::numeric_limits<double>::infinity();
-  const auto met = [&](double v) { return round.numerics.rounds_turned ? round_to(a.q.dtype, v) : v; };
+  const auto met = [&](double v) { return round.numerics.rounds_rotated ? round_to(a.q.dtype, v) : v; };
   std::vector<double> p(static_cast<std::size_t>(a.k.shape[0] * a.k.shape[1])), asking(static_cast<std::size_t>(dim));
   for (std::int64_t row = 0; row < a.q.shape[0] * a.q.shape[1] * heads; ++row) {
     const std::int64_t head = row % heads, token = row / heads;
@@ -136,14 +136,14 @@ void oracle_with(const attention_forward::Args& a, const Rounding& round, std::s
     };
 
     for (std::int64_t c = 0; c < dim; ++c)
-      asking[static_cast<std::size_t>(c)] = met(turned(a, a.q, row * dim, c, static_cast<double>(place), round));
+      asking[static_cast<std::size_t>(c)] = met(rotated(a, a.q, row * dim, c, static_cast<double>(place), round));
     double max = -inf, sum = 0;
     bool nan = false;
     for (std::int64_t key = 0; key < keys; ++key) {
       if (hidden(key)) continue;
       double s = 0;
       for (std::int64_t c = 0; c < dim; ++c) {
-        s = round(s + asking[static_cast<std::size_t>(c)] * met(turned(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
+        s = round(s + asking[static_cast<std::size_t>(c)] * met(rotated(a, a.k, kv_row(key), c, static_cast<double>(key), round)));
       }
       s = round(s * scale);
       if (a.softcap > 0) s = round(a.softcap * round(std::tanh(round(s / a.softcap))));
@@ -173,7 +173,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   oracle_with(a, {numerics, roundings, a.q.dtype}, out);
 }
 
-bool not_turned(const Case& c) { return attribute(c, "rope") == 0; }
+bool without_rope(const Case& c) { return attribute(c, "rope") == 0; }
 void unpack(Case& c) { c.attributes.erase("packed"); }
 
 }  // namespace
@@ -249,7 +249,7 @@ Hooks hooks_of_attention_forward() {
                      .change = unpack,
                      .applies = [](const Case& c) { return !attention_relations::batch(c) && c.fill == "lengths_equal"; }}},
       .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                 {.axis = Axis::head_dim, .applies = not_turned, .as_before = attention_relations::scale_as_before}}};
+                 {.axis = Axis::head_dim, .applies = without_rope, .keep_attributes = attention_relations::keep_scale}}};
 }
 
 }  // namespace assay

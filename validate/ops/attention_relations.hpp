@@ -44,6 +44,6 @@ inline const Relation kQueryDoubled{.name = "query_doubled",
                                     .change = half_scale,
                                     .applies = relations::normal_values};
 // Keeps the scale of the original case in a problem with fewer channels.
-inline void scale_as_before(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
+inline void keep_scale(const Case& c, Problem& p) { p.set_attribute("scale", scale_of(c)); }
 
 }  // namespace assay::attention_relations

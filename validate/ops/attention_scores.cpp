@@ -185,7 +185,7 @@ Hooks hooks_of_attention_scores() {
                     attention_relations::kQueriesPermuted, attention_relations::kFirstQueries, attention_relations::kKeysPermuted,
                     attention_relations::kQueryDoubled},
       .summed = {{.axis = Axis::seq_k, .applies = attention_relations::from_the_first_key},
-                 {.axis = Axis::head_dim, .as_before = attention_relations::scale_as_before}}};
+                 {.axis = Axis::head_dim, .keep_attributes = attention_relations::keep_scale}}};
 }
 
 }  // namespace assay

@@ -29,7 +29,7 @@ Fill minus_infinity_of_several() {
   return f;
 }
 
-std::int64_t last_class(const FillSite& s, std::int64_t) { return s.places - 1; }
+std::int64_t last_class(const FillSite& s, std::int64_t) { return s.index_extent - 1; }
 
 // Rows with the same differences at different heights, -640 ... 512, which do not change the loss.
 double shifted_rows(const FillSite& s, std::int64_t i) {

@@ -18,8 +18,8 @@ double probe_ids(const FillSite& s, std::int64_t i) {
   return static_cast<double>(row >> (6 * (col / 2 % 3)) & 63) + 64;
 }
 
-std::int64_t backwards(const FillSite& s, std::int64_t i) { return s.places - 1 - i % s.places; }
-std::int64_t last_row(const FillSite& s, std::int64_t) { return s.places - 1; }
+std::int64_t backwards(const FillSite& s, std::int64_t i) { return s.index_extent - 1 - i % s.index_extent; }
+std::int64_t last_row(const FillSite& s, std::int64_t) { return s.index_extent - 1; }
 
 void oracle(const void* args, const Numerics&, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const embedding::Args*>(args);

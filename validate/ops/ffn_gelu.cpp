@@ -130,7 +130,7 @@ Hooks hooks_of_ffn_gelu() {
                      .shows = "the activation applied to the wrong product, clamping",
                      .scaled = {{"w2", 2}, {"b2", 2}, {"y", 2}},
                      .applies = moderate}},
-      .step_of_few = true,
+      .repeated_roundings = true,
       .intermediates_alike = true};
 }
 

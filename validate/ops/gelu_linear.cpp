@@ -32,7 +32,7 @@ Hooks hooks_of_gelu_linear() {
   return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge},
           .oracle = oracle,
           .relations = {kTokensPermuted, kFirstTokens, features_permuted(Axis::out), kChannelsPermuted},
-          .step_of_few = true,
+          .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }
 

@@ -15,7 +15,7 @@ struct Rounding {
       : exact(policy == Roundings::exact),
         lower(policy == Roundings::one_lower),
         stores(!exact && n.stores_intermediate),
-        steps(!exact && n.stores_steps),
+        steps(!exact && n.stores_every_step),
         dtype(storage) {
     chip = info(lower && dtype != f32 ? dtype : n.accumulate).format;
   }

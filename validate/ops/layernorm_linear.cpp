@@ -121,7 +121,7 @@ Hooks hooks_of_layernorm_linear() {
                          .scaled = {{"weight", 2}, {"bias", 2}, {"y", 2}},
                          .applies = far_from_underflow},
                         relations::x_doubled({{"x", 2}}, far_from_underflow)},
-          .step_of_few = true};
+          .repeated_roundings = true};
 }
 
 }  // namespace assay

@@ -57,7 +57,7 @@ Hooks hooks_of_layernorm_residual() {
       .oracle = oracle,
       .relations = {kRowsPermuted, kFirstRows,
                     summands_permuted("a skipped column, or one with another's gamma, beta or residual"), x_doubled({{"x", 2}})},
-      .step_of_few = true,
+      .repeated_roundings = true,
       .summed = {{Axis::cols}}};
 }
 

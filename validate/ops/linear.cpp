@@ -29,7 +29,7 @@ double sweep(const void* args, const Numerics& numerics, Errors errors, const Te
   return freivalds::linear_margin(a.x, a.weight, a.bias, got, numerics, errors, seed);
 }
 
-double added_last(const void* args, std::int64_t i) {
+double last_addend(const void* args, std::int64_t i) {
   const auto& a = *static_cast<const linear::Args*>(args);
   return a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0;
 }
@@ -51,8 +51,8 @@ Hooks hooks_of_linear() {
                          .scaled = {{"x", 2}, {"bias", 2}, {"y", 2}},
                          .applies = moderate}},
           .only_sums = true,
-          .added_last = added_last,
-          .step_of_few = true,
+          .last_addend = last_addend,
+          .repeated_roundings = true,
           .summed = {{Axis::hidden}}};
 }
 

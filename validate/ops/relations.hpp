@@ -22,7 +22,7 @@ inline Relation first_part(std::string_view name, Axis axis, std::string_view sh
 }
 // Names outputs that sum over the moved axis, whose bits may change.
 inline Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
-  r.loose = std::move(sums);
+  r.within_bounds = std::move(sums);
   return r;
 }
 

@@ -166,7 +166,7 @@ Hooks hooks_of_rmsnorm_gemm() {
                     features_permuted(Axis::out),
                     kChannelsPermuted,
                     {.name = "weight_doubled", .shows = "clamping", .scaled = {{"weight", 2}, {"y", 2}}, .applies = moderate}},
-      .step_of_few = true,
+      .repeated_roundings = true,
       .summed = {{Axis::hidden}}};
 }
 

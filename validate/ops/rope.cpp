@@ -58,8 +58,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
         const std::int64_t first = row + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + pairs;
         const long double exponent = static_cast<long double>(-2 * i) / static_cast<long double>(rotary);
         const long double angle = std::fmod(static_cast<long double>(a.position(token)) * std::exp(exponent * log_base), kTurn);
-        const std::complex<long double> turned = std::polar<long double>(1, angle);
-        const double c = r(static_cast<double>(turned.real())), s = r(static_cast<double>(turned.imag()));
+        const std::complex<long double> rotated = std::polar<long double>(1, angle);
+        const double c = r(static_cast<double>(rotated.real())), s = r(static_cast<double>(rotated.imag()));
         const double x0 = a.q.at(first), x1 = a.q.at(second);
         y[static_cast<std::size_t>(first)] = r(r(x0 * c) - r(x1 * s));
         y[static_cast<std::size_t>(second)] = r(r(x1 * c) + r(x0 * s));

@@ -106,7 +106,7 @@ Hooks hooks_of_softmax() {
                          .shows = "a maximum that is not subtracted",
                          .bits = false,
                          .scaled = {{.tensor = "x", .added = 64}}}},
-          .step_of_few = true,
+          .repeated_roundings = true,
           .summed = {{Axis::cols}}};
 }
 

@@ -98,12 +98,12 @@ class Composite final : public Problem {
       const int number = spec.role == Role::output ? output++ : -1;
       const auto part = std::find_if(stage.parts.begin(), stage.parts.end(), [&](const auto& p) { return p.name == spec.name; });
       const bool named = part != stage.parts.end();
-      if (!named && number < 0 && spec.options.when.empty())
+      if (!named && number < 0 && spec.options.present_if.empty())
         throw std::logic_error(fmt::format("tensor {} of stage {} is not bound", spec.name, op->name));
       if (!named && number < 0) continue;
       Tensor t{.dtype = spec.options.dtype.value_or(tensor(outputs_.front()).dtype), .rank = static_cast<int>(spec.axes.size())};
       for (int a = 0; a < t.rank; ++a) t.shape[a] = stage.dims[spec.axes[static_cast<std::size_t>(a)]];
-      close_up(t);
+      make_contiguous(t);
       if (named) {
         const std::size_t is = index_of(part->is);
         if (tensor(is).rank == 0) continue;

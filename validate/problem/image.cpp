@@ -36,11 +36,11 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// Whether this tensor is present under the case's choices (TensorOptions::when).
+// Whether this tensor is present under the case's choices (TensorOptions::present_if).
 bool present(const TensorSpec& spec, const Case& c) {
-  if (spec.options.when.empty()) return true;
-  const double word = attribute(c, spec.options.when);
-  return spec.options.words == 0 ? word != 0 : spec.options.words >> static_cast<unsigned>(word) & 1;
+  if (spec.options.present_if.empty()) return true;
+  const double word = attribute(c, spec.options.present_if);
+  return spec.options.present_values == 0 ? word != 0 : spec.options.present_values >> static_cast<unsigned>(word) & 1;
 }
 
 // The generator of an integer tensor's values.
@@ -66,7 +66,7 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     p.offset = static_cast<std::size_t>(layout->offset_bytes % element ? 0 : layout->offset_bytes);
     p.tensor.rank = static_cast<int>(spec.axes.size());
     for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
-    if (spec.options.one_more) ++p.tensor.shape[p.tensor.rank - 1];
+    if (spec.options.extent_plus_one) ++p.tensor.shape[p.tensor.rank - 1];
     std::int64_t stride = 1;
     for (int i = p.tensor.rank - 1; i >= 0; --i) {
       p.tensor.stride[i] = stride;
@@ -82,10 +82,10 @@ std::vector<Placement> place(const Op& op, const Case& c) {
 
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index) {
   const TensorOptions& options = op.tensors[index].options;
-  if (options.over.empty() || attribute(c, options.over_when) == 0) return std::nullopt;
+  if (options.in_place_of.empty() || attribute(c, options.in_place_if) == 0) return std::nullopt;
   for (std::size_t i = 0; i < op.tensors.size(); ++i)
-    if (op.tensors[i].name == options.over) return i;
-  throw std::logic_error(fmt::format("{}: an in-place output names an unknown tensor '{}'", op.name, options.over));
+    if (op.tensors[i].name == options.in_place_of) return i;
+  throw std::logic_error(fmt::format("{}: an in-place output names an unknown tensor '{}'", op.name, options.in_place_of));
 }
 
 void fill_image(const Op& op, const Case& c, int index, const Placement& p, std::byte* image, std::byte garbage) {
@@ -103,7 +103,7 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .role = spec.role == Role::output ? Role::input : spec.role,
                       .shape = std::span(p.tensor.shape).first(static_cast<std::size_t>(p.tensor.rank)),
                       .seed = c.seed,
-                      .places = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
+                      .index_extent = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
                       .attributes = &c.attributes};
   if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
   if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {

@@ -75,7 +75,7 @@ enum class Roundings {
 struct Summed {
   Axis axis;
   bool (*applies)(const Case&) = nullptr;              // null: always
-  void (*as_before)(const Case&, Problem&) = nullptr;  // keeps attributes whose default depends on the extent
+  void (*keep_attributes)(const Case&, Problem&) = nullptr;  // keeps attributes whose default depends on the extent
 };
 
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
@@ -99,10 +99,10 @@ struct Hooks {
   bool only_sums = false;
   // The parameter (such as a bias) that a kernel adds last to element i of the first output, or 0.  It may cause the same
   // rounding error in every row (aggregate.hpp).
-  double (*added_last)(const void* args, std::int64_t i) = nullptr;
+  double (*last_addend)(const void* args, std::int64_t i) = nullptr;
   // A stored intermediate depends on few inputs (exp(x - max), x + r), has a parameter added, or is a norm's, where one channel
   // may dominate its row: its roundings repeat (aggregate.hpp).
-  bool step_of_few = false;
+  bool repeated_roundings = false;
   std::vector<Summed> summed{};
   // The intermediates that a kernel may round to the storage dtype have about equal weight in the result: if one is declared as
   // rounded (narrow_probabilities), no bound detects a rounding of the others.
@@ -128,7 +128,7 @@ struct Kernel {
   bool broken = false;     // wrong on purpose
   bool variant = false;    // correct, with another order of sums; used only to test the judge
   DTypes dtypes;
-  int least_arch = 0, only_arch = 0;
+  int min_arch = 0, only_arch = 0;
   bool deterministic = true;
   bool finite_inputs = false;
   bool position_matters = false;
@@ -144,7 +144,7 @@ struct Kernel {
 // What the kernel needs that an architecture is not; empty: nothing.
 inline std::string needs_arch(const Kernel& k, int arch) {
   if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
-  return k.least_arch > arch ? "sm_" + std::to_string(k.least_arch) : "";
+  return k.min_arch > arch ? "sm_" + std::to_string(k.min_arch) : "";
 }
 // Whether the kernel calls a vendor's library.
 inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_"); }

@@ -63,7 +63,7 @@ struct ReadDims : IgnoreAll {
   void read(const Tensor& t, AxisList axes, const TensorOptions& options) {
     int i = 0;
     for (Axis a : axes)
-      if (t.rank && !options.one_more) dims[a] = t.shape[i++];
+      if (t.rank && !options.extent_plus_one) dims[a] = t.shape[i++];
   }
   void input(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
   void weight(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
@@ -187,7 +187,7 @@ Kernel make_kernel(std::string_view op, std::string_view name, std::string_view 
           .about = about,
           .broken = broken,
           .dtypes = Traits.dtypes,
-          .least_arch = Traits.least_arch,
+          .min_arch = Traits.min_arch,
           .only_arch = Traits.only_arch,
           .deterministic = Traits.deterministic,
           .finite_inputs = Traits.finite_inputs,

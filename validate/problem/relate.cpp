@@ -61,8 +61,8 @@ std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std:
   if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
   // Note: a shortcut, since this runs per element and most tensors do not move.
   const auto inner = axes.subspan(axes.empty() ? 0 : 1);
-  const auto as_before = [&](Axis a) { return from[a] == to[a]; };
-  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), as_before)) return i;
+  const auto keep_attributes = [&](Axis a) { return from[a] == to[a]; };
+  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), keep_attributes)) return i;
   std::int64_t at = 0, step = 1;
   for (std::size_t a = axes.size(); a-- > 0;) {
     at += source(r, from, axes[a], i % to[axes[a]]) * step;
@@ -105,7 +105,7 @@ std::optional<Related> relate(const Op& op, const Case& c, const Relation& r, co
     const bool integers = !is_float(image.dtype);
     for (std::int64_t i = 0; i < image.size(); ++i) {
       const std::int64_t of = inverse                 ? r.partner(c, i)
-                              : spec.options.one_more ? i
+                              : spec.options.extent_plus_one ? i
                                                       : source_of(r, c.dims, related.c.dims, spec.axes, i);
       const double v = original.at(of);
       const double moved = integers ? moved_integer(r, spec, c.dims, i, v) : s.of(v);

@@ -24,7 +24,7 @@ struct Relation {
   bool bits = true;
   // Exceptions to `bits`: outputs that need only be within both bounds.  For first_part they have other terms and are not
   // checked.
-  std::vector<std::string_view> loose{};
+  std::vector<std::string_view> within_bounds{};
   // Values v of these tensors become v factor + added; for an output it is the expected result.  factor: a power of two or 0.
   struct Scaled {
     std::string_view tensor;

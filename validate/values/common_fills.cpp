@@ -153,8 +153,8 @@ std::span<const Fill> common_fills() { return kCommon; }
 
 std::int64_t any_place(const FillSite& s, std::int64_t i) {
   const std::uint64_t kind = random::bits(draws::key(s, Purpose::kind), draws::at(i));
-  if (kind % 8 == 0) return kind & 8 ? s.places - 1 : 0;
-  return draws::draw(s, Purpose::value, i, s.places);
+  if (kind % 8 == 0) return kind & 8 ? s.index_extent - 1 : 0;
+  return draws::draw(s, Purpose::value, i, s.index_extent);
 }
 
 }  // namespace assay

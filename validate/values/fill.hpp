@@ -26,7 +26,7 @@ struct FillSite {
   Role role;
   std::span<const std::int64_t> shape;
   std::uint64_t seed;
-  std::int64_t places = 0;                                    // extent of the axis that integers index, else 0
+  std::int64_t index_extent = 0;                              // extent of the axis that integers index, else 0
   const std::map<std::string, double>* attributes = nullptr;  // Case::attributes
 };
 

@@ -17,7 +17,7 @@ struct Keys {
 // Every step as it should be.
 template <class T>
 struct Plain {
-  static constexpr bool kTurned = false;               // held to how q and k turn
+  static constexpr bool kRotated = false;               // held to how q and k are rotated
   static constexpr bool kNarrowProbabilities = false;  // as declared
 
   static int batches(const Problem<T>& p) { return separate_batches(p); }
@@ -31,7 +31,7 @@ struct Plain {
   static __device__ int taken(const Keys&, int key) { return key; }
 
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
-    return turned_dot(p.rope, p.dim, q, k, p.place(query), key);
+    return rotated_dot(p.rope, p.dim, q, k, p.place(query), key);
   }
   static __device__ float softcapped(const Problem<T>& p, float s) { return p.cap > 0 ? p.cap * tanhf(s / p.cap) : s; }
   static __device__ float score(const Problem<T>& p, float dot) { return softcapped(p, dot * p.scale); }
@@ -51,7 +51,7 @@ struct Plain {
 
 template <class T>
 struct Turned : Plain<T> {
-  static constexpr bool kTurned = true;
+  static constexpr bool kRotated = true;
 };
 
 template <class T, class S>
@@ -100,14 +100,14 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
 
 template <template <class> class S>
 constexpr KernelTraits<attention_forward> plain_traits(DTypes dtypes = kEveryType) {
-  constexpr bool kTurned = S<float>::kTurned;
+  constexpr bool kRotated = S<float>::kRotated;
   return {.dtypes = dtypes,
           .tiles = {tile(Axis::seq_q, kPlainQueries), tile(Axis::head_dim, kPlainChannels)},
           .numerics = {.accumulate = f32,
                        .chain = {.lanes = 1},
                        .narrow_probabilities = S<float>::kNarrowProbabilities,
-                       .angle_error = kTurned ? kAngleError : Numerics{}.angle_error,
-                       .turn_error = kTurned ? kTurnError : Numerics{}.turn_error,
+                       .angle_error = kRotated ? kAngleError : Numerics{}.angle_error,
+                       .reduced_angle_error = kRotated ? kReducedAngleError : Numerics{}.reduced_angle_error,
                        .rescales = {.lanes = 1}},
           .supports = extents_fit};
 }

@@ -6,7 +6,7 @@
 namespace assay::ROOM(attention_forward, rope_angle_in_f32) {
 
 struct RopeInF32 : Rope {
-  __device__ Turn turn(int i, int position) const {
+  __device__ Rotation rotation(int i, int position) const {
     const float angle = static_cast<float>(offset + position) * exp2f(static_cast<float>(-step) * static_cast<float>(i));
     return {cosf(angle), sinf(angle)};
   }
@@ -15,7 +15,7 @@ struct RopeInF32 : Rope {
 template <class T>
 struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
-    return turned_dot(RopeInF32{p.rope}, p.dim, q, k, p.place(query), key);
+    return rotated_dot(RopeInF32{p.rope}, p.dim, q, k, p.place(query), key);
   }
 };
 KERNEL_FROM(attention_forward, plain, Wrong, {f32});

@@ -10,7 +10,7 @@ struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
     Rope rope = p.rope;
     rope.interleaved = false;
-    return turned_dot(rope, p.dim, q, k, p.place(query), key);
+    return rotated_dot(rope, p.dim, q, k, p.place(query), key);
   }
 };
 KERNEL_FROM(attention_forward, plain, Wrong);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a channel is paired with another of its chunk of eight, which one access holds, not half the head apart.
-// Caught by: the bound, with rope=half; right without rope, and where only as many as a chunk turn.
+// Caught by: the bound, with rope=half; right without rope, and where only as many as a chunk are rotated.
 #include "cuda/attention_forward/broken/tiled.cuh"
 
 namespace assay::ROOM(attention_forward, rope_halves_of_chunk) {
@@ -11,10 +11,10 @@ struct Wrong : TurnedTiles<T> {
     Rope rope = p.rope;
     if (rope.rotary == 0 || rope.interleaved || rope.rotary % 8 != 0) return Tiled<T>::dot(p, q, k, query, first, row);
     rope.rotary = 8;
-    float sum = turned_dot(rope, 0, q, k, p.place(query), first + row);
-    for (int c = 8; c < p.rope.rotary; c += 8) sum += turned_dot(rope, 0, q + c, k + c, p.place(query), first + row);
+    float sum = rotated_dot(rope, 0, q, k, p.place(query), first + row);
+    for (int c = 8; c < p.rope.rotary; c += 8) sum += rotated_dot(rope, 0, q + c, k + c, p.place(query), first + row);
     rope.rotary = 0;
-    return sum + turned_dot(rope, p.dim - p.rope.rotary, q + p.rope.rotary, k + p.rope.rotary, 0, 0);
+    return sum + rotated_dot(rope, p.dim - p.rope.rotary, q + p.rope.rotary, k + p.rope.rotary, 0, 0);
   }
 };
 KERNEL_FROM(attention_forward, tiled, Wrong);

@@ -9,7 +9,7 @@ namespace assay::ROOM(attention_forward, rope_query_from_zero) {
 template <class T>
 struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
-    return turned_dot(p.rope, p.dim, q, k, query, key);
+    return rotated_dot(p.rope, p.dim, q, k, query, key);
   }
 };
 KERNEL_FROM(attention_forward, plain, Wrong);

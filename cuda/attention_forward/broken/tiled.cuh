@@ -10,14 +10,14 @@ namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 inline constexpr int kTiledKeys = 32, kTiledChannels = 64;  // of a tile; as many queries a block as keys
 
-inline Legality fits_turned_tiles(const attention_forward::Args& a) {
+inline Legality fits_rotated_tiles(const attention_forward::Args& a) {
   if (a.q.shape[3] > kTiledChannels) return Legality::no("head_dim exceeds 64");
   const Legality fits = extents_fit(a);
   return fits ? not_packed(a) : fits;
 }
 inline Legality fits_tiles(const attention_forward::Args& a) {
-  const Legality turned = not_turned(a);
-  return turned ? fits_turned_tiles(a) : turned;
+  const Legality rotated = without_rope(a);
+  return rotated ? fits_rotated_tiles(a) : rotated;
 }
 
 // The keys and values of one batch and head, and where a block keeps a tile of them.
@@ -31,7 +31,7 @@ struct TilePair {
 template <class T>
 struct Tiled {
   static constexpr int kTile = kTiledKeys, kLeastArch = 75;
-  static constexpr bool kTurned = false;  // held to how q and k turn
+  static constexpr bool kRotated = false;  // held to how q and k are rotated
   static Legality supports(const attention_forward::Args& a) { return fits_tiles(a); }
 
   static __device__ bool has_tile(int first, int keys) { return first < keys; }
@@ -49,7 +49,7 @@ struct Tiled {
 
   // Of a query and row `row` of the tile of keys from `first` on.
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int first, int row) {
-    return turned_dot(p.rope, p.dim, q, k, p.place(query), first + row);
+    return rotated_dot(p.rope, p.dim, q, k, p.place(query), first + row);
   }
   static __device__ bool visible(const Problem<T>& p, int query, int key) {
     return key >= p.first_visible(query) && key < p.visible(query);
@@ -61,8 +61,8 @@ struct Tiled {
 
 template <class T>
 struct TurnedTiles : Tiled<T> {
-  static constexpr bool kTurned = true;
-  static Legality supports(const attention_forward::Args& a) { return fits_turned_tiles(a); }
+  static constexpr bool kRotated = true;
+  static Legality supports(const attention_forward::Args& a) { return fits_rotated_tiles(a); }
 };
 
 template <class T, class S>
@@ -112,14 +112,14 @@ __global__ void __launch_bounds__(S::kTile) attention_forward_tiled(Problem<T> p
 template <template <class> class S>
 constexpr KernelTraits<attention_forward> tiled_traits() {
   constexpr int kTile = S<half>::kTile;
-  constexpr bool kTurned = S<half>::kTurned;
+  constexpr bool kRotated = S<half>::kRotated;
   return {.dtypes = {f16, bf16},
-          .least_arch = S<half>::kLeastArch,
+          .min_arch = S<half>::kLeastArch,
           .tiles = {tile(Axis::seq_q, kTile), tile(Axis::seq_k, kTile)},
           .numerics = {.accumulate = f32,
                        .chain = {.lanes = 1},
-                       .angle_error = kTurned ? kAngleError : Numerics{}.angle_error,
-                       .turn_error = kTurned ? kTurnError : Numerics{}.turn_error,
+                       .angle_error = kRotated ? kAngleError : Numerics{}.angle_error,
+                       .reduced_angle_error = kRotated ? kReducedAngleError : Numerics{}.reduced_angle_error,
                        .rescales = {.lanes = kTile}},
           .supports = S<half>::supports};
 }

@@ -17,7 +17,7 @@ Legality supports(const attention_scores::Args& a) {
 
 KERNEL(attention_scores){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, kKeys)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = kWarp, .extra = 1}},
     .supports = supports,

@@ -65,7 +65,7 @@ struct InstructionInfo {
   Instruction what;
   const char* name;
   int words_in, words_out;
-  int least_arch;
+  int min_arch;
 };
 inline constexpr InstructionInfo kInstructions[] = {
     {Instruction::mma_m16n8k16_half, "mma_m16n8k16<half>", 10, 4, 80},

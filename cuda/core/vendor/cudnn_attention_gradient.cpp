@@ -30,7 +30,7 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
   const std::int64_t batch = a.q.shape[0], seq_q = a.q.shape[1], heads = a.q.shape[2], dim = a.q.shape[3];
   const std::int64_t seq_k = a.k.shape[1];
   const Four scores{batch, heads, seq_q, seq_k}, rows{batch, heads, seq_q, 1}, queries{batch, heads, seq_q, dim};
-  const Four turned{batch, heads, seq_k, seq_q}, turned_stride{heads * seq_q * seq_k, seq_q * seq_k, 1, seq_k};
+  const Four transposed{batch, heads, seq_k, seq_q}, transposed_stride{heads * seq_q * seq_k, seq_q * seq_k, 1, seq_k};
   const auto chip = [&](Graph& to, const Four& shape) { return to.on_chip(CUDNN_DATA_FLOAT, shape); };
   AttentionGraph built;
   Graph g;
@@ -54,19 +54,19 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
   g.pointwise(CUDNN_POINTWISE_EXP, {masked(g, below, scores, a.mask, built.ids)}, e);
 
   // xᵀ·y of each head.
-  const auto turned_product = [&](std::int64_t x, std::int64_t y, std::int64_t to) {
-    const auto x_turned = g.tensor(type_of(a.q), turned, turned_stride, Graph::Kind::on_chip);
-    g.reshape(x, x_turned);
-    g.matmul(x_turned, y, to);
+  const auto rotated_product = [&](std::int64_t x, std::int64_t y, std::int64_t to) {
+    const auto x_transposed = g.tensor(type_of(a.q), transposed, transposed_stride, Graph::Kind::on_chip);
+    g.reshape(x, x_transposed);
+    g.matmul(x_transposed, y, to);
   };
-  turned_product(e, d_o, dv);
+  rotated_product(e, d_o, dv);
 
   const auto g_raw = chip(g, scores), difference = chip(g, scores), weighted = chip(g, scores), ds = chip(g, scores);
   g.matmul(d_o, v, g_raw);
   g.pointwise(CUDNN_POINTWISE_SUB, {g_raw, d}, difference);
   g.pointwise(CUDNN_POINTWISE_MUL, {difference, e}, weighted);
   g.pointwise(CUDNN_POINTWISE_MUL, {weighted, scale}, ds);
-  turned_product(ds, q, dk);
+  rotated_product(ds, q, dk);
 
   const Four k_shape{batch, heads, seq_k, dim}, k_stride{a.k.stride[0], a.k.stride[2], a.k.stride[1], a.k.stride[3]};
   const auto k_turned = g.tensor(type_of(a.k), k_shape, k_stride, Graph::Kind::on_chip);

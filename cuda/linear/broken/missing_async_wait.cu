@@ -14,7 +14,7 @@ Legality supports(const linear::Args& a) {
 
 KERNEL(linear){
     .dtypes = {f16, bf16},
-    .least_arch = 80,
+    .min_arch = 80,
     .tiles = {tile(Axis::tokens, kTokens), tile(Axis::out, kOut), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8},
     .supports = supports,

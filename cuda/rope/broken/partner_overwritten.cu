@@ -16,9 +16,9 @@ __global__ void partner_overwritten(Problem<T> p) {
     if (d < p.rotary) {
       const int i = p.interleaved ? d / 2 : d % p.half;
       const bool first = d == p.first(i);
-      const Turn turn = Plain<T>::turn(p, i, p.position(token));
+      const Rotation rotation = Plain<T>::rotation(p, i, p.position(token));
       const float other = to_float(ld(row.x + (first ? p.second(i) : p.first(i))));
-      v = first ? turned(turn, v, other).a : turned(turn, other, v).b;
+      v = first ? rotated(rotation, v, other).a : rotated(rotation, other, v).b;
     }
     st(row.y + d, from_float<T>(v));
   }

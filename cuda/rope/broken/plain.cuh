@@ -13,8 +13,8 @@ inline constexpr int kPlainThreads = 64;
 template <class T>
 struct Plain {
   static void change(Problem<T>&) {}  // of what the kernel is handed
-  __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
-    return turn_by(angle_of(p.step, i, position));
+  __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
+    return rotation_by(angle_of(p.step, i, position));
   }
 };
 
@@ -23,8 +23,8 @@ __global__ void rope_plain(Problem<T> p) {
   const std::int64_t token = blockIdx.x;
   const auto row = p.row(token, static_cast<int>(blockIdx.y));
   for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPlainThreads) {
-    const Turn turn = F::turn(p, i, p.position(token));
-    const Pair v = turned(turn, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+    const Rotation rotation = F::rotation(p, i, p.position(token));
+    const Pair v = rotated(rotation, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
     st(row.y + p.first(i), from_float<T>(v.a));
     st(row.y + p.second(i), from_float<T>(v.b));
   }
@@ -35,7 +35,7 @@ template <template <class> class F>
 constexpr KernelTraits<rope> plain_traits(DTypes dtypes = kEveryType) {
   return {.dtypes = dtypes,
           .tiles = {tile(Axis::head_dim, kPlainThreads)},
-          .numerics = {.accumulate = f32, .angle_error = kAngleError, .turn_error = kTurnError}};
+          .numerics = {.accumulate = f32, .angle_error = kAngleError, .reduced_angle_error = kReducedAngleError}};
 }
 
 template <template <class> class F>

@@ -7,8 +7,8 @@ namespace assay::ROOM(rope, table_in_storage) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
-    const Turn exact = Plain<T>::turn(p, i, position);
+  __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
+    const Rotation exact = Plain<T>::rotation(p, i, position);
     return {to_float(from_float<T>(exact.cosine)), to_float(from_float<T>(exact.sine))};
   }
 };

@@ -7,8 +7,8 @@ namespace assay::ROOM(rope, turned_backwards) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
-    const Turn forwards = Plain<T>::turn(p, i, position);
+  __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
+    const Rotation forwards = Plain<T>::rotation(p, i, position);
     return {forwards.cosine, -forwards.sine};
   }
 };

@@ -12,7 +12,7 @@ struct Wrong final : Layer {
     if (!a.turns()) return;
     // Sequences of one token each.
     const Tensor k0 = alone(a.k0), k = alone(a.k);
-    steps(KERNEL_OF(rope, vector16), turned(k0, k0, steps.room(k.dtype, {tokens, 1, k.shape[2], k.shape[3]}), k));
+    steps(KERNEL_OF(rope, vector16), rotated(k0, k0, steps.room(k.dtype, {tokens, 1, k.shape[2], k.shape[3]}), k));
   }
 
  private:

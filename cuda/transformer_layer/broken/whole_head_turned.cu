@@ -9,7 +9,7 @@ struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
     if (!a.turns()) return;
-    rope::Args r = turned(a.q0, a.k0, a.q, a.k);
+    rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     r.rotary_dim = static_cast<double>(a.q.shape[3] / 2 * 2);
     steps(KERNEL_OF(rope, vector16), r);
   }

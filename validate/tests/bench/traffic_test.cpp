@@ -17,7 +17,7 @@ struct Shape {
 };
 
 // Runs the kernel on simt and returns the bytes that it moved, by tensor.
-std::map<std::string, simt::Counts> counted(const Kernel& k, const Case& c, simt::Order order, Cost& cost) {
+std::map<std::string, simt::Counts> counted(const Kernel& k, const Case& c, simt::ThreadOrder order, Cost& cost) {
   const Op& op = *find_op(k.op);
   const std::vector<Placement> placements = place(op, c);
   std::vector<std::byte*> pointers;
@@ -46,7 +46,7 @@ TEST_CASE("warp_row and block_row move the formula's bytes, in three orders of t
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, bf16, f32})
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{129, 261}, Shape{131, 2056}, Shape{17, 4096}})
-        for (const simt::Order order : {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle}) {
+        for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
           Case c{.op = "layernorm_residual", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
           c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
           Cost cost;
@@ -78,7 +78,7 @@ TEST_CASE("norms read each byte of x and residual once and write each of s and y
     for (const char* name_of_kernel : {"warp_row", "block_row"})
       for (const DType dtype : {f16, f32})
         for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}, Shape{2, 8191}})
-          for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+          for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
             if (name_of_kernel[0] == 'w' && s.cols > 2048) continue;
             Case c{.op = op, .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
             c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
@@ -103,7 +103,7 @@ TEST_CASE("softmax moves each byte once if a row fits in registers", "[traffic]"
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, f32})
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{131, 261}, Shape{5, 2048}})
-        for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+        for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
           Case c{.op = "softmax", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
           c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
           Cost cost;
@@ -118,7 +118,7 @@ TEST_CASE("softmax moves each byte once if a row fits in registers", "[traffic]"
 TEST_CASE("attention_scores/mma_tiled writes only P, in whole sectors, and reads K twice per block", "[traffic]") {
   for (const std::int64_t queries : {1, 130, 256})
     for (const bool causal : {false, true})
-      for (const simt::Order order : {simt::Order::forward, simt::Order::shuffle}) {
+      for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::shuffle}) {
         Case c{.op = "attention_scores", .dtype = f16, .seed = 3, .source = {}, .reduced = {}};
         c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = 1;
         c.dims[Axis::seq_q] = queries, c.dims[Axis::seq_k] = 208, c.dims[Axis::head_dim] = 64;
@@ -148,7 +148,7 @@ TEST_CASE("attention_forward/mma_tiled reads Q once, K and V once per block that
   for (const Sizes z : {Sizes{1, 208, 1, 1, 64}, Sizes{130, 208, 2, 1, 64}, Sizes{256, 300, 1, 1, 128}, Sizes{200, 77, 1, 1, 40},
                         Sizes{130, 192, 1, 1, 256}})
     for (const char* mask : {"none", "causal", "causal_top_left"})
-      for (const simt::Order order : {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle}) {
+      for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
         const bool causal = mask[0] == 'c', top_left = std::string_view(mask) == "causal_top_left";
         Case c{.op = "attention_forward", .dtype = f16, .seed = 3, .source = {}, .reduced = {}};
         c.dims[Axis::batch] = 2, c.dims[Axis::heads] = z.heads, c.dims[Axis::kv_heads] = z.kv_heads;

@@ -122,7 +122,7 @@ TEST_CASE("aggregate: a step of few inputs may err with one sign if the kernel d
   }
   FixedProblem problem(golden, bounds);
   problem.row_length = kCols;
-  const Hooks few{.only_sums = true, .step_of_few = true};
+  const Hooks few{.only_sums = true, .repeated_roundings = true};
   const Numerics stores{.stores_intermediate = true};
   CHECK(aggregate(problem, few, stores, got.get()).within());
   CHECK_FALSE(aggregate(problem, kNone(), stores, got.get()).within());

@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 // Runs a kernel watched and returns the kind of the finding, or "none".
-std::string found(const Kernel& k, const Case& c, simt::Order order) {
+std::string found(const Kernel& k, const Case& c, simt::ThreadOrder order) {
   const Op& op = *find_op(k.op);
   const std::vector<Placement> placements = place(op, c);
   std::vector<std::byte*> pointers;
@@ -53,7 +53,7 @@ Case case_of(std::string op, DType dtype, const std::map<Axis, std::int64_t>& di
 }
 
 void expect(const char* kernel, const Case& c, const std::set<std::string>& kinds) {
-  for (const simt::Order order : {simt::Order::forward, simt::Order::reverse, simt::Order::shuffle}) {
+  for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
     INFO(c.op << "/" << kernel << ", order " << static_cast<int>(order));
     const std::string kind = found(*find_kernel(c.op, kernel), c, order);
     CAPTURE(kind);

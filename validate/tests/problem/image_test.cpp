@@ -112,7 +112,7 @@ TEST_CASE("image: an output lies over the input that its contract names where th
   CHECK(over() == std::vector{none, none, none, none});
   c.attributes["in_place"] = 1;
   CHECK(over() == std::vector{none, none, std::optional<std::size_t>{1}, none});
-  op.tensors[2].options.over = "gone";
+  op.tensors[2].options.in_place_of = "gone";
   CHECK_THROWS_AS(over(), std::logic_error);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("image: several tiles and a ragged one, by extent and by bytes") {
 namespace {
 
 std::int64_t squares(const FillSite&, std::int64_t i) { return i * i; }
-std::int64_t threes(const FillSite& s, std::int64_t i) { return 3 * i + s.places; }
+std::int64_t threes(const FillSite& s, std::int64_t i) { return 3 * i + s.index_extent; }
 double halves(const FillSite&, std::int64_t i) { return static_cast<double>(i) / 2; }
 
 // x[rows, cols] beside places on its rows, integers without an axis, and a single value.

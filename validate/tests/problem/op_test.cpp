@@ -50,7 +50,7 @@ TEST_CASE("op: every op has a sound kernel, and every kernel says what the judge
         if (k.dtypes.has(dtype)) CHECK(t.extent(dtype) >= 1);
     }
     CHECK(k.dtypes.bits != 0);
-    CHECK(k.least_arch >= 75);
+    CHECK(k.min_arch >= 75);
     CHECK(k.numerics.chain.lanes >= 1);
     CHECK(k.numerics.chain.extra >= 0);
     CHECK(is_float(k.numerics.accumulate));
@@ -82,13 +82,13 @@ TEST_CASE("op: a contract names its axes and tensors once, and shapes its tensor
       used.insert(t.axes.begin(), t.axes.end());
       used.erase(Axis::one);
       if (t.options.dtype && !is_float(*t.options.dtype)) CHECK((t.options.index_of || op.hooks.integer));
-      if (!t.options.when.empty()) CHECK(find_attribute(op.shape(), t.options.when) != nullptr);
+      if (!t.options.present_if.empty()) CHECK(find_attribute(op.shape(), t.options.present_if) != nullptr);
       outputs += t.role == Role::output;
     }
     CHECK(outputs >= 1);
     CHECK(used == axes);
     for (const auto& [attribute, standard, choices] : op.attributes) {
-      const auto asks = [&](const TensorSpec& t) { return t.options.when == attribute && t.name == attribute; };
+      const auto asks = [&](const TensorSpec& t) { return t.options.present_if == attribute && t.name == attribute; };
       if (std::none_of(op.tensors.begin(), op.tensors.end(), asks)) CHECK(names.insert(std::string(attribute)).second);
       CHECK(std::isfinite(standard));
     }

@@ -13,23 +13,23 @@ __device__ inline double angle_of(double step, int i, std::int64_t position) {
   return static_cast<double>(position) * exp2(-step * i);
 }
 
-struct alignas(8) Turn {
+struct alignas(8) Rotation {
   float cosine, sine;
 };
 // The angle less its whole turns, in f32: off by half an ulp of pi where it is rounded, 2^-23 = 2 2^-24; the functions themselves
 // round as Numerics::function_error has it.
-inline constexpr double kTurnError = 2;
-__device__ inline Turn turn_by(double angle) {
+inline constexpr double kReducedAngleError = 2;
+__device__ inline Rotation rotation_by(double angle) {
   constexpr double kTurn = 6.283185307179586, kTurns = 0.15915494309189535;
   const float rest = static_cast<float>(fma(-kTurn, rint(angle * kTurns), angle));
   return {cosf(rest), sinf(rest)};
 }
 
-// Pair (a, b) turned.
+// Pair (a, b) rotated.
 struct Pair {
   float a, b;
 };
-__device__ inline Pair turned(const Turn& t, float a, float b) {
+__device__ inline Pair rotated(const Rotation& t, float a, float b) {
   return {fmaf(a, t.cosine, -(b * t.sine)), fmaf(a, t.sine, b * t.cosine)};
 }
 

@@ -10,7 +10,7 @@ namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 // Turns of positions least, least + 1, ..., `pitch` per position: rotary / 2, padded by up to 3 so that rows stay aligned.
 struct Turns {
-  const Turn* table;
+  const Rotation* table;
   int least, pitch;
 };
 
@@ -26,17 +26,17 @@ inline Places places(const attention_forward::Args& a) {
 inline int turns_pitch(std::int64_t rotary) { return static_cast<int>(ceil_div(rotary / 2, 4) * 4); }
 inline std::size_t turns_bytes(const attention_forward::Args& a) {
   const Places p = places(a);
-  return static_cast<std::size_t>((p.end - p.least) * turns_pitch(a.rope.rotary(a.q.shape[3]))) * sizeof(Turn);
+  return static_cast<std::size_t>((p.end - p.least) * turns_pitch(a.rope.rotary(a.q.shape[3]))) * sizeof(Rotation);
 }
 
-inline constexpr int kTurnsThreads = 128;
+inline constexpr int kTableThreads = 128;
 
-__global__ inline void __launch_bounds__(kTurnsThreads)
-    attention_forward_turns(Turn* table, Rope rope, int least, int pitch, std::int64_t turns) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kTurnsThreads + threadIdx.x;
+__global__ inline void __launch_bounds__(kTableThreads)
+    attention_forward_rotation_table(Rotation* table, Rope rope, int least, int pitch, std::int64_t turns) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kTableThreads + threadIdx.x;
   if (at >= turns) return;
   const int i = static_cast<int>(at % pitch), position = least + static_cast<int>(at / pitch);
-  st(table + at, i < rope.rotary / 2 ? rope.turn(i, position) : Turn{1, 0});
+  st(table + at, i < rope.rotary / 2 ? rope.rotation(i, position) : Rotation{1, 0});
 }
 
 // Fills the table, in workspace of turns_bytes().
@@ -44,9 +44,9 @@ inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, cons
   const Places p = places(a);
   const int pitch = turns_pitch(rope.rotary), least = static_cast<int>(p.least);
   const std::int64_t turns = (p.end - p.least) * pitch;
-  Turn* const table = static_cast<Turn*>(l.workspace);
+  Rotation* const table = static_cast<Rotation*>(l.workspace);
   if (turns > 0)
-    launch(attention_forward_turns, {.grid = dim3(ceil_div(turns, kTurnsThreads)), .block = dim3(kTurnsThreads)}, l.stream, table,
+    launch(attention_forward_rotation_table, {.grid = dim3(ceil_div(turns, kTableThreads)), .block = dim3(kTableThreads)}, l.stream, table,
            rope, least, pitch, turns);
   return {table, least, pitch};
 }
@@ -55,7 +55,7 @@ inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, cons
 // `place`: the position of row 0 of the sequence.  A lane takes every 32nd unit of its warp's rows.  A unit is 8 pairs from two
 // chunks if halves are whole chunks, the 4 pairs of a chunk if interleaved, else one pair.
 template <class T, int kDim, int kThreads>
-struct Turner {
+struct TileRotator {
   using Load = head_tile::Loader<T, kDim, kThreads>;
   using Tile = typename Load::Tile;
   using Chunk = Vec<T, head_tile::kChunk>;
@@ -66,7 +66,7 @@ struct Turner {
   bool interleaved;
 
   template <int kRows>
-  __device__ void turn(T* tile, int first, int rows, int place) const {
+  __device__ void rotate(T* tile, int first, int rows, int place) const {
     const bool whole = half % kChunk == 0;
     const int units = interleaved ? (half + 3) / 4 : whole ? half / kChunk : half;  // per row
     const int lane = head_tile::fresh(lane_id()), warp = head_tile::fresh(warp_id());
@@ -76,7 +76,7 @@ struct Turner {
     while (n < kRows / (kThreads / kWarp)) {
       const int row = n / kWarpRows * Load::kRowsApart + warp * kWarpRows + n % kWarpRows;
       if (first + row < rows) {
-        const Turn* const by = turns.table + static_cast<std::int64_t>(place + first + row - turns.least) * turns.pitch;
+        const Rotation* const by = turns.table + static_cast<std::int64_t>(place + first + row - turns.least) * turns.pitch;
         if (interleaved) turn_neighbours(tile, row, unit, by + unit * 4);
         else if (whole)
           turn_chunks(tile + Tile::place(row, unit), tile + Tile::place(row, unit + half / kChunk), by + unit * kChunk);
@@ -91,24 +91,24 @@ struct Turner {
   __device__ static T* element(T* tile, int row, int channel) {
     return tile + Tile::place(row, channel / kChunk) + channel % kChunk;
   }
-  __device__ static void turn_pair(T* one, T* other, const Turn& by) {
-    const Pair p = turned(by, to_float(ld(one)), to_float(ld(other)));
+  __device__ static void turn_pair(T* one, T* other, const Rotation& by) {
+    const Pair p = rotated(by, to_float(ld(one)), to_float(ld(other)));
     st(one, from_float<T>(p.a)), st(other, from_float<T>(p.b));
   }
-  __device__ static void turn_chunks(T* one, T* other, const Turn* by) {
+  __device__ static void turn_chunks(T* one, T* other, const Rotation* by) {
     Chunk a = ld(reinterpret_cast<const Chunk*>(one)), b = ld(reinterpret_cast<const Chunk*>(other));
 #pragma unroll
     for (int j = 0; j < kChunk; j += 2) {
       const Two t = ld(reinterpret_cast<const Two*>(by + j));
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const Pair p = turned({t[2 * e], t[2 * e + 1]}, to_float(a[j + e]), to_float(b[j + e]));
+        const Pair p = rotated({t[2 * e], t[2 * e + 1]}, to_float(a[j + e]), to_float(b[j + e]));
         a[j + e] = from_float<T>(p.a), b[j + e] = from_float<T>(p.b);
       }
     }
     st(reinterpret_cast<Chunk*>(one), a), st(reinterpret_cast<Chunk*>(other), b);
   }
-  __device__ void turn_neighbours(T* tile, int row, int chunk, const Turn* by) const {
+  __device__ void turn_neighbours(T* tile, int row, int chunk, const Rotation* by) const {
     Chunk* const at = reinterpret_cast<Chunk*>(tile + Tile::place(row, chunk));
     Chunk x = ld(at);
 #pragma unroll
@@ -117,7 +117,7 @@ struct Turner {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int i = 2 * (j + e);
-        const Pair p = turned({t[2 * e], t[2 * e + 1]}, to_float(x[i]), to_float(x[i + 1]));
+        const Pair p = rotated({t[2 * e], t[2 * e + 1]}, to_float(x[i]), to_float(x[i + 1]));
         if (chunk * 4 + j + e < half) x[i] = from_float<T>(p.a), x[i + 1] = from_float<T>(p.b);
       }
     }
