@@ -63,7 +63,6 @@ std::size_t arena_offset(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(machine.shared);
 }
 
-// Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
 bool as_late_as_may_be() {
   const Order order = machine.options.order;
   return order == Order::forward || (order == Order::shuffle && machine.random.next() >> 63 == 0);

@@ -11,9 +11,9 @@
 namespace simt::detail {
 
 namespace {
-constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // of a phase: PTX ISA, "mbarrier": the range of tx-count
+constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // in a phase; PTX ISA, "mbarrier": the range of tx-count
 constexpr int kMostArrivals = (1 << 20) - 1;
-constexpr unsigned kEngineOfBarriers = 16;  // behind those of the warpgroups, for wgmma and for stores
+constexpr unsigned kEngineOfBarriers = 16;  // after 8 engines of wgmma and 8 of stores, one of each a warpgroup
 std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_string(offset); }
 }  // namespace
 
@@ -60,7 +60,7 @@ void Barriers::arrive(Barrier& b, std::int64_t promise, Where where) {
   complete_phase(b);
 }
 
-// Note: bytes that land before they are promised make `lacking` negative for a while.
+// Starts the next phase if this one is over.  Note: bytes that land before they are promised make `lacking` negative for a while.
 void Barriers::complete_phase(Barrier& b) {
   if (b.pending != 0 || b.lacking != 0) return;
   ++b.phase;
@@ -80,7 +80,7 @@ void Barriers::landed(std::size_t index, const Landed& box) {
   complete_phase(b);
 }
 
-// Somebody has waited for what has landed: from now on it is there, for those who have.
+// A thread has waited for the completed copies: their bytes may be accessed from now on, and the watch orders them for waiters.
 void Barriers::observe(Barrier& b) {
   const std::uint64_t now = machine.watch.advance();
   for (const Landed& box : b.complete) {
