@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes, requests, sectors and bank wavefronts by call, against figures that follow from the kernel's source, in three orders; and
-// the cost of watching an access.
+// Bytes, requests, sectors and bank wavefronts by call, against figures that follow from the kernel's source, in three orders;
+// and the cost of watching an access.
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
