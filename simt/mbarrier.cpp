@@ -26,7 +26,7 @@ void Barriers::make(void* at, int arrivals, Where where) {
                         where);
   access<8, Access::write>(at, where);
   if (machine.guards.has(offset, 8, Guards::barrier))
-    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " lies already", where);
+    refuse_asynchronous("bad_barrier", "barrier_init at the place of " + at_offset(offset), where);
   machine.guards.set(offset, 8, Guards::barrier);
   Barrier b{};
   b.offset = offset, b.where = where, b.thread = machine.current->id;
@@ -95,7 +95,7 @@ void Barriers::observe(Barrier& b) {
 
 void Barriers::wait(Barrier& b, unsigned parity, Where where) {
   if (!b.ready && b.thread != machine.current->id)
-    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + ", after whose barrier_init no barriers_ready came", where);
+    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + " without barriers_ready after its barrier_init", where);
   const std::size_t i = index(b);
   Thread& t = *machine.current;
   while ((all_[i].phase & 1) == parity) {
@@ -125,7 +125,7 @@ void Barriers::check_over() {
   for (const Barrier& b : all_) {
     for (const std::vector<Landed>* boxes : {&b.landed, &b.complete})
       for (const Landed& box : *boxes)
-        return left_behind("the block ends, and nobody has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
+        return left_behind("the block ends before a thread has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
                                std::to_string(box.offset) + " of shared memory",
                            box.thread, box.where);
     if (b.lacking != 0)

@@ -210,7 +210,7 @@ Finding describe_trouble() {
     case What::lane_exited: f.message = call + "names " + lane + ", which has ended"; break;
     case What::lane_left: f.message = call + "waits for " + lane + ", which ends without it"; break;
     case What::source_inactive: f.message = call + "reads from " + lane + ", which takes no part"; break;
-    case What::mixed_work: f.message = call + "is another instruction in some of them"; break;
+    case What::mixed_work: f.message = call + "is another instruction in some lanes"; break;
     case What::matrix_not_shared:
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;

@@ -123,7 +123,7 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   const std::size_t offset = arena_offset(shared), row = std::size_t{map.box[0]} * map.element_bytes;
   Box b{.map = map, .at = {}, .offset = offset, .bytes = rows_of(map) * row, .where = where, .thread = machine.current->id};
   const std::string what = std::string(word) + " of a box of " + std::to_string(b.bytes) + " bytes at +" + std::to_string(offset);
-  if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " by a tensor map that nobody made", where);
+  if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that tensor_map did not make", where);
   if (coordinates != map.rank)
     refuse_asynchronous("bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " +
                                        std::to_string(map.rank), where);
@@ -131,7 +131,7 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   if (reinterpret_cast<std::uintptr_t>(shared) >> 32 != machine.shared_slot || offset % aligned != 0)
     refuse_asynchronous("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
   if (offset + b.bytes > machine.grid->shared_bytes)
-    refuse_asynchronous("bad_box", what + " of shared memory ends behind its " + std::to_string(machine.grid->shared_bytes) + " bytes",
+    refuse_asynchronous("bad_box", what + " of shared memory ends past its " + std::to_string(machine.grid->shared_bytes) + " bytes",
                         where);
   if (at[0] * map.element_bytes % 16 != 0)
     refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes", where);
@@ -147,7 +147,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   Box b = checked(map, shared, at, coordinates, "copy_box", where);
   Barrier& counts = machine.barriers.find(barrier, "copy_box", where);
   if (!counts.ready)
-    refuse_asynchronous("unfenced", "copy_box by a barrier after whose barrier_init no barriers_ready came", where);
+    refuse_asynchronous("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
   if (machine.guards.unwritable(b.offset, b.bytes))
     refuse_asynchronous("wgmma_reads", "copy_box to +" + std::to_string(b.offset) +
                                            " of shared memory, which a wgmma or a store may still be reading", where);
@@ -202,7 +202,7 @@ void Boxes::land_at(std::size_t barrier) {
 
 void Boxes::store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where) {
   Box b = checked(map, shared, at, coordinates, add ? "add_box" : "store_box", where);
-  if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are no float", where);
+  if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
