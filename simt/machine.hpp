@@ -52,7 +52,7 @@ void configure(const Options& options);
 //   wgmma_registers     a write to accumulators of a running wgmma; a read gives NaN
 //   wgmma_unordered     a wgmma without a wgmma_begin after the last accesses to its registers
 //   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
-//   left_behind         a block that ends with unfinished copies, stores or wgmma, or within a phase of a barrier
+//   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes
 //   stack_overflow time_limit
 //   bad_launch          a grid, block or size of shared memory that no GPU accepts; the line is the launch's
 //   unjoined_stream     a launch on another stream than Options::stream; the line is the launch's

@@ -19,8 +19,8 @@ void run(const Softmax&, const Launch&);
 
 enum class Mask { none, causal_bottom_right, causal_top_left };
 
-// o = softmax(scale·q·kᵀ + mask)·v, lse = logsumexp of the rows of scale·q·kᵀ + mask.  q, k, v, o and the probabilities are f16 or
-// bf16, the rest is f32.
+// o = softmax(scale·q·kᵀ + mask)·v, lse = logsumexp of the rows of scale·q·kᵀ + mask.  q, k, v, o and the probabilities are f16
+// or bf16, the rest is f32.
 struct Attention {
   Tensor q, o;  // [batch, seq_q, heads, head_dim]
   Tensor k, v;  // [batch, seq_k, kv_heads, head_dim]
