@@ -26,7 +26,7 @@ void Barriers::make(void* at, int arrivals, Where where) {
                         where);
   access<8, Access::write>(at, where);
   if (machine.guards.has(offset, 8, Guards::barrier))
-    refuse_asynchronous("bad_barrier", "barrier_init at the place of " + at_offset(offset), where);
+    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " already lies", where);
   machine.guards.set(offset, 8, Guards::barrier);
   Barrier b{};
   b.offset = offset, b.where = where, b.thread = machine.current->id;
