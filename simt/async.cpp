@@ -10,7 +10,7 @@
 namespace simt::detail {
 
 void Copies::land(const Copy& c) {
-  if (c.valid == 16) {  // the usual one, inline
+  if (c.valid == 16) {  // the usual size, which the compiler inlines
     std::memcpy(c.to, c.from, 16);
     return;
   }
@@ -78,7 +78,7 @@ namespace {
 
 using What = Trouble::What;
 
-// A read of the first `valid` bytes of a copy: any number of them, aligned as the whole.
+// Checks and counts a read of the first `valid` of a copy's `bytes` bytes, which must be aligned to `bytes`.
 void read_part(const void* p, unsigned bytes, unsigned valid, Where where) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   if (address % bytes != 0) stop({.what = What::access, .where = where, .address = address, .bytes = valid, .mask = bytes});
@@ -122,7 +122,7 @@ void copy_async(void* shared, const void* global, int valid, Where where) {
   if (valid == Bytes) access<Bytes, Access::read>(global, where);
   else read_part(global, Bytes, static_cast<unsigned>(valid), where);
   access<Bytes, Access::write>(shared, where);
-  // Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
+  // The copy writes as late as possible in forward order, at once in reverse, and as the seed says when shuffled.
   const ThreadOrder order = machine.options.order;
   const bool at_once = order == ThreadOrder::reverse || (order == ThreadOrder::shuffle && machine.random.next() >> 63 != 0);
   if (!machine.copies.in_flight()) watch_accesses();

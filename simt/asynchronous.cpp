@@ -22,7 +22,7 @@ void told_at_end(const char* kind, std::string message, unsigned thread, Where w
 
 void use_asynchronous(Where where) {
   if (machine.asynchronous) return;
-  if (machine.current == nullptr) refuse_asynchronous("bad_launch", "a word of the device layer called by the host", where);
+  if (machine.current == nullptr) refuse_asynchronous("bad_launch", "the host called a word of the device layer", where);
   if (machine.options.watch && !machine.watch.room_for_engines())
     refuse_asynchronous("bad_launch", "barriers, tensor copies and wgmma are watched in blocks of up to 960 threads", where);
   if (!machine.copies.in_flight()) watch_accesses();
@@ -63,7 +63,6 @@ std::size_t arena_offset(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(machine.shared);
 }
 
-// Forward: as late as may be.  Reverse: at once.  Shuffled: as the seed says.
 bool as_late_as_may_be() {
   const ThreadOrder order = machine.options.order;
   return order == ThreadOrder::forward || (order == ThreadOrder::shuffle && machine.random.next() >> 63 == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What barriers in memory, tensor copies and wgmma share: which bytes of shared memory nobody may touch, or write, for the
-// moment, and how they refuse what no kernel may do.
+// Shared by mbarrier.cpp, tensor_copy.cpp, wgmma.cpp and register_pool.cpp: which bytes of shared memory may not be accessed, or
+// not be written, at the moment, and how a finding is reported.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr std::size_t kArenaBytes = 228 * 1024;
 
 class Guards {
  public:
-  enum Flag : std::uint8_t { written = 1, barrier = 2 };  // by a copy in flight; a barrier lies there
+  enum Flag : std::uint8_t { written = 1, barrier = 2 };  // a copy in flight may write the bytes; a barrier lies there
   void set(std::size_t offset, std::size_t bytes, Flag flag) { each(offset, bytes, [&](Cell& c) { c.touch |= flag; }); }
   void clear(std::size_t offset, std::size_t bytes, Flag flag) {
     each(offset, bytes, [&](Cell& c) { c.touch = static_cast<std::uint8_t>(c.touch & ~flag); });
@@ -54,20 +54,20 @@ class Guards {
   std::unique_ptr<Cell[]> cells_;
 };
 
-// Ends the launch with a finding whose words are made here.
+// Ends the launch with a finding of this kind and message.
 [[noreturn, gnu::cold]] void refuse_asynchronous(const char* kind, std::string message, Where where);
-// The same once the block has ended, by this thread.
+// Reports the same after the block has ended, as a finding of `thread`.
 void told_at_end(const char* kind, std::string message, unsigned thread, Where where);
 inline void left_behind(std::string message, unsigned thread, Where where) {
   told_at_end("left_behind", std::move(message), thread, where);
 }
-// From the first of these words on, every access of the block is looked at.
+// Called by each of these words: from the first one on, every access of the block goes through slow_access().
 void use_asynchronous(Where where);
-void end_asynchronous();             // the block has ended, or was abandoned
-void check_all_is_over();            // what the block has begun
-void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // in shared memory
-std::size_t arena_offset(const void* p);  // of an address in the arena
-// Whether work that goes on by itself is done as late as may be, as options.order says.
+void end_asynchronous();             // called when the block has ended or was abandoned
+void check_all_is_over();            // reports what the ended block has left running
+void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // of an access to shared memory
+std::size_t arena_offset(const void* p);  // in bytes, of an address in shared memory
+// Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, as the seed says when shuffled.
 bool as_late_as_may_be();
 
 }  // namespace simt::detail

@@ -24,14 +24,14 @@ int thread_number;
 
 namespace {
 
-// Makes `t` what the built-in variables tell.
+// Sets the running thread and its built-in variables.
 void become(Thread* t) {
   machine.current = t;
   device::threadIdx = t->index;
   thread_number = static_cast<int>(t->id);
 }
 
-// Whoever goes on next.  Where nobody can, copies that are late land one by one, until somebody can.
+// Takes the next ready thread.  If there is none, delayed copies land one by one until there is; null if none is left.
 Thread* next_ready() {
   for (;;) {
     if (Thread* const t = machine.ready.pop()) return t;
@@ -44,7 +44,7 @@ void wait_as(Meet kind, unsigned mask_or_id, const Where& where) {
   t.kind = kind, t.mask_or_id = mask_or_id, t.where = where;
 }
 
-// Lanes of a warp go on at once, before other warps, in the machine's order.
+// Puts lanes of a warp at the front of the queue, before other warps, in the machine's order.
 void ready_lanes(unsigned warp, unsigned lanes) {
   Thread* base = machine.thread + warp * kWarpLanes;
   switch (machine.options.order) {
@@ -69,7 +69,7 @@ void ready_lanes(unsigned warp, unsigned lanes) {
   }
 }
 
-// All threads that `takes_part` says, behind those that are ready.
+// Puts the threads for which takes_part(thread) holds at the end of the queue, in the machine's order.
 template <class Predicate>
 void ready_threads(Predicate takes_part) {
   std::uint16_t ids[kMaxThreads];
@@ -96,7 +96,7 @@ bool hands_values(Meet kind) { return kind != Meet::warp; }
   stop(trouble);
 }
 
-// Hands every lane what the kind gives it, and lets them go on.
+// Gives every lane its result of the rendezvous and makes it ready.
 void finish_meeting(Warp& w, Meeting& m) {
   const auto warp = static_cast<unsigned>(&w - machine.warp);
   Thread* base = machine.thread + warp * kWarpLanes;
@@ -118,14 +118,14 @@ void finish_meeting(Warp& w, Meeting& m) {
     each_lane([&](int lane) { base[lane].handed = m.kind == Meet::ballot ? votes : yes; });
   }
   const unsigned lanes = m.arrived;
-  // Note: lanes that have ended came to sync_warp by ending.
+  // Note: the mask, not `arrived`, since lanes that have ended count as arrived.
   if (m.kind == Meet::warp && machine.options.watch) machine.watch.warp_barrier(warp, m.mask);
   Meeting& last = w.meetings[--w.open];
   if (&last != &m) m = last;
   ready_lanes(warp, lanes);
 }
 
-// A lane has ended: barriers of its warp that waited only for it are complete, values it owed will never come.
+// Removes an ended lane from its warp's rendezvous: a sync_warp may now be complete; any other kind is a finding.
 void leave_meetings(Warp& w, const Thread& t) {
   for (unsigned i = w.open; i-- > 0;) {
     Meeting& m = w.meetings[i];
@@ -136,7 +136,7 @@ void leave_meetings(Warp& w, const Thread& t) {
   }
 }
 
-// What every fiber runs: the current thread, then whichever is next, as long as that one needs a stack.
+// The entry function of every fiber: runs the current thread, then the next ones as long as they have no fiber yet.
 [[noreturn]] void fiber_main() {
   entered_fiber();
   for (;;) {
@@ -197,10 +197,10 @@ double now_s() {
 
 void stop(const Trouble& trouble) {
   machine.trouble = trouble;
-  if (machine.current == nullptr) throw Fault(describe_trouble());  // a device function called by the host
+  if (machine.current == nullptr) throw Fault(describe_trouble());  // the host called a device function
   Fiber lost;
   switch_fiber(machine.current->fiber != nullptr ? *machine.current->fiber : lost, machine.main);
-  std::abort();  // an abandoned fiber is never entered again
+  std::abort();  // not reached: nobody switches back to an abandoned fiber
 }
 
 void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
@@ -209,7 +209,7 @@ void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where) {
 
 void move(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
-// Note: a thread that has made many accesses steps back, so that one which spins on memory lets the others of its block go on.
+// Note: a thread yields after many accesses, so that one which spins on memory lets the other threads of its block run.
 void tick(Where where) {
   const bool every_access = machine.every_access() || machine.copies.in_flight();
   if (every_access && ++machine.slow_ticks < kTicks) return;
@@ -238,7 +238,7 @@ void sync_block(Where where) {
 
 namespace {
 
-// Some have come to a named barrier: the lanes that a partial warp lacks with its first.  Who waits goes on when all have.
+// Counts the running thread at a named barrier; the first of a partial warp also counts for the lanes that the warp lacks.
 void come_to_named(int id, int threads, bool waits, Where where) {
   if (--hot.ticks < 0) tick(where);
   const auto expected = static_cast<unsigned>(threads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of the block that runs: who is ready, who waits for whom, and what stopped the launch.
-// A thread gets a fiber when it starts and hands it to the next one when it ends, so that threads which never wait share
-// one fiber and cost no switch.
+// The state of the machine and the scheduler of the running block: which threads are ready, which wait, what stopped the launch.
+// A thread gets a fiber when it starts and hands it to the next thread when it ends.  Threads that never wait thus share one
+// fiber and cost no switch.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,15 @@ inline constexpr int kTicks = 4096;  // accesses between two looks at the clock
 struct Thread {
   device::uint3 index;
   unsigned id, lane;
-  Fiber* fiber;          // null: not started, or ended
-  std::uint64_t handed;  // by the last rendezvous
-  Where where;           // of the last wait
-  Meet kind;             // of it
+  Fiber* fiber;          // null if not started, or ended
+  std::uint64_t handed;  // result of the last rendezvous
+  Where where;           // source line of the last wait
+  Meet kind;             // of the last wait
   unsigned mask_or_id;
-  int at_named;  // the named barrier it waits at; 0: none
+  int at_named;  // the named barrier that the thread waits at, or 0
 };
 
-// A rendezvous of a warp's lanes that some have reached.
+// A rendezvous that some lanes of a warp have reached, but not all.
 struct Meeting {
   unsigned mask, arrived;
   Meet kind;
@@ -51,17 +51,17 @@ struct Meeting {
 
 struct Warp {
   unsigned exists, exited;
-  unsigned open;  // meetings
+  unsigned open;  // number of meetings
   Meeting meetings[kWarpLanes];
 };
 
 struct NamedBarrier {
-  unsigned expected = 0, arrived = 0;  // threads; lanes that a partial warp lacks count as arrived with its first
+  unsigned expected = 0, arrived = 0;  // threads; the first lane of a partial warp counts for the lanes that it lacks, too
   bool partial_came = false;
-  Watch::Clocks clocks;  // of those that came by arrive_named
+  Watch::Clocks clocks;  // of threads that came by arrive_named
 };
 
-// Threads that are ready, first come first served but for warps that go on at the front.
+// Ready threads, first in, first out; lanes that leave a warp's rendezvous go to the front.
 class ReadyQueue {
  public:
   void clear() { head_ = tail_ = 0; }
@@ -85,14 +85,14 @@ struct Random {  // splitmix64
 struct Machine {
   Options options;
   Random random;
-  const Grid* grid = nullptr;  // null: nothing runs
+  const Grid* grid = nullptr;  // null if nothing runs
   double deadline = 0;
   unsigned threads = 0;  // of a block
   unsigned exited = 0;
   unsigned arrived = 0;  // at the block barrier
   bool mixed = false;    // arrivals from different calls
   Where first_arrival;
-  Thread* current = nullptr;  // null: the launching stack
+  Thread* current = nullptr;  // null on the launching stack
   Fiber main;
   Thread thread[kMaxThreads];
   Warp warp[kMaxThreads / kWarpLanes];
@@ -101,7 +101,7 @@ struct Machine {
   SectorLog sectors;
   Copies copies;
   Watch watch;
-  bool asynchronous = false;  // the block has used what the next five are for
+  bool asynchronous = false;  // the block has used one of the next five
   Guards guards;
   Barriers barriers;
   Boxes boxes;
@@ -109,7 +109,7 @@ struct Machine {
   RegisterPool registers;
   const char* told_kind = "";
   std::string told;
-  int slow_ticks = 0;      // slow accesses since the clock was looked at
+  int slow_ticks = 0;      // slow accesses since the last look at the clock
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
   Trouble trouble;
@@ -117,21 +117,21 @@ struct Machine {
 };
 extern Machine machine;
 
-// Runs the block of blockIdx to its end, or until machine.trouble says why not.
+// Runs the block blockIdx until all its threads have ended or machine.trouble is set.
 void run_block();
-void start_grid();  // the threads' indices, the warps
-// Every access goes through slow_access while copies are in flight; the clock goes on as before.
+void start_grid();  // sets the threads' indices and the warps
+// Between these two every access goes through slow_access; the clock is looked at as often as before.
 void watch_accesses();
 void unwatch_accesses();
-// Waits until this thread is at the head of the queue.
+// Lets the other ready threads run; returns when this thread is at the head of the queue.
 void run_others();
-void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where);  // in shared memory
+void check_not_in_flight(std::uintptr_t address, unsigned bytes, bool write, Where where);  // of an access to shared memory
 FiberPool& fibers();
 double now_s();
-// Leaves the running fiber for good.
+// Sets machine.trouble and leaves the running fiber for good.  Called by the host, it throws Fault.
 [[noreturn]] void stop(const Trouble& trouble);
 
-// The finding of machine.trouble, told after the block has stopped.
+// Makes the finding of machine.trouble; called after the block has stopped.
 Finding describe_trouble();
 std::string describe(const device::uint3& i);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's own check: a kernel whose bytes, requests, sectors and wavefronts follow from its text, and one with a race.
+// The machine's check of itself: a kernel whose bytes, requests, sectors and wavefronts follow from its source, and a race.
 #include <stdexcept>
 #include <string>
 
@@ -15,8 +15,8 @@ using namespace device;
 constexpr int kBlocks = 3, kThreads = 64;  // 6 warps
 constexpr int kFloats = kBlocks * kThreads;
 
-// Reads `x` in order, twice in a loop (4 sectors a warp), every eighth float of `x` (32 sectors), a broadcast (1 sector) as four
-// floats; writes one float a thread, and one atomic sum a warp.
+// A warp reads two stretches of `x` in order (4 sectors each), every eighth float of `x` (32 sectors), and the same four floats in
+// all lanes (1 sector).  It writes one float a lane and one atomic sum.
 void known_counts(const float* x, float* y, float* total) {
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   float v = 0;
@@ -27,13 +27,13 @@ void known_counts(const float* x, float* y, float* total) {
   st(partial + threadIdx.x, v);
   sync_block();
   v = ld(partial + (threadIdx.x ^ 32));
-  ld(partial + threadIdx.x * 2 % kThreads);  // two words of every other bank
+  ld(partial + threadIdx.x * 2 % kThreads);  // two words of every other bank: 2 wavefronts
   st(y + i, v);
   for (int offset = 16; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
   if (lane_id() == 0) atomic_add(total, v);
 }
 
-// Right in every order, for all write the same.
+// The result is right in every order, since all threads write the same value.
 void known_race(float* y) {
   st(shared_memory<float>(), 1.0f);
   if (threadIdx.x == 0) st(y, ld(shared_memory<float>()));

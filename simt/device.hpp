@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device layer on a CPU: the words of cuda/core/device.cuh, each a call into the simulated machine that carries the
-// kernel's source line.  Needs no CUDA toolkit.
+// The device layer on a CPU: each word of cuda/core/device.cuh calls the simulated machine and passes on the kernel's source
+// line.  Needs no CUDA toolkit.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@
 
 namespace simt::detail {
 
-// The move of an access.  Note: where every access that the compiler emits is observed (observe.cpp), it is made elsewhere.
+// Move the bytes of an access.  Note: in kernels compiled for observe.cpp, move() does so, where the compiler adds no check.
 template <class T>
 inline T get(const T* p) {
   T v;
@@ -42,7 +42,7 @@ inline void put(T* p, const T& v) {
 #endif
 }
 
-// A source beyond the warp hands a lane its own value, as the hardware does.
+// Returns the lane's own value for a source beyond the warp, as the hardware does.
 template <class T>
 inline T shuffle_from(T v, unsigned source, unsigned mask, Where where) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "a shuffle moves at most 8 bytes a lane");
@@ -156,10 +156,10 @@ struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;
-  Where where = Where::current();  // of the launch, for its findings
+  Where where = Where::current();  // source line of the launch, for findings
 };
 
-// The arguments become the kernel's parameter types once; every thread gets copies of them.
+// Converts the arguments to the kernel's parameter types once; every thread gets copies of them.  Throws Fault at a finding.
 template <class... Params, class... Args>
 void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream, Args&&... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "as many arguments as the kernel has parameters");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device layer on a CPU: the words of cuda/core/hopper.cuh.  What they do is in mbarrier.cpp, tensor_copy.cpp, wgmma.cpp and
-// register_pool.cpp.
+// The device layer on a CPU: the words of cuda/core/hopper.cuh.  They are implemented in mbarrier.cpp, tensor_copy.cpp,
+// wgmma.cpp, register_pool.cpp and, for stmatrix, mma.cpp.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ int multiprocessors();
 template <int N>
 void run_stmatrix(WarpWork* const* lanes);
 
-// A coordinate of a box; the first carries the caller's line.
+// A coordinate of a box; the first one carries the caller's source line.
 struct Coordinate {
   int at;
   Where where;

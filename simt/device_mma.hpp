@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device layer on a CPU: tensor cores, asynchronous copies and packed 16-bit words.  The lanes of a warp meet, and the
-// last one to come does the work of all; what it computes is in mma.cpp and async.cpp.
+// The device layer on a CPU: tensor cores, asynchronous copies and packed 16-bit words.  For mma and ldmatrix the lanes of a warp
+// meet, and the last one to come does the work of all (mma.cpp).  Copies are in async.cpp.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace simt::detail {
 
-// One lane's registers, as its call names them.
+// The arguments of one lane's call of mma.
 struct MmaLane {
   WarpWork work;
   float* c;           // [4]
@@ -33,7 +33,7 @@ void run_ldmatrix(WarpWork* const* lanes);
 template <int Bytes>
 void copy_async(void* shared, const void* global, int valid, Where where);
 void commit_copies();
-void wait_for_copies(unsigned newest, Where where);  // for all groups of this thread but its `newest` last ones
+void wait_for_copies(unsigned newest, Where where);  // for all but the `newest` last groups of this thread
 void check_matrix_row(const void* row, Where where);
 
 }  // namespace simt::detail
@@ -83,7 +83,7 @@ inline void cp_async_wait(Where where = Where::current()) {
   detail::wait_for_copies(N, where);
 }
 
-// Packed words.  Note: a conversion or product that is NaN gives the one NaN that the hardware gives.
+// Packed words.  Note: every NaN result is the one NaN that the hardware gives.
 template <class T>
 inline std::uint32_t narrow(float v) {
   static_assert(is_16_bit<T>);
@@ -103,7 +103,7 @@ inline Vec<float, 2> unpack(unsigned word) {
       if (f != f) f = std::bit_cast<float>(0x7fffffffu);
   return v;
 }
-// Note: the products are exact as floats, or, below 2^-134, zero in the end either way.
+// Note: a product is exact as a float, except below 2^-134, where it becomes zero in either case.
 template <class T>
 inline unsigned multiply_packed(unsigned a, unsigned b) {
   const auto x = unpack<T>(a), y = unpack<T>(b);

@@ -82,14 +82,14 @@ constexpr std::size_t kGuardBytes = 64 * 1024;  // a multiple of every page size
 constexpr std::uint64_t kCanary = 0x5a17c0deca9a21e5;
 
 #if defined(SIMT_ASAN)
-Fiber* g_from = nullptr;  // the fiber that was left last
+Fiber* g_from = nullptr;  // the two fibers of the last switch
 Fiber* g_to = nullptr;
 
 void finish_switch() {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(g_to->fake_stack, &bottom, &bytes);
-  if (g_from->stack == nullptr) {  // the thread's own stack, whose bounds only the sanitizer knows
+  if (g_from->stack == nullptr) {  // the operating-system thread's own stack, whose bounds only the sanitizer knows
     g_from->stack = static_cast<unsigned char*>(const_cast<void*>(bottom));
     g_from->stack_bytes = bytes;
   }
@@ -134,10 +134,10 @@ void FiberPool::prepare(Fiber& f) {
   f.context.uc_link = nullptr;
   makecontext(&f.context, entry_, 0);
 #else
-  // Note: stacks that start at one offset of a page would fight for the same few sets of the first-level cache.
+  // Note: stacks that all start at the same offset of a page would share a few sets of the first-level cache.
   unsigned char* top = f.stack + f.stack_bytes - f.colour * 192 % 4096 / 64 * 64;
 #if defined(__x86_64__)
-  // Six registers, the address that `ret` takes, and a null return address for whoever walks the stack.
+  // Six registers, the address that `ret` takes, and a null return address, at which a stack walk ends.
   auto** sp = reinterpret_cast<void**>(top) - 8;
   std::memset(sp, 0, 8 * sizeof *sp);
   sp[6] = reinterpret_cast<void*>(entry_);

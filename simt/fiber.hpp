@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: many stacks that take turns on one operating-system thread.  A switch saves the callee-saved registers and
-// nothing else.  SIMT_UCONTEXT chooses the slow portable switch.
+// Fibers: stacks that take turns on one operating-system thread; block.cpp runs each CUDA thread on one.  A switch saves the
+// callee-saved registers and nothing else.  SIMT_UCONTEXT chooses the slow portable switch.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Fiber {
 #else
   void* stack_pointer = nullptr;
 #endif
-  unsigned char* stack = nullptr;  // lowest usable byte; null: the stack of the operating-system thread
+  unsigned char* stack = nullptr;  // lowest usable byte; null for the operating-system thread's own stack
   std::size_t stack_bytes = 0;
   unsigned colour = 0;
   void* fake_stack = nullptr;  // of AddressSanitizer
@@ -39,15 +39,15 @@ struct Fiber {
 #if defined(SIMT_UCONTEXT) || defined(SIMT_ASAN)
 void switch_fiber(Fiber& from, Fiber& to);
 #else
-// Pushes the callee-saved registers, stores the stack pointer in *save, takes on `load` and pops its registers.
-// Note: the control words of the floating-point units are shared by all fibers.
+// Pushes the callee-saved registers, stores the stack pointer in *save, switches to the stack `load` and pops its registers.
+// Note: all fibers share the control words of the floating-point units.
 extern "C" void simt_switch_stack(void** save, void* load) __asm__("simt_switch_stack");
 inline void switch_fiber(Fiber& from, Fiber& to) { simt_switch_stack(&from.stack_pointer, to.stack_pointer); }
 #endif
-// Called first on a fiber's stack, by what the fiber runs.
+// Must be the first call that a fiber's entry function makes.
 void entered_fiber();
 
-// Fibers that all run `entry`, which never returns.  Below each stack lie guard pages; its lowest word is a canary.
+// Fibers that all run `entry`, which must not return.  Guard pages lie below each stack; its lowest word is a canary.
 class FiberPool {
  public:
   explicit FiberPool(void (*entry)()) : entry_(entry) {}
@@ -62,7 +62,7 @@ class FiberPool {
     return f;
   }
   void give(Fiber* f) { free_.push_back(f); }
-  // Makes every fiber, wherever it stands, a fresh one: nothing on its stack is unwound.
+  // Resets every fiber to the start of `entry`, without unwinding its stack.
   void abandon_all();
   bool in_guard(std::uintptr_t address) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16-bit floats of a kernel: storage types with exact widening and narrowing to nearest even.  A NaN stays a NaN
-// with its sign and leading payload bits, made quiet.  No arithmetic: kernels compute in float.
+// The 16-bit floats of a kernel: storage types with exact widening, and narrowing to nearest, ties to even.  A NaN stays a NaN
+// with its sign and leading payload bits, made quiet.  The types have no arithmetic, since kernels compute in float.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ struct bfloat16 {
   std::uint16_t bits;  // 1 sign, 8 exponent (bias 127), 7 fraction: the upper half of a float
 };
 
-// In integers, for machines without a conversion instruction.
+// Conversions in integer arithmetic, for machines without a conversion instruction.
 constexpr float widen(half h) {
   const std::uint32_t sign = (h.bits & 0x8000u) << 16, exponent = (h.bits >> 10) & 31u, fraction = h.bits & 0x3ffu;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13 | (fraction ? 0x400000u : 0u));

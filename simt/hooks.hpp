@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device functions call in the machine.  Every counted access goes through access(): the slot of an address is
-// address >> 32, so finding its allocation is one table lookup, and one compare per access checks both of its ends.
+// The functions and variables of the machine that the device layer uses.  Every counted access goes through access().  The slot
+// of an address is address >> 32, so one table lookup finds its allocation, and one comparison checks both ends of the access.
 #pragma once
 
 #include <bit>
@@ -23,11 +23,11 @@ extern dim3 blockDim, gridDim;
 
 namespace simt::detail {
 
-inline constexpr std::size_t kSlots = std::size_t{1} << 16;  // 4 GiB each: the 48 bits of a user address
+inline constexpr std::size_t kSlots = std::size_t{1} << 16;  // of 4 GiB each, for the 48 bits of a user address
 
 struct alignas(64) Slot {
   std::uintptr_t begin;    // of the allocation
-  std::uint64_t limit[5];  // an access of 2^k bytes may start at offsets below limit[k]; all 0: nothing lives here
+  std::uint64_t limit[5];  // an access of 2^k bytes may start at offsets below limit[k]; all 0 without a live allocation
   std::uint64_t read_bytes;
   std::uint64_t written_bytes;
 };
@@ -35,19 +35,19 @@ extern Slot slots[kSlots];
 
 struct Hot {
   std::int64_t ticks;       // accesses until the next slow one
-  std::uintptr_t read_map;  // + address / 8: the byte whose bits say which bytes were read
+  std::uintptr_t read_map;  // read_map + address / 8 is the byte whose bits say which bytes were read
   std::uintptr_t written_map;
-  std::uintptr_t host_map;  // the bytes that the host vouches for
+  std::uintptr_t host_map;  // of bytes that the host has marked as written
 };
 extern Hot hot;
-extern int thread_number;  // x-major within the block, of the running thread
+extern int thread_number;  // index of the running thread in its block, x-major
 
 // An atomic operation is a read and then a write.
 enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
 constexpr bool is_write(Access kind) { return kind == Access::write || kind == Access::atomic_write; }
 
 [[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
-// What is not done at every access: the clock, and, with `ticks` held below zero, races, sectors and the bytes in flight.
+// Looks at the clock.  While `ticks` is below 0, every access calls it, to check races and bytes in flight and count sectors.
 void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
 void tick(Where where);
 void move(void* to, const void* from, std::size_t bytes);
@@ -69,16 +69,16 @@ inline void access(const volatile void* p, Where where) {
     slow_access(address, Bytes, Kind, where);
 }
 
-// The kinds of rendezvous of a block's threads.  Those of a warp meet by (mask, kind, call); from mma on by all its lanes.
-// Behind ldmatrix, what else a thread may wait for (device_hopper.hpp).
+// What a thread may wait for.  The lanes of a warp meet by mask, kind and call; from mma on, all 32 take part.  The kinds after
+// ldmatrix belong to device_hopper.hpp.
 enum class Meet : std::uint8_t { block, named, warp, shuffle, ballot, any, all, mma, ldmatrix, stmatrix, registers, barrier, wgmma };
 
 void sync_block(Where where);
 void sync_named(int id, int threads, Where where);
 void arrive_named(int id, int threads, Where where);
-// Returns what the kind hands to this lane: the value of lane `source`, or the outcome of the vote.
+// Waits for the lanes of `mask`.  Returns the value of lane `source`, or the outcome of the vote.
 std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigned mask, Where where);
-// What a warp's 32 lanes do together: each hands in what begins with one of these, and the last to come runs it for all.
+// Work of all 32 lanes of a warp.  Each lane passes a struct that begins with a WarpWork; the last to come calls run() for all.
 struct WarpWork {
   void (*run)(WarpWork* const* lanes);
 };
@@ -88,7 +88,7 @@ void* shared_arena();
 struct Grid {
   device::dim3 grid, block;
   std::size_t shared_bytes;
-  void (*body)(const void* closure);  // one thread's run
+  void (*body)(const void* closure);  // runs one thread
   const void* closure;
   Where where;
   const void* stream = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a grid block by block, in the machine's order, and turns what stopped it into a Fault.
+// Runs a grid block by block, in the machine's order, and throws a Fault if something stopped it.
 #include <signal.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace simt::detail {
 namespace {
 
-// A permutation of 0..n-1 without a table: a bijection of the next power of two, walked until it falls below n.
+// A permutation of 0..n-1 without a table: a bijection on the next power of two, applied until the result is below n.
 class BlockOrder {
  public:
   BlockOrder(std::uint64_t n, ThreadOrder order, Random& random) : n_(n), order_(order) {
@@ -61,7 +61,7 @@ void check_launch(const Grid& g) {
     refuse_launch(g, std::to_string(g.shared_bytes) + " bytes of shared memory; at most " + std::to_string(kMaxSharedBytes));
 }
 
-// While a grid runs, a plain access that faults stops the launch and not the process.
+// While it lives, a plain access that faults stops the launch and not the process.
 class FaultHandler {
  public:
   FaultHandler() {
@@ -87,7 +87,7 @@ class FaultHandler {
 
  private:
   static void handle(int signal_number, siginfo_t* info, void*) {
-    if (machine.current == nullptr) {  // not a kernel's fault
+    if (machine.current == nullptr) {  // the fault is not in a kernel
       signal(signal_number, SIG_DFL);
       return;
     }
@@ -95,14 +95,14 @@ class FaultHandler {
     Trouble trouble;
     trouble.what = fibers().in_guard(address) ? Trouble::What::stack_overflow : Trouble::What::plain_access;
     trouble.address = address;
-    if (signal_number == SIGILL) trouble.what = Trouble::What::trapped, trouble.code = address;  // a check that the compiler made
+    if (signal_number == SIGILL) trouble.what = Trouble::What::trapped, trouble.code = address;  // -fsanitize=bounds,alignment
     stop(trouble);
   }
   stack_t old_stack_;
   struct sigaction old_segv_, old_bus_, old_ill_;
 };
 
-// The block's shared arena: an allocation of its own, whose last bytes end where the launch's request does.
+// The shared memory of a block: an allocation of exactly the bytes that the launch asked for.
 class Arena {
  public:
   explicit Arena(std::size_t bytes) : bytes_(bytes) {
@@ -115,8 +115,8 @@ class Arena {
   }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  // Note: all bits set is a NaN in every float type, so what no thread wrote shows in the result.
-  // Watched, it is no thread's yet; nobody counts what shared memory is written.
+  // Note: all bits set is a NaN in every float type, so a read of what no thread wrote shows in the result.
+  // The watch also needs it marked as unwritten; no counter uses that map for shared memory.
   void poison() {
     std::memset(machine.shared, 0xff, bytes_);
     if (machine.options.watch)
@@ -174,7 +174,7 @@ void run_grid(const Grid& g) {
       using What = Trouble::What;
       unsigned thread = 0;
       const Trouble& unread = machine.watch.uninitialised(thread);
-      // Note: an index that nobody wrote leads anywhere.
+      // Note: a bad access may come of an index that nobody wrote; then the read of that index is the better finding.
       if (unread.what != What::none && (machine.trouble.what == What::none || machine.trouble.what == What::access))
         machine.trouble = unread, machine.current = machine.thread + thread;
     }
@@ -190,7 +190,7 @@ void run_grid(const Grid& g) {
   }
 }
 
-// Few, so that a block takes several tiles and its rings wrap.
+// 1 to 4: few, so that a block takes several tiles and its ring buffers wrap.
 int multiprocessors() {
   return 1 + static_cast<int>((static_cast<std::uint64_t>(machine.options.order) + machine.options.seed) % 4);
 }

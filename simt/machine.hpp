@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated machine seen from the host: its memory, how it runs, what it found and what it counted.
-// One machine per process; not thread-safe (run several processes instead).
+// The simulated machine as its host sees it: options, findings, memory and counters.
+// There is one machine a process, and it is not thread-safe; run several processes instead.
 #pragma once
 
 #include <cstddef>
@@ -12,58 +12,58 @@
 
 namespace simt {
 
-// The order in which blocks, and the threads of a block, take their turns.
+// The order in which blocks, and the threads of a block, take turns.
 enum class ThreadOrder { forward, reverse, shuffle };
 
-// How tensor cores add up: exactly as a generation does, or as a sum in double that is rounded once, which is faster only
-// where there is no AVX2.
+// How tensor cores add: exactly as a generation of GPUs does, or, with `fast`, in double with one rounding, which is faster only
+// without AVX2.
 enum class Mma { hopper, ampere, fast };
 
 struct Options {
   ThreadOrder order = ThreadOrder::forward;
   std::uint64_t seed = 0;      // of ThreadOrder::shuffle; every launch starts from it
-  bool count_sectors = false;  // bytes are always counted; sectors and requests cost more
+  bool count_sectors = false;  // also count sectors, requests and wavefronts, which costs time; bytes are always counted
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;
-  const void* stream = nullptr;  // the caller's, on which alone launches are waited for; null: any is
+  const void* stream = nullptr;  // a launch on any other stream is a finding; null: none is
   bool watch = false;            // races, and reads of what nobody wrote, are findings too
 };
-// Holds for the launches that follow.
+// Sets the options of all later launches.
 void configure(const Options& options);
 
-// What the machine reports when a kernel does what no kernel may.
-//   out_of_bounds       outside every allocation; also after release, through null, or a plain access that faults
-//   misaligned          in bounds, at an address that is not a multiple of the access's size
-//   shared_overflow     in shared memory, outside the bytes that the launch asked for
-//   barrier_divergence  sync_block that some threads of the block reach elsewhere or never; an impossible sync_named
-//   deadlock            no thread can go on; the message lists who waits where
-//   bad_shuffle         a mask without its caller, or with lanes that ended or never were; a source outside the mask.
-//                       sync_warp alone may name lanes that ended
-//   bad_mma             mma or ldmatrix that not all 32 lanes of a warp reach; ldmatrix outside shared memory
-//   in_flight           an access to bytes of shared memory that an asynchronous copy may still be writing: of copy_box, until
-//                       somebody has waited for the phase that counts it
-//   plain_access        global or shared memory touched without ld or st, where plain accesses are observed (observe.cpp)
-//   shared_race global_race   two accesses that nothing orders (watch.hpp), with watch
-//   uninitialised       a read of bytes that neither a kernel wrote nor the host marked as written, with watch
-//   bad_copy            cp_async not from global to shared memory, or with an impossible `valid`
-//   bad_barrier bad_box bad_descriptor bad_registers   what barriers in memory, tensor copies, wgmma and take_registers may not be;
-//                       bad_registers also where the warpgroups of a block want more than there are
-//   wgmma_reads         shared memory written while a wgmma or a store_box may still read it
-//   wgmma_registers     accumulators written while a wgmma runs that gives them; read, they are NaN
-//   wgmma_unordered     a wgmma whose registers no wgmma_begin orders after what was done to them
-//   unfenced            shared memory that a thread wrote, and did not fence for wgmma or store_box; barriers before barriers_ready
-//   left_behind         a block that ends before what it began is over: copies, stores, wgmma, bytes that a barrier expects
+// An error of a kernel.  Its kinds:
+//   out_of_bounds       an access outside every allocation, after release or through null; a plain access that faults
+//   misaligned          an access in bounds, at an address that is not a multiple of its size
+//   shared_overflow     an access to shared memory outside the bytes that the launch asked for
+//   barrier_divergence  a sync_block that some threads of the block never reach or reach elsewhere; an impossible sync_named
+//   deadlock            no thread can go on; the message lists which threads wait where
+//   bad_shuffle         a mask that lacks its caller, or names lanes that have ended or do not exist; a source outside the mask.
+//                       Only sync_warp may name lanes that have ended
+//   bad_mma             an mma, ldmatrix or wgmma that not all lanes reach alike; an ldmatrix outside shared memory
+//   in_flight           an access to shared memory that an asynchronous copy may still be writing; copy_box may do so until a
+//                       thread has waited for the phase that counts its bytes
+//   plain_access        an access to global or shared memory without ld or st; found only with observe.cpp
+//   shared_race global_race   with watch: two accesses that nothing orders (watch.hpp)
+//   uninitialised       with watch: a read of bytes that no kernel wrote and the host did not mark as written
+//   bad_copy            a cp_async not from global to shared memory, or with an impossible `valid`
+//   bad_barrier bad_box bad_descriptor bad_registers   arguments that barriers in memory, tensor copies, wgmma and take_registers
+//                       do not accept; for bad_registers also a block whose warpgroups want more than there are
+//   wgmma_reads         a write to shared memory that a wgmma or a store_box may still read
+//   wgmma_registers     a write to accumulators of a running wgmma; a read gives NaN
+//   wgmma_unordered     a wgmma without a wgmma_begin after the last accesses to its registers
+//   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
+//   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes
 //   stack_overflow time_limit
-//   bad_launch          a shape or a size of shared memory that no GPU accepts; the line is the launch's
-//   unjoined_stream     a launch on a stream that the caller's does not wait for; the line is the launch's
+//   bad_launch          a grid, block or size of shared memory that no GPU accepts; the line is the launch's
+//   unjoined_stream     a launch on another stream than Options::stream; the line is the launch's
 struct Finding {
   std::string kind;
-  std::string message;  // one sentence: what, where in memory, which block and thread
-  std::string file;     // of the kernel's source line; empty for plain accesses, whose line is unknown
+  std::string message;  // one sentence: the error, the place in memory, the block and the thread
+  std::string file;     // of the kernel's source line; empty if that is unknown, as for a plain access that faults
   int line = 0;
 };
 
-// Thrown out of launch() on the first finding; the launch is abandoned, the machine stays usable.
+// Thrown by launch() at the first finding.  The launch is abandoned; the machine stays usable.
 class Fault : public std::runtime_error {
  public:
   explicit Fault(Finding finding);
@@ -73,21 +73,21 @@ class Fault : public std::runtime_error {
   Finding finding_;
 };
 
-// Global memory, contents undefined.  Exactly `bytes` bytes are accessible to kernels, starting `offset` bytes after a 256-byte
-// boundary; an access one byte outside is a finding that names the allocation.  The host may read and write them freely.  Throws
-// std::bad_alloc; up to about 4000 allocations live at a time.
+// Allocates global memory with undefined contents.  Kernels may access exactly `bytes` bytes, which start `offset` bytes after a
+// 256-byte boundary; an access outside is a finding that names the allocation.  The host may read and write them freely.  Throws
+// std::bad_alloc; about 4000 allocations can live at a time.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
-// What the host has written there: a kernel may read it.
+// Marks bytes that the host has written, so that kernels may read them.
 void mark_written(const void* p, std::size_t bytes) noexcept;
-// An allocation, of which this is the start, is what it was when it was made: nobody has written it.
+// Marks every byte of an allocation as written by nobody, and resets its counts.  Takes any address in it.
 void mark_unwritten(const void* allocation) noexcept;
-// The first of these bytes that no kernel wrote since counts were reset; `bytes` where each was written.
+// Offset of the first of these bytes that no kernel has written since counts were reset; `bytes` if all were.
 std::size_t first_unwritten(const void* p, std::size_t bytes) noexcept;
-void release(void* p) noexcept;  // of anything that is not a live allocation: nothing
-// Of all live allocations together, as they were asked for.
+void release(void* p) noexcept;  // does nothing unless p is the start of a live allocation
+// Sum of the requested sizes of all live allocations.
 std::size_t bytes_in_use() noexcept;
 
-// What kernels moved in one allocation since it was made or its counts were reset.
+// Traffic of kernels in one allocation since it was made or its counts were reset.
 struct Counts {
   std::uint64_t read_bytes = 0;  // as requested, every access counted
   std::uint64_t written_bytes = 0;
@@ -98,21 +98,21 @@ struct Counts {
   std::uint64_t read_sectors = 0;  // distinct 32-byte sectors of each request, added up (with count_sectors)
   std::uint64_t written_sectors = 0;
 };
-// What one call of ld, st, ... moved in one allocation (with count_sectors).
+// Traffic of one call of ld, st, ... in one allocation (with count_sectors).
 struct SiteCounts {
   std::string file;
   int line = 0;
-  std::string allocation;  // its name; "shared memory"
+  std::string allocation;  // its name, or "shared memory"
   bool write = false;
   std::uint64_t bytes = 0, requests = 0;
   std::uint64_t sectors = 0;     // of global memory
-  std::uint64_t wavefronts = 0;  // of shared memory: passes that the requests need, see sectors.hpp
+  std::uint64_t wavefronts = 0;  // of shared memory; see sectors.hpp
 };
 std::vector<SiteCounts> site_counts();  // since the counts were reset; by file, line and allocation
-Counts counts(const void* allocation);  // any address in it; throws std::invalid_argument outside
+Counts counts(const void* allocation);  // takes any address in it; throws std::invalid_argument outside
 void reset_counts() noexcept;
 
-// Runs a kernel whose counts are known and throws std::logic_error if one differs: then no figure is to be trusted.
+// Runs a kernel whose counts are known and one with a race, in all orders.  Throws std::logic_error if the machine is wrong.
 void canary();
 
 }  // namespace simt

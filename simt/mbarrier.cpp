@@ -11,9 +11,9 @@
 namespace simt::detail {
 
 namespace {
-constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // of a phase: PTX ISA, "mbarrier": the range of tx-count
+constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // in a phase; PTX ISA, "mbarrier": the range of tx-count
 constexpr int kMostArrivals = (1 << 20) - 1;
-constexpr unsigned kEngineOfBarriers = 16;  // behind those of the warpgroups, for wgmma and for stores
+constexpr unsigned kEngineOfBarriers = 16;  // after 8 engines of wgmma and 8 of stores, one of each a warpgroup
 std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_string(offset); }
 }  // namespace
 
@@ -26,7 +26,7 @@ void Barriers::make(void* at, int arrivals, Where where) {
                         where);
   access<8, Access::write>(at, where);
   if (machine.guards.has(offset, 8, Guards::barrier))
-    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " lies already", where);
+    refuse_asynchronous("bad_barrier", "barrier_init where " + at_offset(offset) + " already lies", where);
   machine.guards.set(offset, 8, Guards::barrier);
   Barrier b{};
   b.offset = offset, b.where = where, b.thread = machine.current->id;
@@ -60,7 +60,7 @@ void Barriers::arrive(Barrier& b, std::int64_t promise, Where where) {
   complete_phase(b);
 }
 
-// Note: bytes that land before they are promised make `lacking` negative for a while.
+// Starts the next phase if this one is over.  Note: bytes that land before they are promised make `lacking` negative for a while.
 void Barriers::complete_phase(Barrier& b) {
   if (b.pending != 0 || b.lacking != 0) return;
   ++b.phase;
@@ -80,7 +80,7 @@ void Barriers::landed(std::size_t index, const Landed& box) {
   complete_phase(b);
 }
 
-// Somebody has waited for what has landed: from now on it is there, for those who have.
+// A thread has waited for the completed copies: their bytes may be accessed from now on, and the watch orders them for waiters.
 void Barriers::observe(Barrier& b) {
   const std::uint64_t now = machine.watch.advance();
   for (const Landed& box : b.complete) {
@@ -95,7 +95,7 @@ void Barriers::observe(Barrier& b) {
 
 void Barriers::wait(Barrier& b, unsigned parity, Where where) {
   if (!b.ready && b.thread != machine.current->id)
-    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + ", after whose barrier_init no barriers_ready came", where);
+    refuse_asynchronous("unfenced", "a wait at " + at_offset(b.offset) + " without barriers_ready after its barrier_init", where);
   const std::size_t i = index(b);
   Thread& t = *machine.current;
   while ((all_[i].phase & 1) == parity) {
@@ -125,7 +125,7 @@ void Barriers::check_over() {
   for (const Barrier& b : all_) {
     for (const std::vector<Landed>* boxes : {&b.landed, &b.complete})
       for (const Landed& box : *boxes)
-        return left_behind("the block ends, and nobody has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
+        return left_behind("the block ends before a thread has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
                                std::to_string(box.offset) + " of shared memory",
                            box.thread, box.where);
     if (b.lacking != 0)

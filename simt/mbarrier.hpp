@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers in shared memory.  A phase of one is over when as many threads have arrived as it was made for and as many bytes as
-// were promised have landed; a wait names the parity of the phase that it waits for.  Their state is kept here: the 8 bytes in
-// shared memory are nobody's to read or write.
+// Barriers in shared memory (mbarrier).  A phase is over when as many threads have arrived as the barrier was made for and all
+// promised bytes have landed.  A wait names the parity of its phase.  The state is kept here; no thread may access the 8 bytes in
+// shared memory.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@
 
 namespace simt::detail {
 
-// Bytes of shared memory that a copy has written, until somebody has waited for the phase that counts them.
+// Bytes of shared memory that a copy has written, kept until a thread has waited for the phase that counts them.
 struct Landed {
   std::size_t offset, bytes;
-  unsigned thread;  // that issued it
+  unsigned thread;  // issued the copy
   Where where;
 };
 
 struct Barrier {
   std::size_t offset;  // in the arena
   unsigned arrivals, pending;
-  std::int64_t lacking;   // bytes promised and not landed
+  std::int64_t lacking;   // bytes promised less bytes landed
   std::int64_t promised;  // in this phase
   std::uint64_t phase;
   Where where;             // of its initialisation
-  unsigned thread;         // that made it
-  bool ready;              // barriers_ready has come since
-  unsigned engine;         // whose clock stands for what lands here
-  Watch::Clocks gathering, over;  // of the phase that runs; of the one before
+  unsigned thread;         // made the barrier
+  bool ready;              // that thread has called barriers_ready since
+  unsigned engine;         // stands in the watch for the copies that land here
+  Watch::Clocks gathering, over;  // of the current phase; of the one before
   std::vector<Landed> landed, complete;
-  std::vector<std::uint16_t> waiting;  // threads
+  std::vector<std::uint16_t> waiting;  // numbers of threads
 };
 
 class Barriers {
@@ -43,11 +43,11 @@ class Barriers {
   Barrier& find(const void* at, const char* word, Where where);
   void arrive(Barrier& b, std::int64_t promise, Where where);
   void wait(Barrier& b, unsigned parity, Where where);
-  // For a copy of these bytes that has landed.
+  // Counts the bytes of a copy that has landed.
   void landed(std::size_t index, const Landed& box);
   std::size_t index(const Barrier& b) const { return static_cast<std::size_t>(&b - all_.data()); }
   Barrier& at(std::size_t i) { return all_[i]; }
-  // "phase 3 of the barrier at +1024 lacks 1 arrival and 1024 of 49152 bytes"
+  // "phase 3 of the barrier at +1024 lacks 1 of 2 arrivals and 1024 of 49152 bytes"
   std::string state(std::size_t offset) const;
   void check_over();
   void clear() { all_.clear(); }

@@ -21,10 +21,10 @@ Slot slots[kSlots];
 namespace {
 
 constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
-constexpr std::size_t kLead = std::size_t{1} << 28;       // before and after an allocation: strays stay in its slots
-constexpr std::size_t kPage = std::size_t{1} << 16;       // of commitment; a multiple of every page size in use
+constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
+constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
 constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
-constexpr std::size_t kQuarantine = 16;  // free slots passed over, so that a use after release does not find a successor
+constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
@@ -48,9 +48,9 @@ class Memory {
 
   std::uintptr_t base_ = 0;
   std::size_t fresh_ = 0;                  // slots from here on were never used
-  std::vector<Allocation> of_slot_;        // at an allocation's first slot
-  std::vector<std::size_t> owner_;         // a slot's first slot
-  std::vector<std::uintptr_t> committed_;  // end of the committed pages of the allocation that starts here
+  std::vector<Allocation> of_slot_;        // [slot], at the allocation's first slot
+  std::vector<std::size_t> owner_;         // [slot] first slot of its allocation
+  std::vector<std::uintptr_t> committed_;  // [first slot] end of the committed pages
   std::deque<std::size_t> free_;           // single slots
 };
 
@@ -97,7 +97,7 @@ std::size_t Memory::take(std::size_t count) {
     return slot;
   }
   if (!none_left) return (fresh_ += count) - count;
-  for (std::size_t first = 0, run = 0, i = 0; i < fresh_; ++i) {  // several slots in a row out of released ones
+  for (std::size_t first = 0, run = 0, i = 0; i < fresh_; ++i) {  // look for `count` released slots in a row
     run = of_slot_[owner_[i]].live ? 0 : run + 1;
     first = i + 1 - run;
     if (run < count) continue;
@@ -137,7 +137,7 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
   return reinterpret_cast<void*>(begin);
 }
 
-// Note: to the last word of 8 bytes on either side, which no other allocation shares.
+// Clears the bits of an allocation in a map.  Note: whole map bytes are cleared, since no other allocation shares them.
 void Memory::clear(const Allocation& a, std::uintptr_t map) noexcept {
   std::uintptr_t begin = map + a.begin / 8, end = map + (a.begin + a.bytes + 15) / 8;
   if (end - begin > 4 * kPage) {
@@ -149,7 +149,7 @@ void Memory::clear(const Allocation& a, std::uintptr_t map) noexcept {
   std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
 }
 
-// The host answers for bytes [begin, end) of an allocation.
+// Marks bytes [begin, end) of an allocation as written by the host.
 void Memory::vouch(Allocation& a, std::uintptr_t begin, std::uintptr_t end) noexcept {
   a.vouched = true;
   const auto set = [](std::uintptr_t from, std::uintptr_t to) {
@@ -162,7 +162,7 @@ void Memory::vouch(Allocation& a, std::uintptr_t begin, std::uintptr_t end) noex
   set(whole_end, end);
 }
 
-// What kernels wrote is there, also when it is counted no more.
+// Marks what kernels have written as written by the host, so that it still counts as written after reset().
 void Memory::keep_written(Allocation& a) noexcept {
   std::uint64_t written = 0;
   for (std::size_t i = 0; i < a.slots; ++i) written += slots[id(a) + i].written_bytes;
@@ -172,7 +172,7 @@ void Memory::keep_written(Allocation& a) noexcept {
     *reinterpret_cast<unsigned char*>(hot.host_map + at) |= *reinterpret_cast<const unsigned char*>(hot.written_map + at);
 }
 
-// Clears what the maps say of an allocation's traffic, if anything.
+// Clears an allocation's counts, and its bits in the maps of reads and writes.
 void Memory::reset(Allocation& a) noexcept {
   std::uint64_t read = 0, written = 0;
   for (std::size_t i = 0; i < a.slots; ++i) {

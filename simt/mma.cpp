@@ -15,7 +15,7 @@
 namespace simt::detail {
 namespace {
 
-// Below that of every term: a zero, as accumulator or product, does not take part in the alignment.
+// The exponent of a zero accumulator or product: below that of every term, so that it takes no part in the alignment.
 constexpr int kNoExponent = -300;
 constexpr float kNaN = std::bit_cast<float>(0x7fffffffu);
 
@@ -38,7 +38,7 @@ struct Format {
   }
 };
 
-// A float of which the low 13 bits are ignored.
+// tf32: a float whose low 13 bits are ignored.
 struct Tf32 {
   static constexpr int kFraction = 10;
   static Operand decode(std::uint32_t bits) {
@@ -51,14 +51,14 @@ struct Tf32 {
 
 std::uint32_t half_of(std::uint32_t word, int k) { return word >> 16 * (k % 2) & 0xffffu; }
 
-// A term with its sign, aligned: truncated toward zero.
+// Aligns a signed term: shifts left, then right, and truncates toward zero.
 std::int64_t aligned(std::int64_t significand, int shift_left, int shift_right) {
   const std::int64_t magnitude = (significand < 0 ? -significand : significand) << shift_left;
   const std::int64_t kept = shift_right < 63 ? magnitude >> shift_right : 0;
   return significand < 0 ? -kept : kept;
 }
 
-// c + Σ a[k] b[k], one step of the adder.
+// One step of the adder: c + Σ a[k] b[k].
 template <class Format>
 float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bits) {
   const std::uint32_t u = std::bit_cast<std::uint32_t>(c), c_field = u >> 23 & 255u;
@@ -80,7 +80,7 @@ float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bi
   return truncate(std::ldexp(static_cast<double>(sum), exponent - kept_bits));
 }
 
-// The sum as a double, rounded once.
+// Adds in double and rounds once.
 template <bool Half, int K>
 void multiply_fast(MmaTile<K>& tile) {
   double b[K][kMmaColumns];
@@ -104,7 +104,7 @@ float truncate(double v) {
   const auto f = static_cast<float>(v);
   const float kept =
       std::fabs(static_cast<double>(f)) > std::fabs(v) ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f;
-  return kept == 0 ? 0.0f : kept;  // never -0
+  return kept == 0 ? 0.0f : kept;  // +0 for both zeros
 }
 
 template <bool Half, int K>
@@ -176,7 +176,7 @@ template void multiply_plainly<false, 8>(MmaTile<8>&, Mma);
 template <int N, bool Trans>
 void run_ldmatrix(WarpWork* const* lanes) {
   const auto lane_of = [&](int lane) -> const MatrixLane& { return *reinterpret_cast<const MatrixLane*>(lanes[lane]); };
-  // Each lane has looked at its own row when it came; a copy that another lane began since then shows here.
+  // Each lane checked its own row on arrival.  Another lane may have begun a copy since then, so all rows are checked again.
   if (machine.copies.in_flight())
     for (int i = 0; i < 8 * N; ++i)
       check_not_in_flight(reinterpret_cast<std::uintptr_t>(lane_of(i).row), 16, false, machine.current->where);

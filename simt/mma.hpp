@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of tensor cores on the operands of one warp's mma.
-// Exact: the products and c are aligned to the largest exponent E among them, each is truncated to F bits below 2^E, they
-// are added as integers, and the sum is truncated to float.  A product's exponent is the sum of its factors', so its
-// significand lies below 4; a product of zero takes no part; a subnormal has the least exponent of its format.  What reaches
-// 2^128 is infinite, every NaN is 0x7fffffff.  Hopper: F = 25, all of k in one step.  Ampere: F = 24, steps of 8.
+// The arithmetic of tensor cores on the operands of one warp's mma.  Mma::hopper and Mma::ampere give the bits of the hardware.
+// The products and c are aligned to the largest exponent E among them.  Each is truncated to F bits below 2^E, they are added as
+// integers, and the sum is truncated to float.  The exponent of a product is the sum of its factors', so its significand lies
+// below 4.  A product of zero takes no part.  A subnormal has the least exponent of its format.  Sums from 2^128 on are infinite,
+// and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere has F = 24 and steps of 8.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct MmaTile {
   alignas(32) float c[kMmaRows][kMmaColumns];
 };
 
-// c += a·b, as `how` says.
+// c += a·b, by the rule `how`.
 template <bool Half, int K>
 void multiply(MmaTile<K>& tile, Mma how);
 // The same in plain integer code, one term after another; hopper or ampere.
 template <bool Half, int K>
 void multiply_plainly(MmaTile<K>& tile, Mma how);
-// The same with AVX2.  False, and nothing done, where an infinity or NaN takes part or comes up, or where there is no AVX2.
+// The same with AVX2.  Returns false and changes nothing if an infinity or NaN is an operand or an intermediate, or without AVX2.
 template <bool Half, int K>
 bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 
@@ -37,7 +37,7 @@ bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 // is therefore not among the recorded probes.
 void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns);
 
-// To float, toward zero; from 2^128 on infinite.
+// Rounds to float toward zero; magnitudes from 2^128 on become infinite, and zero is +0.
 float truncate(double v);
 
 }  // namespace simt::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact arithmetic of mma.hpp, eight columns at a time.  All terms are magnitudes below 2^27 in units of 2^(E - F): a
-// product of magnitudes by one multiply-add of 16-bit lanes, its alignment by one variable shift.
+// The exact arithmetic of mma.hpp, eight columns at a time.  Terms are magnitudes below 2^27 in units of 2^(E - F).  One
+// multiply-add of 16-bit lanes multiplies two magnitudes, and one variable shift aligns the product.
 #include "mma.hpp"
 
 #if defined(__AVX2__)
@@ -24,7 +24,7 @@ Ints load(const void* p) { return _mm256_load_si256(static_cast<const Ints*>(p))
 void store(void* p, Ints v) { _mm256_store_si256(static_cast<Ints*>(p), v); }
 Ints broadcast(const std::int32_t* p) { return all(*p); }
 
-// Eight values, one in the low half of each lane; those of zero have an exponent so low that they never are the largest.
+// Eight values, one a lane.  Zeros have an exponent so low that it never is the largest.
 struct Decoded {
   Ints exponent, magnitude, sign;  // sign: in the top bit
 };
@@ -42,12 +42,12 @@ Decoded decode(Ints bits, int shift, Ints& special) {
           _mm256_and_si256(_mm256_slli_epi32(bits, 16), all(static_cast<int>(0x80000000u)))};
 }
 
-// Four sums in units of 2^(exponent - F), truncated.
+// Four sums even + odd, in units of 2^(exponent - F), truncated to float.
 __m128 to_float(__m128i even, __m128i odd, __m128i exponent, int kept_bits) {
   const __m256d sum = _mm256_add_pd(_mm256_cvtepi32_pd(even), _mm256_cvtepi32_pd(odd));
   const Ints biased = _mm256_add_epi64(_mm256_cvtepi32_epi64(exponent), _mm256_set1_epi64x(1023 - kept_bits));
   const __m256d v = _mm256_mul_pd(sum, _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52)));
-  // 24 bits of it: what a float holds, unless it is subnormal.
+  // The leading 24 bits, which a float holds unless it is subnormal.
   const __m256d kept = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(-(std::int64_t{1} << 29))));
   const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), v);
   const __m256d subnormal = _mm256_and_pd(_mm256_cmp_pd(magnitude, _mm256_set1_pd(0x1p-126), _CMP_LT_OQ),
@@ -59,15 +59,15 @@ __m128 to_float(__m128i even, __m128i odd, __m128i exponent, int kept_bits) {
   return _mm_setr_ps(truncate(each[0]), truncate(each[1]), truncate(each[2]), truncate(each[3]));
 }
 
-// Steps of `Terms` products; F = kKeptBits.
+// Adds `Terms` products a step, with F = kKeptBits.  Returns false as multiply_in_vectors does.
 template <bool Half, int K, int Terms, int kKeptBits>
 bool run(MmaTile<K>& tile) {
-  // A product has twice the fraction bits; the shift to F is split so that both factors stay below 2^15.
+  // A product has 2 kFraction fraction bits.  The shift to F is split between the factors, so that both stay below 2^15.
   constexpr int kShift = kKeptBits - 2 * Format<Half>::kFraction, kShiftA = kShift / 2, kShiftB = kShift - kShiftA;
   Ints special = _mm256_setzero_si256();
   const Ints low_half = all(0xffff);
 
-  // Even k at [0], odd k at [1].  b: a vector for each k, its sign with a 1 below, so that it is never zero.
+  // [0] has the even k, [1] the odd.  The low bit of each sign of b is set, since _mm256_sign_epi32 gives 0 for a zero sign.
   Decoded b[2][K / 2];
   for (int i = 0; i < K / 2; ++i) {
     const Ints words = load(tile.b[i]);
@@ -75,7 +75,7 @@ bool run(MmaTile<K>& tile) {
     b[1][i] = decode<Half>(_mm256_srli_epi32(words, 16), kShiftB, special);
     for (auto& of : b) of[i].sign = _mm256_or_si256(of[i].sign, all(1));
   }
-  // a: as the words of the tile.
+  // a is decoded into the order of the tile's words.
   constexpr int kWords = kMmaRows * K / 2;
   struct alignas(32) {
     std::int32_t exponent[kWords], magnitude[kWords], sign[kWords];
@@ -104,7 +104,7 @@ bool run(MmaTile<K>& tile) {
         return _mm256_add_epi32(b[odd][i].exponent, broadcast(a[odd].exponent + m * K / 2 + i));
       };
       Ints largest =
-          _mm256_blendv_epi8(c_exponent, all(-300), c_zero);  // Note: below every product of two numbers that are not zero
+          _mm256_blendv_epi8(c_exponent, all(-300), c_zero);  // Note: -300 is below every product of two nonzero numbers
 #pragma GCC unroll 8
       for (int i = first; i < first + Terms / 2; ++i)
         largest = _mm256_max_epi32(largest, _mm256_max_epi32(exponent(0, i), exponent(1, i)));
@@ -119,7 +119,7 @@ bool run(MmaTile<K>& tile) {
       const Ints significand = _mm256_or_si256(_mm256_and_si256(c, all(0x7fffff)), _mm256_and_si256(normal, all(0x800000)));
       const Ints c_kept =
           _mm256_srlv_epi32(_mm256_slli_epi32(significand, kKeptBits - 23), _mm256_sub_epi32(largest, c_exponent));
-      // At most 9 terms below 2^27 in each sum: neither overflows.
+      // Each sum has at most 9 terms below 2^27, so neither overflows.
       Ints even = _mm256_sign_epi32(c_kept, _mm256_or_si256(c, all(1))), odd = _mm256_setzero_si256();
 #pragma GCC unroll 8
       for (int i = first; i < first + Terms / 2; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler emits for a kernel's plain loads and stores.  Kernels that are compiled with -fsanitize=thread call these
-// functions, and not a sanitizer's, before each of them: one that meets global or shared memory has gone past ld and st, where
-// it is neither counted nor watched.  This file itself is compiled without.
+// Finds plain loads and stores in kernels (validate-watch).  Kernels compiled with -fsanitize=thread call these functions, in
+// place of the sanitizer's, before each load and store.  One that hits global or shared memory bypasses ld and st, so it is
+// neither counted nor watched: a finding.  This file itself is compiled without the flag.
 #include <cstdint>
 
 #include "block.hpp"
@@ -15,7 +15,7 @@ inline void observe(const void* p, unsigned bytes, bool write, void* code) {
   const std::uintptr_t slot = address >> 32;
   if (slot >= kSlots || slots[slot].limit[0] == 0 || machine.current == nullptr) [[likely]]
     return;
-  // Note: one byte before what it returns to is within the call, whose line is the access's.
+  // Note: the byte before the return address lies in the call instruction, which has the source line of the access.
   stop({.what = Trouble::What::observed,
         .address = address,
         .bytes = bytes,
@@ -49,7 +49,7 @@ void __tsan_read_range(void* p, unsigned long bytes) {
 void __tsan_write_range(void* p, unsigned long bytes) {
   if (bytes != 0) observe(p, static_cast<unsigned>(bytes), true, __builtin_return_address(0));
 }
-// What host code of a kernel file needs besides: virtual tables, the guards of static variables.
+// Host code of a kernel file needs these too, for virtual tables and the guards of static variables.
 void __tsan_init() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}

@@ -65,7 +65,7 @@ void RegisterPool::take(int count, Where where) {
   warps_[w].wants = count, warps_[w].where = where;
   Request mine{{settle_warp}};
   work_together(Meet::registers, mine.work, where);
-  // Note: where others never give as many, no thread goes on, and the pool tells why.
+  // Note: if the others never give as many, no thread can go on, and the finding says shortage().
   while (warps_[w].wants != 0) {
     Thread& t = *machine.current;
     t.where = where, t.kind = Meet::registers, t.mask_or_id = w / kGroupWarps;
@@ -74,7 +74,6 @@ void RegisterPool::take(int count, Where where) {
   }
 }
 
-// All lanes of the warp have come.
 void RegisterPool::settle() {
   for (Warp& w : warps_)
     if (w.wants != 0 && w.wants <= w.has) free_ += w.has - w.wants, w.has = w.wants, w.wants = 0;

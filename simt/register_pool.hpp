@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a block, which its warpgroups may hand to one another: a launch gives every thread the same number, a multiple
-// of 8; who takes more waits until others have given as many.
+// The registers of a block, for take_registers and give_registers (setmaxnreg).  A launch gives every thread the same number, a
+// multiple of 8.  A warp that takes more waits until others have given as many.
 #pragma once
 
 #include <array>
@@ -16,24 +16,24 @@ namespace simt::detail {
 class RegisterPool {
  public:
   void clear();
-  // For the running thread's warp, all of whose lanes call it.
+  // Called by every lane of a warp; `count`: registers a thread from now on.
   void take(int count, Where where);
   void give(int count, Where where);
   void check_over();
-  void settle();                 // all lanes of a warp have come
-  std::string shortage() const;  // why threads wait for ever
+  void settle();                 // meets the requests it can; called when all lanes of a warp have come
+  std::string shortage() const;  // message for requests that are never met
 
  private:
   struct Warp {
-    int has = 0, wants = 0;  // registers a thread; wants: 0 or what it waits for
+    int has = 0, wants = 0;  // registers a thread; wants: the number requested, 0 if none is
     Where where;
   };
-  int share() const;  // what the launch gave a thread
+  int share() const;  // registers a thread at launch
   void start();
   std::array<Warp, 32> warps_;
-  int free_ = 0;  // in units of a warp's thread
+  int free_ = 0;  // given back, in registers a thread of one warp
   bool started_ = false;
-  std::vector<std::uint16_t> waiting_;  // threads
+  std::vector<std::uint16_t> waiting_;  // numbers of threads
 };
 
 }  // namespace simt::detail

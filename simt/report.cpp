@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings in words.
+// Makes findings, in words, of machine.trouble.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string who() {
   return "block " + describe(device::blockIdx) + ", thread " + describe(t->index);
 }
 
-// Where an access lies by the allocation `a` around it: "3 bytes past the end of 'x' (400 bytes)".
+// Place of an access relative to the allocation `a`: "ending 3 bytes past the end of 'x' (400 bytes)".
 std::string position(const Allocation& a, std::uintptr_t address, unsigned bytes) {
   const std::string name = "'" + a.name + "' (" + plural(a.bytes, "byte") + ")";
   if (!a.live) return "in " + name + ", which was released";
@@ -110,7 +110,7 @@ Finding describe_race(const Trouble& t) {
   return f;
 }
 
-// The source line of an address in this program, by binutils' addr2line; where there is none, the address.
+// Adds the source line of an address in this program, found by binutils' addr2line; if it finds none, the address.
 void place_of_code(std::uintptr_t code, Finding& f) {
   char program[4096] = {}, line[4096] = {};
   if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) return;
@@ -132,7 +132,7 @@ void place_of_code(std::uintptr_t code, Finding& f) {
   f.line = std::atoi(text.c_str() + colon + 1);
 }
 
-// "96 threads at sync_block (KERNEL.cu:12), 32 ended", and whether all that wait do so at the block barrier.
+// "96 threads at sync_block (KERNEL.cu:12), 32 ended".  Sets whether all that wait are at the block barrier, and the first place.
 std::string list_waiters(bool& all_at_block, const Where** first) {
   std::map<std::string, unsigned> groups;
   all_at_block = true;
@@ -210,7 +210,7 @@ Finding describe_trouble() {
     case What::lane_exited: f.message = call + "names " + lane + ", which has ended"; break;
     case What::lane_left: f.message = call + "waits for " + lane + ", which ends without it"; break;
     case What::source_inactive: f.message = call + "reads from " + lane + ", which takes no part"; break;
-    case What::mixed_work: f.message = call + "is another instruction in some of them"; break;
+    case What::mixed_work: f.message = call + "is another instruction in some lanes"; break;
     case What::matrix_not_shared:
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;

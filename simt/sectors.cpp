@@ -9,7 +9,7 @@
 
 namespace simt::detail {
 
-constexpr std::uint32_t kNowhere = 0xffffffff;  // no sector: 128 GiB after the start; no offset of shared memory
+constexpr std::uint32_t kNowhere = 0xffffffff;  // beyond every sector (128 GiB after the start) and every offset
 
 unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes) {
   constexpr unsigned kBanks = 32;
@@ -19,7 +19,7 @@ unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes) {
     std::uint32_t least = kNowhere, last = 0;
     for (unsigned lane = first; lane < first + lanes; ++lane)
       if (offset[lane] != kNowhere) least = std::min(least, offset[lane] / 4), last = std::max(last, offset[lane] / 4 + words);
-    if (last <= least + kBanks) {  // as most have it: neighbours, or one word
+    if (last <= least + kBanks) {  // the usual case, at most 32 neighbouring words: no bank has two
       total += last != 0;
       continue;
     }
@@ -53,7 +53,7 @@ SectorLog::Chunk* SectorLog::take() {
   return c;
 }
 
-// No lane will add to it any more.
+// Counts and frees a chunk to which no lane will add any more.
 void SectorLog::give(Site& s, Chunk* c) {
   if (s.shared)
     for (unsigned row = 0; row < kRows; ++row)
@@ -113,9 +113,9 @@ void SectorLog::add(std::uintptr_t address, unsigned bytes, bool write, bool sha
     chunk->used[row] = 1;
   } else {
     const auto low = static_cast<std::uint32_t>((address >> 5) - (a.begin >> 5));
-    unsigned known = used != 0 && seen[used - 1] == low;  // a neighbour's
+    unsigned known = used != 0 && seen[used - 1] == low;  // the lane before had it
     if (known == 0)
-      for (unsigned i = 0; i < 32; ++i) known |= seen[i] == low;  // all of them: vector code, no branch
+      for (unsigned i = 0; i < 32; ++i) known |= seen[i] == low;  // Note: a loop over all 32 is vector code without a branch
     if (known == 0) {
       seen[used] = low;
       chunk->used[row] = static_cast<std::uint8_t>(used + 1);

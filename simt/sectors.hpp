@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests, and what each costs: 32-byte sectors of global memory, wavefronts of shared memory.  The n-th time each lane of a
-// warp executes one call on one allocation is one request: the lanes run one after another here, so each (call, warp, n)
-// collects what they ask for until all lanes have been there.
-// A wavefront takes one 4-byte word of each of 32 banks, to any lanes: a request of up to 4 bytes a lane needs as many as the
-// bank with the most distinct words has; one of 8 or 16 bytes goes as two or four parts of 16 or 8 lanes.
-// Note: lanes that reach a call unequally often may be grouped otherwise than the hardware would, which reconverges.
+// Counts requests and their cost: 32-byte sectors of global memory, wavefronts of shared memory.  The lanes of a warp run one
+// after another here, so the n-th execution of one call on one allocation by each lane makes one request: each (call, warp, n)
+// collects the addresses until all lanes have come.
+// A wavefront serves one 4-byte word of each of 32 banks, to any number of lanes.  A request of up to 4 bytes a lane needs as
+// many as the busiest bank has distinct words.  A request of 8 or 16 bytes a lane is made in two or four parts of 16 or 8 lanes.
+// Note: lanes that reach a call unequally often may be grouped otherwise than by the hardware, which reconverges.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,32 @@ struct Allocation;
 
 class SectorLog {
  public:
-  // Between blocks: requests do not span them.
+  // Called after each block, since no request spans blocks.
   void end_block();
-  // After a launch: call sites and allocations may differ in the next.
+  // Called after each launch, since the next may have other call sites and allocations.
   void end_launch();
-  // `thread` of the block, in a warp of `lanes` lanes, accesses bytes of an allocation.
+  // Counts an access by `thread` of the block, whose warp has `lanes` lanes.
   void add(std::uintptr_t address, unsigned bytes, bool write, bool shared, const Where& where, unsigned thread, unsigned lanes);
   std::vector<SiteCounts> by_site() const;
   void reset() { totals_.clear(); }
 
  private:
   static constexpr unsigned kRows = 32;
-  struct Chunk {  // of consecutive requests
+  struct Chunk {  // kRows consecutive requests of a warp
     unsigned visits;
     std::uint8_t used[kRows];
-    std::uint32_t place[kRows][32];  // sectors, in the order they came; or a lane's offset in shared memory
+    std::uint32_t place[kRows][32];  // distinct sectors, in order of arrival; for shared memory the offset of each lane
   };
   struct Site {
     std::uintptr_t key = 0;
-    std::uintptr_t place = 0;  // slot of the address, and the direction in bit 0
+    std::uintptr_t place = 0;  // slot of the address << 1 | write
     Allocation* allocation = nullptr;
     Where where;
     bool touched = false, shared = false;
     unsigned lane_bytes = 0;
     std::uint64_t bytes = 0, requests = 0, sectors = 0, wavefronts = 0;
-    std::uint32_t times[1024] = {};  // by thread
-    std::vector<Chunk*> chunks[32];  // by warp
+    std::uint32_t times[1024] = {};  // [thread] executions in this block
+    std::vector<Chunk*> chunks[32];  // [warp]
   };
   Site& site(const Where& where, std::uintptr_t place);
   Chunk* take();
@@ -60,10 +60,10 @@ class SectorLog {
   std::vector<Site*> touched_;
   std::vector<std::unique_ptr<Chunk>> owned_;
   std::vector<Chunk*> free_;
-  std::map<std::tuple<std::string, int, std::string, bool>, SiteCounts> totals_;  // of the launches that ended
+  std::map<std::tuple<std::string, int, std::string, bool>, SiteCounts> totals_;  // of launches that have ended
 };
 
-// Of one request: where each lane's bytes begin; ~0 for a lane without.
+// Wavefronts of one request.  offset: where each lane's bytes begin, ~0 for a lane that takes no part; bytes: a lane.
 unsigned wavefronts(const std::uint32_t (&offset)[32], unsigned bytes);
 
 }  // namespace simt::detail

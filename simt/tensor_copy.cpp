@@ -38,7 +38,7 @@ TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, 
   }
   const int inner = box[0] * element_bytes, span = swizzle == device::Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
   demand(inner % 16 == 0, "a box whose rows are multiples of 16 bytes");
-  // Note: the driver takes shorter rows too; where those lie nobody here has measured.
+  // Note: the driver takes shorter rows too, but their layout has not been measured.
   demand(span == 0 || inner == span, "a box whose rows are as long as the swizzle");
   return m;
 }
@@ -51,8 +51,8 @@ std::size_t rows_of(const TensorMap& m) {
   return n;
 }
 
-// Calls use(row of the box, its global address, first and end of its elements that exist) for every row that has some.
-// Note: a store writes whole pieces of 16 bytes, as an H200 does: beyond the end of a row that ends within one.
+// Calls use(row, address, first, end) for every row of the box that meets the tensor: its elements [first, end) lie inside, from
+// `address` on.  Note: a store writes whole pieces of 16 bytes, beyond the end of the tensor's row, as an H200 does.
 template <class Use>
 void for_rows(const Box& b, bool store, Use&& use) {
   const TensorMap& m = b.map;
@@ -78,13 +78,13 @@ void for_rows(const Box& b, bool store, Use&& use) {
 // Note: stores of one warpgroup share a clock; in practice one of its threads makes them.
 unsigned engine_of_stores(unsigned thread) { return machine.watch.engine(8 + thread / 128); }
 
-// Where byte `offset` of the arena lies once it is swizzled.
+// Returns where byte `offset` of the arena lies when it is swizzled.
 std::size_t swizzled(device::Swizzle how, std::size_t offset) {
   const std::size_t mask = (std::size_t{16} << static_cast<int>(how)) - 16;
   return offset ^ (offset >> 3 & mask);
 }
 
-// A read or write of a stretch of global memory, counted and watched as by 16-byte accesses.
+// Checks, counts and watches a read or write of `bytes` bytes of global memory, as 16-byte accesses would be.
 void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where where) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t id = address >> 32;
@@ -98,7 +98,7 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
   for (std::uintptr_t at = address, end = address + bytes; at < end;) {
     const auto n = static_cast<unsigned>(std::min<std::uintptr_t>(end - at, 16 - at % 16));
     if (machine.options.watch) {
-      // Pieces of a power of two, aligned to it.
+      // The watch takes aligned pieces, of a power of two bytes.
       for (unsigned done = 0; done < n;) {
         const unsigned piece = std::min(1u << std::countr_zero((at + done) | 16), std::bit_floor(n - done));
         machine.watch.access(at + done, piece, kind, where);
@@ -123,7 +123,7 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   const std::size_t offset = arena_offset(shared), row = std::size_t{map.box[0]} * map.element_bytes;
   Box b{.map = map, .at = {}, .offset = offset, .bytes = rows_of(map) * row, .where = where, .thread = machine.current->id};
   const std::string what = std::string(word) + " of a box of " + std::to_string(b.bytes) + " bytes at +" + std::to_string(offset);
-  if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " by a tensor map that nobody made", where);
+  if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that tensor_map did not make", where);
   if (coordinates != map.rank)
     refuse_asynchronous("bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " +
                                        std::to_string(map.rank), where);
@@ -131,7 +131,7 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   if (reinterpret_cast<std::uintptr_t>(shared) >> 32 != machine.shared_slot || offset % aligned != 0)
     refuse_asynchronous("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
   if (offset + b.bytes > machine.grid->shared_bytes)
-    refuse_asynchronous("bad_box", what + " of shared memory ends behind its " + std::to_string(machine.grid->shared_bytes) + " bytes",
+    refuse_asynchronous("bad_box", what + " of shared memory ends past its " + std::to_string(machine.grid->shared_bytes) + " bytes",
                         where);
   if (at[0] * map.element_bytes % 16 != 0)
     refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes", where);
@@ -147,7 +147,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   Box b = checked(map, shared, at, coordinates, "copy_box", where);
   Barrier& counts = machine.barriers.find(barrier, "copy_box", where);
   if (!counts.ready)
-    refuse_asynchronous("unfenced", "copy_box by a barrier after whose barrier_init no barriers_ready came", where);
+    refuse_asynchronous("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
   if (machine.guards.unwritable(b.offset, b.bytes))
     refuse_asynchronous("wgmma_reads", "copy_box to +" + std::to_string(b.offset) +
                                            " of shared memory, which a wgmma or a store may still be reading", where);
@@ -158,7 +158,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   });
   std::memset(reinterpret_cast<void*>(hot.written_map + begin / 8), 0xff, b.bytes / 8);
   machine.guards.set(b.offset, b.bytes, Guards::written);
-  std::memset(shared, 0xff, b.bytes);  // NaN, for who reads too early and is not seen
+  std::memset(shared, 0xff, b.bytes);  // NaN, in case a plain access reads it too early
   b.barrier = machine.barriers.index(counts);
   const bool shuffled = machine.options.order == ThreadOrder::shuffle;
   if (!as_late_as_may_be()) return land(b);
@@ -202,7 +202,7 @@ void Boxes::land_at(std::size_t barrier) {
 
 void Boxes::store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where) {
   Box b = checked(map, shared, at, coordinates, add ? "add_box" : "store_box", where);
-  if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are no float", where);
+  if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {

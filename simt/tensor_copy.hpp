@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of boxes between a tensor in global memory and shared memory.  A box lies in shared memory row after row; within each
-// stretch of 8 rows of 128 bytes (or 64, 32) the 16-byte chunks of a row may be exchanged, by address bits 7 to 9.  What lies
-// outside the tensor is zero when it is read, and is not written but to the end of a 16-byte piece.
-// A copy to shared memory lands at once, when its barrier is waited for, or as late as nothing else can go on; a store reads its
-// bytes at once, or when its thread waits for that.
+// Tensor copies (TMA): boxes between a tensor in global memory and shared memory, where a box lies row after row.  The 128-byte
+// swizzle XORs address bits 4 to 6, the number of a 16-byte chunk, with bits 7 to 9; the narrower ones use fewer bits.
+// Elements outside the tensor are read as zero.  They are not written, except up to the end of a 16-byte piece.
+// A copy to shared memory lands at once, when its barrier is waited for, or when no thread can go on.  A store reads its bytes at
+// once or when its thread waits for it.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace simt::device {
 
 enum class Swizzle : std::uint8_t { none, by_32, by_64, by_128 };
 
-// What the hardware's 128 bytes, aligned to 64, tell.  Extents, strides and box innermost first.
+// What a CUtensorMap holds.  Extents, strides and box are given innermost first.
 struct TensorMap {
   unsigned char* data;
-  std::uint64_t stride[4];   // bytes, of extents 1 to 4
+  std::uint64_t stride[4];   // bytes, of axes 1 to 4
   std::uint32_t extent[5];
   std::uint16_t box[5];
   std::uint8_t rank, element_bytes;
@@ -35,22 +35,22 @@ namespace simt::detail {
 
 using device::TensorMap;
 
-// Throws std::invalid_argument for what the driver refuses.
+// Throws std::invalid_argument for what the driver refuses, and for a box whose rows are shorter than the swizzle.
 TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, const std::int64_t* extents,
                           const std::int64_t* strides_bytes, const int* box, int rank, device::Swizzle swizzle);
 
 struct Box {
   TensorMap map;
   std::array<int, 5> at;
-  std::size_t offset, bytes;  // in the arena
+  std::size_t offset, bytes;  // of the box in the arena
   Where where;
   unsigned thread;
-  std::size_t barrier;  // of a copy to shared memory
-  bool at_wait;         // it lands when its barrier is waited for
-  bool add;             // of a store
-  bool done;            // a store that has read and written
-  unsigned group;       // of a store, of its thread
-  std::uint64_t clock;  // of a store: when it began to read
+  std::size_t barrier;  // copy: index of its barrier
+  bool at_wait;         // copy: it lands when its barrier is waited for
+  bool add;             // store: adds to what is there
+  bool done;            // store: it has read and written
+  unsigned group;       // store: number of the commit group in its thread
+  std::uint64_t clock;  // store: when it began to read
 };
 
 class Boxes {
@@ -59,8 +59,8 @@ class Boxes {
   void store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where);
   void commit(unsigned thread);
   void wait(unsigned thread, unsigned newest);
-  bool land_one();                       // false: nothing is in flight
-  void land_at(std::size_t barrier);     // those that land when it is waited for
+  bool land_one();                       // lands one copy; false if none is in flight
+  void land_at(std::size_t barrier);     // lands the copies with `at_wait` of this barrier
   void check_over();
   void clear();
 
@@ -68,7 +68,7 @@ class Boxes {
   void land(Box box);
   void perform(Box& store);
   std::deque<Box> copies_, stores_;
-  std::array<unsigned, 1024> groups_{};  // committed, by thread
+  std::array<unsigned, 1024> groups_{};  // [thread] committed so far
 };
 
 }  // namespace simt::detail

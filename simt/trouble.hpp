@@ -7,7 +7,7 @@
 
 namespace simt::detail {
 
-// Why the launch cannot go on: plain data, since it is filled in on a fiber and told from the launching stack.
+// Why a launch stopped.  It is plain data, since a fiber fills it in and the launching stack makes a finding of it (report.cpp).
 struct Trouble {
   enum class What : std::uint8_t {
     none,
@@ -34,7 +34,7 @@ struct Trouble {
     uninitialised,
     observed,
     trapped,
-    told  // in machine.told: what went wrong with work that goes on by itself
+    told  // machine.told has the message, and machine.told_kind the kind; used for asynchronous work
   };
   What what = What::none;
   Where where{};
@@ -44,7 +44,7 @@ struct Trouble {
   bool write = false;
   std::uint64_t earlier = 0;  // the Stamp of a race's other access
   bool earlier_write = false;
-  std::uintptr_t code = 0;  // of an access whose source line only the debugger's tables know
+  std::uintptr_t code = 0;  // address of an instruction whose source line only the debug information has; else 0
 };
 
 }  // namespace simt::detail

@@ -17,7 +17,7 @@ using What = Trouble::What;
 
 void Watch::Release::operator()(Cell* cells) const { std::free(cells); }
 
-// --- What orders ------------------------------------------------------------------------------------------------------
+// --- Synchronisation --------------------------------------------------------------------------------------------------
 
 void Watch::start_launch(unsigned threads) {
   launch_ = ++clock_;
@@ -37,8 +37,8 @@ void Watch::start_block() {
   for (auto& of_thread : fences_) of_thread.clear();
 }
 
-// Note: what a thread knows of another is a time up to which all of that one's accesses come before.  At a synchronisation
-// that is the time just before, for all that take part, and the latest that any of them knew, for all others.
+// A thread knows, of each other one, a clock up to which that thread's accesses are ordered before its own.  A synchronisation
+// sets it to the clock just before for all that take part, and to the latest that any of them knew for the others.
 void Watch::warp_barrier(unsigned warp, unsigned lanes) {
   ++clock_;
   std::uint16_t members[kLanes];
@@ -79,9 +79,9 @@ void Watch::join_across(const std::uint16_t* threads, std::size_t count) {
     std::copy(joined_.begin(), joined_.end(), across_.begin() + static_cast<std::ptrdiff_t>(std::size_t{threads[i]} * width_));
 }
 
-// --- What is remembered -----------------------------------------------------------------------------------------------
+// --- Accesses ---------------------------------------------------------------------------------------------------------
 
-// Another block, another warp, another lane; what is ordered does not matter any more.
+// 3 for an access of another block, 2 of another warp, 1 of another lane, 0 for one that is ordered and matters no more.
 inline unsigned Watch::distance(Stamp s, unsigned me) const {
   const std::uint64_t clock = clock_of(s);
   if (clock < launch_) return 0;
@@ -111,7 +111,7 @@ const Watch::Shadow& Watch::make_shadow(std::uintptr_t address, unsigned shift) 
   return *owned;
 }
 
-// Smaller cells, each with what the larger one knew.
+// Splits the cells into smaller ones, each with a copy of the larger one's accesses.
 void Watch::refine(Shadow& s, unsigned shift) {
   const std::size_t count = s.bytes >> shift;
   std::unique_ptr<Cell[], Release> cells(static_cast<Cell*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(Cell))));
@@ -148,7 +148,7 @@ inline Stamp Watch::stamp(unsigned thread, Where where) {
 
 namespace {
 
-// What an access asks of every cell is in registers or one load away; the rest is cold.
+// An access, kept apart for race(): the loop over the cells keeps what it needs in registers.
 struct Asking {
   std::uintptr_t address;
   unsigned bytes;
@@ -166,7 +166,7 @@ struct Asking {
         .earlier_write = earlier_write});
 }
 
-// initialised(), of what one instruction loads.
+// initialised(), quick for an access of up to 8 bytes.
 inline bool quickly_initialised(std::uintptr_t address, unsigned bytes) {
   const std::uintptr_t at = address >> 3;
   if (bytes > 8 || (bytes & (bytes - 1)) != 0) return initialised(address, bytes);
@@ -182,11 +182,11 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
     uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
     uninitialised_by_ = machine.current->id;
   }
-  if (kind == Access::atomic_read) return;  // its write follows at once
+  if (kind == Access::atomic_read) return;  // the atomic_write that follows stands for both
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const unsigned me = machine.current->id;
   const Stamp mine = stamp(me, where);
-  const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // before: no conflict
+  const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // earlier ones are ordered
   const Asking asking{address, bytes, kind, where};
   const auto meet = [&](Stamp earlier, bool was_write) {
     if (earlier >= floor && !ordered(earlier, me)) [[unlikely]]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races, and reads of what nobody wrote.  A race is two accesses of one byte by two threads of a launch, at least one of them
-// a write, not both atomic, that nothing orders.  What orders: block and named barriers, sync_warp, the end of a launch; not
-// shuffles, votes, mma or ldmatrix.  Blocks of one launch are never ordered.  Threads here take turns, so each access meets
-// the earlier ones of its bytes; whether it is ordered after them is asked of clocks (vector clocks as in FastTrack, Flanagan
-// and Freund 2009) and not of the turns, so that a race is found in any order of the threads.
-// A cell keeps its last write and two reads, of two warps if there were two.  Note: with named barriers, or sync_warp of parts
-// of a warp, a third reader that alone is not ordered may go unseen in some orders.
+// The detector of races and of reads of memory that nobody wrote; every access reaches it when Options::watch is set.
+// A race is two accesses of one byte by two threads of a launch, at least one a write and not both atomic, that nothing orders.
+// Barriers of all kinds, sync_warp and the end of a launch order accesses.  Shuffles, votes, mma and ldmatrix do not.  Blocks of
+// one launch are never ordered.  The detector compares vector clocks (FastTrack, Flanagan and Freund 2009) and not the turns that
+// threads take here, so it finds a race in any order of the threads.
+// A cell keeps its last write and two reads, from two warps if there were two.  Note: with named barriers, or sync_warp of parts
+// of a warp, a third reader may go unseen in some orders.
 #pragma once
 
 #include <array>
@@ -20,33 +20,33 @@
 
 namespace simt::detail {
 
-// Who, by which call, and when: clock << 28 | atomic << 27 | call << 10 | thread.  0: nobody.
+// One access: clock << 28 | atomic << 27 | call << 10 | thread.  0: no access.
 using Stamp = std::uint64_t;
 
 class Watch {
  public:
   void start_launch(unsigned threads);
   void start_block();
-  // The first read of the block that met what nobody had written, and its thread; What::none where there was none.  Note: told
-  // only here, for where a barrier is missing the reader may run before the writer, and then it is the race that tells more.
+  // Returns the block's first read of bytes that nobody had written, or What::none; sets `thread` to its reader.  Note: it is
+  // reported only at the end of the block.  A missing barrier may let the reader run before the writer; then the race says more.
   const Trouble& uninitialised(unsigned& thread) const { return thread = uninitialised_by_, uninitialised_; }
   void block_barrier() { barrier_ = ++clock_, crossed_ = false; }
   void warp_barrier(unsigned warp, unsigned lanes);
-  // `arrived`: released by those that came without waiting.
+  // `threads`: those that waited.  `arrived`: the clocks of those that came by arrive_named.
   void named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived);
 
-  // The running thread accesses bytes that lie within an allocation.
+  // Records an access of the running thread, within one allocation.  Stops the launch at a race.
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
-  // An asynchronous copy of `thread` is complete as of its wait.
+  // Records a cp_async of `thread` as a write made at its wait.
   void landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where);
-  void forget(std::size_t slot, std::size_t count);  // the allocation that was there
+  void forget(std::size_t slot, std::size_t count);  // a released allocation, by its slots
 
-  // "thread (1, 0, 0) of block (0, 0, 0), KERNEL.cu:12"
+  // "thread (1, 0, 0) of block (0, 0, 0) (KERNEL.cu:12)"
   std::string describe(Stamp s) const;
 
-  // --- Work that goes on by itself (watch_async.cpp).  Engines, which do it, are numbered behind the threads; nothing orders what
-  // they do but clocks that are handed on: released into a barrier, acquired out of it.
-  using Clocks = std::vector<std::uint64_t>;  // by thread and engine: until then all that it did comes before
+  // --- Asynchronous work (watch_async.cpp).  An engine performs it; engines are numbered after the threads.  Only clocks order
+  // an engine's accesses: they are released into a barrier and acquired from it.
+  using Clocks = std::vector<std::uint64_t>;  // [thread or engine]: its accesses up to this clock are ordered before
   static constexpr unsigned kEngines = 64;
   unsigned engine(unsigned n) const { return engines_ + n % kEngines; }
   bool room_for_engines() const { return engines_ + kEngines <= kThreads; }
@@ -55,14 +55,14 @@ class Watch {
   void acquire(unsigned thread, const Clocks& from);
   void know(unsigned thread, unsigned engine, std::uint64_t until);
   void release(unsigned engine, std::uint64_t until, Clocks& into) const;
-  void fence(unsigned thread);  // what the thread has written is for engines too
-  // `thread` begins work by which an engine will read or write these bytes: it has to come after what was done to them.
+  void fence(unsigned thread);  // engines may read what the thread has written so far
+  // Stops the launch unless work on these bytes, begun now by `thread`, is ordered after the accesses that it conflicts with.
   void begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool write, Where where);
   void done(unsigned engine, std::uint64_t at, std::uintptr_t address, unsigned bytes, bool write, Where where);
 
  private:
   struct Cell {
-    Stamp write, read, other;  // other: a reader as far from `read` as there was one
+    Stamp write, read, other;  // other: an earlier read, of another block or warp than `read` if there was one
   };
   struct Release {
     void operator()(Cell* cells) const;
@@ -70,7 +70,7 @@ class Watch {
   struct Shadow {
     std::uintptr_t base = 0;  // 16-byte aligned
     std::size_t bytes = 0;
-    unsigned shift = 0;  // a cell is 2^shift bytes: as many as the smallest access so far
+    unsigned shift = 0;  // a cell covers 2^shift bytes, the size of the smallest access so far
     std::unique_ptr<Cell[], Release> cells{};
   };
   static constexpr unsigned kClockShift = 28, kCallShift = 10, kCalls = 1u << 17;
@@ -93,19 +93,19 @@ class Watch {
   std::uint64_t known(unsigned me, unsigned other) const;
   bool fenced(Stamp write, unsigned me) const;
 
-  std::uint64_t clock_ = 1;                             // one more with every synchronisation
-  std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // when these began; the last barrier of the whole block
-  unsigned threads_ = 0, engines_ = 0, width_ = 0;       // of a block; the first engine's number; behind the last one's
-  unsigned stamped_ = ~0u;  // the thread that was stamped last, when, and as what
+  std::uint64_t clock_ = 1;                             // grows by one at every synchronisation
+  std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // clocks at the start of launch and block, at the last block barrier
+  unsigned threads_ = 0, engines_ = 0, width_ = 0;       // threads of a block; number of the first engine; one past the last
+  unsigned stamped_ = ~0u;  // cache of stamp(): its last thread, the clock then, the result
   std::uint64_t stamped_at_ = 0;
   Stamp stamp_clock_ = 0;
-  bool crossed_ = false;                                  // a named barrier since the last of the whole block
-  std::array<std::uint64_t, kThreads> own_{};             // when a thread last synchronised with part of its warp, or by name
-  std::array<std::uint64_t, kThreads / kLanes> warp_{};   // when a whole warp last did
-  std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp]: of that lane all before is ordered
+  bool crossed_ = false;                                  // across_ holds: warps synchronised since the last block barrier
+  std::array<std::uint64_t, kThreads> own_{};             // [thread] last synchronisation of any other kind, or fence
+  std::array<std::uint64_t, kThreads / kLanes> warp_{};   // [warp] clock of its last sync_warp by all lanes
+  std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp] ordered before, up to this clock
   std::vector<std::uint64_t> across_;                     // [thread][thread or engine] the same, while `crossed_`
   std::vector<std::uint64_t> joined_;
-  std::vector<std::vector<std::uint64_t>> fences_;        // by thread, when it fenced in this block
+  std::vector<std::vector<std::uint64_t>> fences_;        // [thread] clocks of its fences in this block
 
   std::vector<std::unique_ptr<Shadow>> shadows_;  // at an allocation's first slot
   std::vector<Shadow*> of_slot_;
@@ -124,7 +124,7 @@ class Watch {
   unsigned uninitialised_by_ = 0;
 };
 
-// Whether the host marked, or a kernel wrote, each of these bytes.
+// Whether each of these bytes was written by a kernel or marked as written by the host.
 bool initialised(std::uintptr_t address, unsigned bytes);
 
 }  // namespace simt::detail

@@ -12,7 +12,7 @@ namespace simt::detail {
 
 using What = Trouble::What;
 
-// From here on what one thread knows of another is kept for all pairs, until the next barrier of the whole block.
+// From here to the next block barrier, the clocks that threads know of each other are kept for all pairs.
 void Watch::cross() {
   if (crossed_) return;
   crossed_ = true;
@@ -63,7 +63,7 @@ std::uint64_t Watch::known(unsigned me, unsigned other) const {
   return until;
 }
 
-// Whether its thread fenced after a write of this block, and that fence comes before what `me` does.
+// Whether the writer's fence after this write is ordered before `me`.  Writes before the block or by engines need no fence.
 bool Watch::fenced(Stamp write, unsigned me) const {
   const unsigned writer = thread_of(write);
   if (clock_of(write) < block_ || writer >= engines_) return true;
@@ -75,7 +75,7 @@ bool Watch::fenced(Stamp write, unsigned me) const {
 void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool write, Where where) {
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const Stamp floor = block_ << kClockShift;
-  Stamp last = 0;  // of the cell before: a box is written and read as a whole
+  Stamp last = 0;  // the access checked last: neighbouring cells mostly have the same one
   const auto meet = [&](Stamp earlier, bool was_write, std::uintptr_t at) {
     if (earlier < floor || earlier == last) return;
     last = earlier;

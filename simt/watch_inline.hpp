@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every access asks of the watch: for watch.cpp and watch_async.cpp alone.
+// The inline functions of Watch that every access calls; only watch.cpp and watch_async.cpp include them.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace simt::detail {
 
 namespace {
 
-constexpr std::uint32_t kRunning = 0x7fffdeadu;  // what accumulators hold while a product runs
+constexpr std::uint32_t kRunning = 0x7fffdeadu;  // a NaN, which accumulators hold while a product runs
 int bytes_of(Element e) { return e == Element::tf32 ? 4 : 2; }
 
 std::string descriptor_text(std::uint64_t bits) {
@@ -29,19 +29,19 @@ void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn
     refuse_asynchronous("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")", where);
   };
   if (d.width == 0) refuse("tiles without a swizzle are not simulated");
-  if ((bits >> 46 & 0xffff) != 0 || (bits >> 14 & 3) != 0 || (bits >> 30 & 3) != 0) refuse("bits that mean nothing are set");
+  if ((bits >> 46 & 0xffff) != 0 || (bits >> 14 & 3) != 0 || (bits >> 30 & 3) != 0) refuse("unused bits are set");
   if (mn_major && element_bytes != 2) refuse("only 16-bit elements may have m or n innermost");
-  // Note: a step of k moves the start within a swizzled row, never to another row.
+  // Note: a step of k moves the start within a swizzled row, but never to another row.
   const std::size_t in_atom = d.start % (8 * d.width);
   if (mn_major ? in_atom % (8 * d.width) != 0 : in_atom + 32 > d.width) refuse("it does not start in the first row of a swizzle's eight");
   std::size_t last = 0;
   for (const std::uint32_t at : pieces(d, rows, mn_major, element_bytes)) last = std::max<std::size_t>(last, at);
   if (last + 16 > machine.grid->shared_bytes)
-    refuse("it ends at +" + std::to_string(last + 16) + ", behind the " + std::to_string(machine.grid->shared_bytes) +
+    refuse("it ends at +" + std::to_string(last + 16) + ", past the " + std::to_string(machine.grid->shared_bytes) +
            " bytes of shared memory");
 }
 
-// Of the accumulators of a lane: row and column of element i.
+// Row and column of element i of a lane's accumulators.
 int row_of(unsigned lane, int i) { return static_cast<int>(lane / 32 * 16 + lane % 32 / 4) + 8 * (i / 2 % 2); }
 int column_of(unsigned lane, int i) { return i / 4 * 8 + static_cast<int>(lane % 4) * 2 + i % 2; }
 
@@ -57,7 +57,7 @@ void Wgmma::issue(const WgmmaCall& call, Where where) {
                                        " threads", where);
   if (g.came == 0) g.where = where;
   g.calls[me % kLanes] = call;
-  if (g.came != 0 && !same_site(g.where, where)) refuse_asynchronous("bad_mma", "wgmma that is another call in other lanes", where);
+  if (g.came != 0 && !same_site(g.where, where)) refuse_asynchronous("bad_mma", "wgmma by different calls in one warpgroup", where);
   Thread& t = *machine.current;
   t.where = where, t.kind = Meet::wgmma, t.mask_or_id = group;
   if (++g.came == kLanes) {
@@ -94,7 +94,7 @@ void Wgmma::start(unsigned group, Where where) {
     machine.guards.read_begins(at, 16);
   }
   if (machine.options.watch) {
-    for (unsigned lane = 0; lane < kLanes; lane += 32)  // Note: a warp goes on together, so one of its lanes speaks for all
+    for (unsigned lane = 0; lane < kLanes; lane += 32)  // Note: a warp arrives as a whole, so one lane stands for all
       for (const std::uint32_t at : p.read) machine.watch.begin(group * kLanes + lane, arena + at, 16, false, where);
     p.clock = machine.watch.advance();
     for (const std::uint32_t at : p.read) machine.watch.done(engine_of(group), p.clock, arena + at, 16, false, where);
@@ -107,7 +107,7 @@ void Wgmma::start(unsigned group, Where where) {
     for (Product& each : g.running) compute(each);
 }
 
-// The accumulators that these lanes name, taken over from their registers unless a product for them runs.
+// Returns the accumulators that the lanes name.  They are copied from the registers, unless a running product has them already.
 Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
   const WgmmaCall& call = g.calls[0];
   const auto unchanged = [&](const float* acc) {
@@ -119,7 +119,7 @@ Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
     if (a->of_lane[0] != call.acc) continue;
     for (unsigned lane = 0; lane < kLanes; ++lane)
       if (a->n != call.n || a->of_lane[lane] != g.calls[lane].acc || !unchanged(g.calls[lane].acc))
-        refuse_asynchronous("wgmma_registers", "accumulators were written while a wgmma ran that gives them", where);
+        refuse_asynchronous("wgmma_registers", "accumulators of a running wgmma were written", where);
     return *a;
   }
   const unsigned first = static_cast<unsigned>(&g - groups_.data()) * kLanes;
@@ -162,7 +162,7 @@ void Wgmma::compute(Product& p) {
 
 void Wgmma::commit(unsigned thread) { committed_[thread].push_back(groups_[thread / kLanes].issued); }
 
-// Products before this number are over: what they read may be written again.
+// Completes the products before this number; what they read may be written again.
 void Wgmma::retire(Group& g, std::uint64_t before) {
   while (!g.running.empty() && g.running.front().number < before) {
     Product& p = g.running.front();
@@ -204,11 +204,11 @@ void Wgmma::check_over() {
   for (unsigned group = 0; group < groups_.size(); ++group) {
     const Group& g = groups_[group];
     if (!g.running.empty())
-      return left_behind("the block ends while a wgmma runs that nobody has waited for", group * kLanes, g.running.front().where);
+      return left_behind("the block ends before a thread has waited for a wgmma", group * kLanes, g.running.front().where);
     for (const auto& a : g.active)
       for (unsigned lane = 0; lane < kLanes; ++lane)
         if (a->of_lane[lane] != nullptr)
-          return left_behind("a thread ends that has not waited for its warpgroup's wgmma", group * kLanes + lane, g.where);
+          return left_behind("a thread ends without a wait for its warpgroup's wgmma", group * kLanes + lane, g.where);
   }
 }
 

@@ -55,7 +55,7 @@ Kind kind_of(const std::uint32_t* words, int count, std::uint32_t exponents) {
   return special ? Kind::special : any == 0 ? Kind::zero : Kind::finite;
 }
 
-// c[64][n] += A[64][8 words] B[n][8 words], 16-bit elements.
+// multiply() for 16-bit elements.
 template <bool Half>
 void multiply_all(const std::uint32_t* a, const std::uint32_t* b, float* c, int n) {
   constexpr std::uint32_t kExponents = Half ? 0x7c00u : 0x7f80u;
@@ -68,7 +68,7 @@ void multiply_all(const std::uint32_t* a, const std::uint32_t* b, float* c, int 
     const Kind of_columns = kind_of(b + j * 8 * 8, 8 * 8, kExponents);
     for (int i = 0; i < 4; ++i) {
       float* const out = c + i * 16 * n + j * 8;
-      // Zeros, what lies outside a matrix mostly, add nothing to what is finite.
+      // A tile of zeros, mostly from outside a matrix, adds nothing unless the other tile has infinities or NaN.
       if ((of_rows[i] == Kind::zero && of_columns != Kind::special) || (of_columns == Kind::zero && of_rows[i] != Kind::special)) {
         for (int r = 0; r < 16; ++r)
           for (int x = 0; x < 8; ++x) out[r * n + x] = plain_value(out[r * n + x]);

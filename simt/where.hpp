@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's source line that a device function was called from: std::source_location, or its likeness where the
-// compiler has none (clang 14, 15).
+// The source line of a kernel from which a device function was called.  It is a std::source_location, or a class of the same form
+// where the compiler has none (clang 14, 15).
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace simt {
 #if defined(__cpp_lib_source_location)
 using Where = std::source_location;
 
-// The same for every execution of one call; another call on the same line has another.
+// A number for a call: the same at each execution, and another for another call on the same line.
 inline std::uintptr_t site_key(const Where& where) {
   static_assert(sizeof(Where) == sizeof(std::uintptr_t), "the library keeps one pointer to a constant per call");
   return std::bit_cast<std::uintptr_t>(where);
@@ -47,7 +47,7 @@ inline std::uintptr_t site_key(const Where& where) {
   return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
 }
 
-// Note: two instantiations of one template have different keys but are one place to the reader.
+// Note: the instantiations of one template have different keys, but one place in the source.
 inline bool same_site(Where a, Where b) { return site_key(a) == site_key(b) || same_text(a, b); }
 
 }  // namespace simt

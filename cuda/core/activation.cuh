@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU and SiLU in f32.  As z sigmoid(v) and z/2 erfc(-z/sqrt 2) they keep their digits where 1 + tanh and 1 + erf cancel
-// (ops/core/activation.hpp).  inf gives inf, -inf NaN, as the formulas have it.
+// GELU and SiLU in f32.  They are computed as z sigmoid(v) and z/2 erfc(-z/sqrt 2), since 1 + tanh and 1 + erf cancel for z < 0
+// (ops/core/activation.hpp).  inf gives inf, and -inf gives NaN, as in the formulas.
 #pragma once
 
 #include "cuda/core/device.cuh"
@@ -8,7 +8,7 @@
 
 namespace assay::ASSAY_FLAVOUR {
 
-// z / (1 + exp(-v)), z and v of one sign.  Note: exp(-v) itself would overflow from v = -88.7 on.
+// z / (1 + exp(-v)) for z and v of one sign.  Note: exp(-v) itself would overflow below v = -88.7.
 __device__ inline float times_sigmoid(float z, float v) {
   const float t = expf(-fabsf(v));
   return (v < 0.0f ? z * t : z) / (1.0f + t);
@@ -27,7 +27,7 @@ __device__ inline float activate(float z) {
   else return gelu_tanh(z);
 }
 
-// Calls f(integral_constant) with the form of GELU that was asked for.
+// Calls f(std::integral_constant<Activation, form>) with the form of GELU.
 template <class F>
 void with_gelu(Activation form, F&& f) {
   if (form == Activation::gelu_erf) f(std::integral_constant<Activation, Activation::gelu_erf>{});

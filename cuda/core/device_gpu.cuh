@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device layer on a GPU: thin names over CUDA C++.  See device.cuh for what each word means.
+// The device layer on a GPU: thin functions over CUDA C++.  device.cuh says what each word means.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -61,7 +61,7 @@ __device__ __forceinline__ To bits(From from) {
 }
 }  // namespace detail
 
-// N at once.  Note: two 16-bit values come out of one instruction, and stay in one register until they are stored.
+// Converts N values.  Note: one instruction gives two 16-bit values, which stay in one register until they are stored.
 template <class T, int N>
 __device__ __forceinline__ Vec<T, N> from_floats(const float (&v)[N]) {
   if constexpr (N % 2 == 0 && sizeof(T) == 2) {
@@ -83,7 +83,7 @@ __device__ __forceinline__ Vec<T, N> from_floats(const float (&v)[N]) {
   }
 }
 
-// Note: no streaming hints (.cs, L1::no_allocate) anywhere: on an H200 they cost layernorm_residual 9 % of its rate.
+// Note: ld and st have no streaming hints (.cs, L1::no_allocate), which cost layernorm_residual 9 % of its rate on an H200.
 template <class T>
 __device__ __forceinline__ T ld(const T* p) {
   return detail::bits<T>(*reinterpret_cast<const detail::raw_t<T>*>(p));
@@ -144,7 +144,7 @@ inline void check(cudaError_t status, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")");
 }
 
-inline constexpr std::size_t kSharedByDefault = 48 * 1024;  // CUDA C++ Programming Guide: more must be asked for
+inline constexpr std::size_t kSharedByDefault = 48 * 1024;  // bytes; more takes an opt-in (CUDA C++ Programming Guide)
 
 template <class... Params, class... Args>
 void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream, Args&&... args) {

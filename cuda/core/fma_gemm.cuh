@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main loop of a matrix product in f32 arithmetic: a 128 x 128 tile of C = A B^T, A [m, k] and B [n, k], both with k
-// innermost, of any element type.  A thread keeps 8 x 8 of C in registers; tiles of 16 channels pass through shared memory as
-// floats, transposed, so that a thread reads its 8 rows by two 16-byte accesses; the next tile waits in registers meanwhile.
+// innermost, of any element type.  A thread keeps 8 x 8 of C in registers.  Tiles of 16 channels pass through shared memory as
+// floats, transposed, so that a thread reads its 8 rows by two 16-byte accesses.  The next tile is loaded to registers meanwhile.
 // Every element of C is one chain of fused multiply-adds over k, in order.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace assay::ASSAY_FLAVOUR::fma_gemm {
 
 inline constexpr int kM = 128, kN = 128, kK = 16, kThreads = 256;
-inline constexpr int kSide = 8, kHalf = kSide / 2;  // of C a thread; its rows are 4 here and 4 at 64 further on
+inline constexpr int kSide = 8, kHalf = kSide / 2;  // rows and columns of C a thread: 4, and 4 more 64 further on
 inline constexpr int kPitch = 128 + 4;              // floats from one channel's row of a tile to the next
 inline constexpr int kPart = kK / 2;                // channels of a tile's row that one thread moves
 inline constexpr std::size_t kSharedBytes = 2 * 2 * kK * kPitch * sizeof(float);
@@ -34,7 +34,7 @@ __device__ inline int place(int thread, int i) { return thread * kHalf + i % kHa
 __device__ inline int row_of(int i) { return place(linear_thread() / 16, i); }
 __device__ inline int column_of(int j) { return place(linear_thread() % 16, j); }
 
-// kPart channels from k on, of row `row`; zeros beyond the ends.
+// Loads kPart channels of row `row` from k on, with zeros beyond the ends.
 template <class T>
 __device__ inline void load_part(const Operand<T>& m, std::int64_t row, std::int64_t k, std::int64_t inner, float (&v)[kPart]) {
   constexpr int N = 16 / sizeof(T);
@@ -56,8 +56,8 @@ struct NoScale {
   __device__ void operator()(float (&)[kPart], std::int64_t) const {}
 };
 
-// Multiplies the tile whose first row of A is `row` and of B `column`.  `scale_b(v, k)` may change what was loaded of a row of
-// B: its channels k, k + 1, ...
+// Computes the tile of C that starts at row `row` of A and row `column` of B.  `scale_b(v, k)` may change v, the loaded channels
+// k, k + 1, ... of a row of B.
 template <class T, class ScaleB = NoScale>
 __device__ inline void multiply(const Operand<T>& a, const Operand<T>& b, std::int64_t row, std::int64_t column,
                                 std::int64_t inner, Accumulators& acc, ScaleB&& scale_b = {}) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions as values that take in elements and join: a sum, a sum of squares, a maximum, a maximum with the sum of
-// exp(x - maximum).  What a warp or a block joins is whole in its first thread, always in the same order.
+// Reductions as values with add() and join(): a sum, a sum of squares, a maximum, a maximum with the sum of exp(x - maximum).
+// A warp or block joins its values always in the same order, and its first thread gets the result.
 #pragma once
 
 #include "cuda/core/device.cuh"
 
 namespace assay::ASSAY_FLAVOUR::fold {
 
-// As fmaxf, but a NaN wins.
+// As fmaxf, but NaN if an argument is NaN.
 __device__ inline float larger(float a, float b) { return a > b || a != a ? a : b; }
 
-// N elements are N additions, or fewer, one after the other.
+// Adds N elements by at most N additions, one after the other.
 struct Sum {
   float value = 0;
   template <int N>
@@ -47,10 +47,10 @@ struct Max {
   __device__ float result() const { return value; }
 };
 
-// The sum is rescaled once for N elements, and once when two of them join.  It is NaN where an element is NaN or +inf.
+// add() rescales the sum once, and join() once.  The sum is NaN if an element is NaN or +inf.
 struct alignas(8) LogSumExp {
   float max = -INFINITY, sum = 0;
-  // What is taken off before exp.  Note: minus itself, -inf would be NaN; with 0 it is a term of zero.
+  // The value that is subtracted before exp.  Note: -inf minus -inf would be NaN; with 0 it is a term of zero.
   __device__ static float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
   template <int N>
   __device__ void add(const float (&v)[N]) {
@@ -69,18 +69,18 @@ struct alignas(8) LogSumExp {
     max = all;
   }
   __device__ LogSumExp of_lane(int delta) const { return {shuffle_down(max, delta), shuffle_down(sum, delta)}; }
-  // Where the maximum is NaN or infinite, so is the result.
+  // If the maximum is NaN or infinite, so is the result.
   __device__ float result() const { return fabsf(max) < INFINITY ? max + logf(sum) : max; }
 };
 
-// 5 joins deep; whole in lane 0.
+// Joins the values of a warp, 5 joins deep.  Only lane 0 gets the result.
 template <class F>
 __device__ inline F join_warp(F f) {
   for (int delta = kWarp / 2; delta > 0; delta /= 2) f.join(f.of_lane(delta));
   return f;
 }
 
-// 10 joins deep; whole in thread 0.  `partial` is shared memory for kWarp of F and may be reused at once.
+// Joins the values of a block, 10 joins deep.  Only thread 0 gets the result.  `partial`: shared memory for kWarp of F, reusable.
 template <class F>
 __device__ inline F join_block(F f, F* partial) {
   const int warps = static_cast<int>(blockDim.x + kWarp - 1) / kWarp;
@@ -92,7 +92,7 @@ __device__ inline F join_block(F f, F* partial) {
   return f;
 }
 
-// Takes in the packs `first`, `first` + step, ... below `end` of a row, kBatch of them on their way at once.
+// Adds the packs `first`, `first` + step, ... below `end` of a row, with kBatch of them in flight at once.
 template <int kBatch, int N, class T, class F>
 __device__ inline void take_packs(F& f, const T* x, std::int64_t first, std::int64_t end, int step) {
   for (; first < end; first += static_cast<std::int64_t>(kBatch) * step) {
@@ -111,7 +111,7 @@ __device__ inline void take_packs(F& f, const T* x, std::int64_t first, std::int
   }
 }
 
-// The elements after the last whole pack are fewer than a warp: one a thread.
+// Adds a thread's element after the last whole pack, if there is one: these elements are fewer than a warp.
 template <int N, class T, class F>
 __device__ inline void take_tail(F& f, const T* x, std::int64_t cols, int thread) {
   static_assert(N <= kWarp);

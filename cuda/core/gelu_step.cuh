@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of the pipelines of one kernel a step: y = gelu(z).
+// The step y = gelu(z) of unfused kernels.
 #pragma once
 
 #include "cuda/core/activation.cuh"
@@ -12,7 +12,7 @@ struct Gelu {
   __device__ float operator()(float z) const { return activate<kForm>(z); }
 };
 
-// z, y: matrices.
+// z, y: [rows, columns].
 inline void gelu_step(const Tensor& z, const Tensor& y, Activation form, void* stream) {
   with_type(y.dtype, [&]<class T>(Type<T>) {
     with_gelu(form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {

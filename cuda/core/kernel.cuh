@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel file includes.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
+// Included by every kernel file.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
 //   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>; or = one that several share
 //   void run(const OP::Args& a, const Launch& l) {...}    its launcher
-// The generated table names both by op and stem, so a file whose room differs from its name does not link.
+// The generated table refers to both by op and stem, so a file whose room differs from its name does not link.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Type {
   using type = T;
 };
 
-// Calls f(Type<T>{}) with the element type of a dtype.
+// Calls f(Type<T>{}) with the element type of a dtype.  Throws std::invalid_argument for a dtype that no kernel takes.
 template <class F>
 void with_type(DType t, F&& f) {
   switch (t) {
@@ -36,7 +36,7 @@ void with_type(DType t, F&& f) {
   }
 }
 
-// The same for the 16-bit types, which tensor cores take.
+// The same for the 16-bit dtypes only, which tensor cores take.
 template <class F>
 void with_half_type(DType t, F&& f) {
   switch (t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told of each launch on a GPU: nobody, unless somebody asks.
+// A callback that is told of each launch on a GPU, if it is set.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct LaunchObserver {
   void* context = nullptr;
 };
 
-// Note: one for the process, and read without a lock: the thread that sets it is the one that launches.
+// Note: there is one a process, read without a lock, so the thread that sets it must be the one that launches.
 inline LaunchObserver launch_observer;
 
 }  // namespace assay::on_gpu

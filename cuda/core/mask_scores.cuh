@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of the pipelines of one kernel a step: scores of hidden keys become -inf, in place, all others stay.  Every score is
-// read and written, as an element-wise step of a framework does.
+// The masking step of unfused attention: it sets the scores of hidden keys to -inf, in place.  Every score is read and written,
+// as in the element-wise step of a framework.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -9,7 +9,7 @@ namespace assay::ASSAY_FLAVOUR {
 
 inline constexpr int kMaskThreads = 256;
 
-// Rows of `packs` packs; query i sees the keys up to i + above.
+// A row has `packs` packs.  Query i sees the keys up to i + above.
 template <class T, int N>
 __global__ void __launch_bounds__(kMaskThreads)
     mask_scores(T* scores, std::int64_t rows, std::int64_t packs, std::int64_t queries, std::int64_t above) {
@@ -25,11 +25,11 @@ __global__ void __launch_bounds__(kMaskThreads)
   }
 }
 
-// scores [batch, queries, heads, keys], one head after the other without gaps, rows that start at multiples of 16 bytes.
+// scores: [batch, queries, heads, keys], in memory head after head without gaps, with rows at multiples of 16 bytes.
 inline void run_mask_scores(const Tensor& scores, std::int64_t above, void* stream) {
   with_type(scores.dtype, [&]<class T>(Type<T>) {
     constexpr int N = 16 / sizeof(T);
-    constexpr std::int64_t kMostBlocks = 1 << 20;  // beyond, the loop takes over
+    constexpr std::int64_t kMostBlocks = 1 << 20;  // each block loops if there is more work
     const std::int64_t rows = scores.shape[0] * scores.shape[1] * scores.shape[2], packs = scores.stride[1] / N;
     const std::int64_t blocks = std::min(ceil_div(rows * packs, kMaskThreads), kMostBlocks);
     launch(mask_scores<T, N>, {.grid = dim3(blocks), .block = dim3(kMaskThreads)}, stream, scores.as<T>(), rows, packs,

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an epilogue with much to do for an element takes a tile of C by: rows of 8 neighbouring columns, by way of shared memory,
-// in a loop that is not unrolled.  Note: over registers it would have to be unrolled for all 128 accumulators of a thread, and
-// 50 instructions for each are 100 KB of code, more than an SM's instruction caches hold.
+// For epilogues of mma_gemm.cuh with much work an element: a tile of C passes through shared memory and is taken 8 neighbouring
+// columns at a time, in a loop that is not unrolled.  Note: a loop over registers must unroll all 128 accumulators of a thread;
+// at 50 instructions each that is 100 KB of code, more than an SM's instruction caches hold.
 #pragma once
 
 #include "cuda/core/mma_gemm.cuh"
 
 namespace assay::ASSAY_FLAVOUR::mma_gemm {
 
-// Rows of the tile are apart by 8 words modulo the banks, so that pairs of columns of four rows meet all of them.
+// Rows of the tile lie 8 words apart modulo the 32 banks, so that pairs of columns of four rows cover all banks.
 inline constexpr int kPitch = kN + 8, kRowChunks = kN / kChunk, kChunkRowsAtOnce = kThreads / kRowChunks;
 static_assert(kPitch % 32 == 8 && kPitch * kM * sizeof(float) <= kSharedBytes, "the tile lies where the stages were");
 static_assert(kThreads % kRowChunks == 0 && kM % kChunkRowsAtOnce == 0 && kChunk == 8);
 
-// The first of this thread's columns, of the tile.
+// The first of this thread's columns, relative to the tile.
 __device__ inline int chunk_column() { return linear_thread() % kRowChunks * kChunk; }
 
 // Calls use(row, values) for this thread's 8 columns of row after row of the tile.
 template <class Use>
 __device__ inline void for_chunks(const Accumulators& acc, Use&& use) {
   float* const tile = shared_memory<float>();
-  // Nobody reads the stages any more.
+  // Wait until no thread uses the stages, whose memory the tile takes.
   cp_async_wait<0>();
   sync_block();
   for_pairs(acc, [&](int row, int column, float v0, float v1) {
@@ -36,7 +36,7 @@ __device__ inline void for_chunks(const Accumulators& acc, Use&& use) {
   }
 }
 
-// Elements [column, column + 8) of a row of y, those that exist.  `wide`: rows of y start at multiples of 16 bytes.
+// Stores those of elements [column, column + 8) of a row of y that exist.  `wide`: rows of y start at multiples of 16 bytes.
 template <class T>
 __device__ inline void store_chunk(const Result<T>& y, std::int64_t row, std::int64_t column, const float (&v)[kChunk],
                                    bool wide) {

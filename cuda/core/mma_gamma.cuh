@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What multiplies the channels of B by gamma in the main loop of mma_gemm.cuh: two 16-bit products an instruction, each rounded.
+// Multiplies the channels of B by gamma in the main loop of mma_gemm.cuh, by two 16-bit products an instruction, each rounded.
 #pragma once
 
 #include "cuda/core/mma_gemm.cuh"
 
 namespace assay::ASSAY_FLAVOUR::mma_gemm {
 
-inline constexpr std::size_t kGammaShared = kSharedBytes;  // where gamma's stages lie: behind the tiles
+inline constexpr std::size_t kGammaShared = kSharedBytes;  // byte offset of gamma's stages, after the tiles
 inline constexpr std::size_t kBlockSharedBytes = kGammaShared + std::size_t{kStages} * kK * 2;
 
-// Multiplies fragments of B by gamma: of 16 channels, a lane holds 2t, 2t + 1 (part 0) and 2t + 8, 2t + 9 (part 1), t = lane % 4.
-// gamma comes by way of shared memory, with zeros beyond its end: without a branch, so that the compiler may put the products
+// Multiplies fragments of B by gamma.  Of 16 channels a lane holds 2t, 2t + 1 (part 0) and 2t + 8, 2t + 9 (part 1), t = lane % 4.
+// gamma passes through shared memory, with zeros beyond its end.  So the products need no branch, and the compiler can put them
 // between the mma.
 template <class T, bool kWide>
 struct TimesGamma {
   const T* gamma;
   std::int64_t hidden;
-  unsigned words[2][2] = {};  // of this step and of the next, by part
+  unsigned words[2][2] = {};  // [step % 2][part]
 
   __device__ static T* shared(int stage) { return shared_memory<T>(kGammaShared) + stage * kK; }
   __device__ void load(int stage, std::int64_t k) const {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device layer on a GPU: tensor cores, asynchronous copies and packed 16-bit words.  One function a PTX instruction;
-// see device.cuh for what each word means.  Fragments: PTX ISA, "Matrix fragments for mma.m16n8k16".
+// The device layer on a GPU: tensor cores, asynchronous copies and packed 16-bit words, one function a PTX instruction.
+// device.cuh says what each word means.  Fragments: PTX ISA, "Matrix fragments for mma.m16n8k16".
 #pragma once
 
 #include "cuda/core/device_gpu.cuh"
 
-// Note: code for an architecture that lacks an instruction compiles, and traps when it comes to it.
+// Note: for an architecture that lacks the instruction, a word compiles to a trap.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define ASSAY_SM80(statement) __trap()
 #else
@@ -72,7 +72,7 @@ __device__ __forceinline__ void ldmatrix_trans(unsigned (&r)[N], const T* row) {
 }
 #undef ASSAY_LDMATRIX
 
-// Note: 16 bytes go past the L1 cache (.cg), which tiles that are read once would only sweep; smaller copies cannot.
+// Note: copies of 16 bytes bypass the L1 cache (.cg), since tiles are read only once; smaller copies cannot bypass it.
 template <int Bytes, class T>
 __device__ __forceinline__ void cp_async(T* shared, const T* global, int valid = Bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
@@ -107,7 +107,7 @@ __device__ __forceinline__ Vec<float, 2> unpack(unsigned word) {
     return {{__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u)}};
   }
 }
-// Note: _rn, so that the compiler does not contract it with an addition.
+// Note: the compiler does not contract the _rn functions with an addition.
 template <class T>
 __device__ __forceinline__ unsigned multiply_packed(unsigned a, unsigned b) {
   static_assert(is_16_bit<T>);

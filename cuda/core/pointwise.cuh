@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise steps over the rows of matrices, for pipelines of one kernel a step: packs of 16 bytes, several in flight, for
-// any number of columns; element by element where rows do not start at multiples of 16 bytes.
+// Element-wise steps over matrices with any number of columns, for unfused kernels.  A thread has several packs of 16 bytes in
+// flight.  It goes element by element if rows do not start at multiples of 16 bytes.
 #pragma once
 
 #include "cuda/core/kernel.cuh"
@@ -12,17 +12,17 @@ inline constexpr int kThreads = 256;
 template <class T>
 struct Rows {
   const T* data;
-  std::int64_t stride;  // elements; 0: one row for all
+  std::int64_t stride;  // elements; 0: all rows are the same one
 };
 
-// What f is applied to: kInputs matrices of one shape.
+// The inputs of f: kInputs matrices of one shape.
 template <class T, int kInputs>
 struct Inputs {
-  static constexpr int kBatch = kInputs == 1 ? 4 : 2;  // packs of each in flight: 64 bytes a thread, all threads resident
+  static constexpr int kBatch = kInputs == 1 ? 4 : 2;  // packs of each in flight: 64 bytes a thread keep all threads resident
   Rows<T> rows[kInputs];
 };
 
-// Items of work: the whole packs of N columns of every row, then what is left of every row, column by column.
+// The items of work: first the whole packs of N columns of all rows, then the single elements left at the ends of rows.
 template <int N>
 struct Items {
   std::int64_t packs_a_row, packs, left_a_row, all;
@@ -32,14 +32,14 @@ struct Items {
 struct Place {
   std::int64_t row, col;
 };
-// Note: a 64-bit division costs as much as a load.
+// Row and column of an item, with `a_row` items a row.  Note: a 64-bit division costs as much as a load, so 32-bit if possible.
 __device__ inline Place place_of(std::int64_t item, std::int64_t a_row) {
   const bool narrow = item <= 0xffffffffll && a_row <= 0xffffffffll;
   const std::int64_t row = narrow ? static_cast<std::uint32_t>(item) / static_cast<std::uint32_t>(a_row) : item / a_row;
   return {row, item - row * a_row};
 }
 
-// y = f(a) or f(a, b) element by element, in f32.
+// y = f(a) or f(a, b), element by element in f32.
 template <class T, int N, bool kOneRow, int kInputs, class F>
 __global__ void __launch_bounds__(kThreads)
     pointwise_map(Inputs<T, kInputs> in, T* y, std::int64_t y_stride, Items<N> items, F f) {
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The rows of matrices that all follow on each other are one long row; packs are taken where every row starts at a multiple of 16
-// bytes.
+// Launches pointwise_map.  Matrices without gaps between rows are taken as one long row.  Packs are used if every row starts at a
+// multiple of 16 bytes.
 template <class T, int kInputs, class F>
 void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
   const auto all = [&](auto&& holds) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x w^T (+ bias) as one launch, for pipelines of one kernel a step: tensor cores for 16-bit elements (mma_gemm.cuh), f32
-// arithmetic for f32 (fma_gemm.cuh).
+// y = x w^T (+ bias) as one launch, for unfused kernels: by tensor cores for 16-bit elements (mma_gemm.cuh), in f32 arithmetic
+// for f32 (fma_gemm.cuh).
 #pragma once
 
 #include "cuda/core/fma_gemm.cuh"
@@ -42,13 +42,13 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
   });
 }
 
-// A matrix of workspace: rows start at multiples of 16 bytes.
+// Row length of a matrix in workspace, in elements, so that rows start at multiples of 16 bytes.
 inline std::int64_t pitch(std::int64_t columns) { return ceil_div(columns, 8) * 8; }
 inline Tensor in_workspace(void* data, DType t, std::int64_t rows, std::int64_t columns) {
   return {.data = data, .dtype = t, .rank = 2, .shape = {rows, columns}, .stride = {pitch(columns), 1}};
 }
 
-// x [m, inner], w [n, inner], y [m, n], bias [n] or absent.
+// x [m, inner], w [n, inner], y [m, n], bias [n] or without data.
 inline void run(const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y, void* stream) {
   const std::int64_t tiles = ceil_div(y.shape[0], kM) * ceil_div(y.shape[1], kN), inner = x.shape[1];
   if (tiles == 0) return;

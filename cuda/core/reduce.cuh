@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and maxima over a warp and over a block.  Every thread gets the result, the same bits in each.
+// Sums and maxima over a warp and over a block.  Every thread gets the same bits of the result.
 #pragma once
 
 #include "cuda/core/device.cuh"
 
 namespace assay::ASSAY_FLAVOUR {
 
-// A butterfly: 5 additions deep.
+// Adds by a butterfly, 5 additions deep.
 __device__ inline float warp_sum(float v) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
   return v;
 }
 
-// Two levels: each warp by butterfly, then every warp sums the warps' partial sums.  `partial` is shared memory for
-// kWarp floats and may be reused at once.  All threads of the block take part; at most 1024.  10 additions deep.
+// Adds in two levels, 10 additions deep: each warp its own values, then every warp the warps' sums.  `partial` is shared memory
+// for kWarp floats and may be reused at once.  All threads of the block, at most 1024, must call it.
 __device__ inline float block_sum(float v, float* partial) {
   const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
   v = warp_sum(v);
@@ -24,13 +24,13 @@ __device__ inline float block_sum(float v, float* partial) {
   return v;
 }
 
-// As fmaxf has it, a NaN loses to every number.
+// The maximum by fmaxf: NaN is ignored unless all are NaN.
 __device__ inline float warp_max(float v) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) v = fmaxf(v, shuffle_xor(v, offset));
   return v;
 }
 
-// As block_sum.
+// `partial` as in block_sum.
 __device__ inline float block_max(float v, float* partial) {
   const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
   v = warp_max(v);

@@ -101,7 +101,7 @@ __device__ inline float pack_squares(const Raw<T, N>& raw, float mean) {
   return pairwise_sum(v);
 }
 
-// What a row is normalised by; mean 0 where it is not centred.
+// The statistics of a row: its mean, or 0 if the op does not centre, and the inverse deviation.
 struct Statistics {
   float mean, r;
 };
@@ -130,7 +130,7 @@ __device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const 
   st(reinterpret_cast<Vec<T, N>*>(y) + p, from_floats<T>(v));
 }
 
-// One element of y beyond the last whole pack.
+// Stores one element of y after the last whole pack.
 template <class M, class T = typename M::Element>
 __device__ inline void store_tail(const M& m, T* y, std::int64_t col, float x, float residual, const Statistics& by) {
   float gamma = 0, beta = 0;
@@ -147,15 +147,15 @@ __device__ inline float inverse_deviation(const M& m, float squares, const Group
 
 // --- A row ------------------------------------------------------------------------------------------------------------
 //
-// Packs of N elements, one access each: x, residual, s, gamma, beta and y must lie at multiples of N elements.  A thread takes
-// packs `threads` apart, and at most one of the elements after the last whole pack.
+// A pack has N elements and is one access, so x, residual, s, gamma, beta and y must lie at multiples of N elements.  A thread
+// takes packs `threads` apart, and at most one of the elements after the last whole pack.
 
-// P packs a thread at most, in registers.  Additions: log2(N) in a pack, one a pack, the tail's, the group's.
+// Keeps a row in registers, at most P packs a thread.  Longest chain of additions: log2(N) + P, the tail, the group.
 template <int N, int P, class M, class Group>
 __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
   using T = typename M::Element;
   using Pack = Raw<T, N>;
-  // Note: of 16 packs, all of x and half of residual are on their way at once; all of both would spill.
+  // Note: of 16 packs, all of x and half of residual are in flight at once; all of both would spill.
   constexpr int kAhead = P <= 8 ? P : P / 2;
   const int thread = group.thread(), threads = group.threads(), packs = static_cast<int>(m.cols / N);
   const std::int64_t tail = tail_column<N>(m.cols, thread);
@@ -166,7 +166,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
     return pack;
   };
 
-  // Ask for the row.
+  // Load the row.
   const T* const x = m.x + row * m.x_stride;
   Pack v[P];
 #pragma unroll
@@ -186,7 +186,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
       extra = added<T>(extra, extra_residual);
       st(s + tail, from_float<T>(extra));
     }
-    // A pack of residual that is used makes room for the one kAhead after it.
+    // A pack of residual that has been used makes room for the one kAhead after it.
 #pragma unroll
     for (int i = 0; i < P; ++i) {
       v[i] = added<T, N>(v[i], ahead[i % kAhead]);
@@ -229,7 +229,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
   if (has_tail) store_tail(m, y, tail, extra, extra_residual, by);
 }
 
-// Packs first, first + threads, ... of a row, P at a time and all asked for before the first is used: f(pack, its number).
+// Calls f(pack, number) for packs first, first + threads, ... of a row.  It loads P of them before the first is used.
 template <int N, int P, class T, class F>
 __device__ inline void each_pack(const T* from, std::int64_t first, std::int64_t packs, int threads, F f) {
   using Pack = Raw<T, N>;
@@ -244,7 +244,7 @@ __device__ inline void each_pack(const T* from, std::int64_t first, std::int64_t
   }
 }
 
-// A row of any length.  A thread reads back of s only what it wrote.
+// Computes a row of any length.  A thread reads back only those elements of s that it wrote itself.
 template <int N, int P, class M, class Group>
 __device__ inline void read_again(const M& m, std::int64_t row, const Group& group) {
   using T = typename M::Element;
@@ -292,7 +292,7 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
 
 // --- A row by a block -------------------------------------------------------------------------------------------------
 //
-// As few threads as take the row in one batch each, for small blocks are what lets one row's sums overlap another's loads.
+// A block has as few threads as hold the row, since with small blocks the sums of one row overlap the loads of another.
 
 // Note: element by element a thread has four times the addresses, which do not fit 64 registers beside the elements.
 template <int N>
@@ -306,8 +306,8 @@ int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads<N> / kWarp));
 }
-// Additions one after the other at most.  Held, element by element: 16 and the block's 10; in packs 3 + 4, the tail's, the
-// block's.  Read again, a thread adds ceil(cols / 512) elements, or 3 and fewer packs than that.
+// The longest chain of additions.  held() makes 16 element by element, or 3 + 4 and the tail in packs, and 10 in the block.
+// read_again() adds ceil(cols / 512) elements a thread, or 3 and fewer packs than that, and 10 in the block.
 inline constexpr Chain kBlockChain = {.lanes = kMostThreads<1>, .extra = 15 + 10};
 
 template <int N, bool kHeld, class M>
@@ -317,7 +317,7 @@ __device__ inline void by_block(const M& m, std::int64_t row) {
   else read_again<N, kBlockPacks<N>>(m, row, block);
 }
 
-// Kernels of by_block: the one that holds its rows where it can.
+// Launches one of two kernels of by_block: the one that holds its rows, if they fit.
 template <int N, class M>
 void launch_blocks(void (*holds)(M), void (*reads_again)(M), const M& m, void* stream) {
   launch(m.cols <= kMostHeld<N> ? holds : reads_again,
@@ -337,11 +337,11 @@ Legality fits_warp(const Args& a) {
     return Legality::no("beyond 1024 columns every row must start at a multiple of 16 bytes");
   return Legality::yes();
 }
-// A lane adds packs of 4 or 8 pairwise, then one after the other: 128 columns at least to a pack of every lane; the tail (1), the
-// butterfly (5).  Element by element, 32 at most.
+// A lane adds each pack of 4 or 8 pairwise and the packs one after the other, of which a warp's cover at least 128 columns; then
+// come the tail (1) and the butterfly (5).  Element by element a lane adds at most 32.
 inline constexpr Chain kWarpChain = {.lanes = 4 * kWarp, .extra = 24 + 5};
 
-// Calls f(integral constants N and P) for the least P that holds the row.
+// Calls f with integral constants N and P, the least compiled P that holds the row.
 template <class T, class Args, class F>
 void with_warp_packs(const Args& a, F f) {
   const auto go = [&]<int N, int P>() { f(std::integral_constant<int, N>{}, std::integral_constant<int, P>{}); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels that take rows of a matrix share: 16-byte packs of elements as they came, and the threads that share a row.
+// Shared by kernels over the rows of a matrix: 16-byte packs of unconverted elements, and the warp or block that takes a row.
 #pragma once
 
 #include <type_traits>
@@ -9,11 +9,11 @@
 
 namespace assay::ASSAY_FLAVOUR::row_pack {
 
-inline constexpr int kAccess = 16;  // bytes: the widest access there is
+inline constexpr int kAccess = 16;  // bytes of the widest access
 template <class T>
 inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
 
-// N elements as they came.  Note: words, since the compiler gives every 16-bit element of a Vec<T, N> a register of its own.
+// N unconverted elements.  Note: they are words, since the compiler gives each 16-bit element of a Vec<T, N> its own register.
 template <class T, int N>
 using Raw = std::conditional_t<N == 1, Vec<T, 1>, Vec<unsigned, N * sizeof(T) / sizeof(unsigned)>>;
 
@@ -22,8 +22,8 @@ __device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
   return __builtin_bit_cast(Vec<T, N>, raw);
 }
 
-// Raw words that the compiler takes for others.  Note: it would keep every element as a float from one pass to the next, twice
-// the registers; `nothing` is a zero that it cannot see through, and an xor a word is cheaper than a spill.
+// Makes the compiler convert raw words anew in the next pass.  Note: it would keep every element as a float between passes, in
+// twice the registers.  `nothing` is a zero that it does not know as one, and an XOR a word is cheaper than a spill.
 template <class Words>
 __device__ inline void forget(Words& words, unsigned nothing) {
 #pragma unroll
@@ -40,7 +40,7 @@ __device__ inline float pairwise_sum(float (&v)[N]) {
   return v[0];
 }
 
-// The elements after the last whole pack are fewer than a warp: one a thread.  Beyond the row where there is none.
+// The column of a thread's element after the last whole pack, or one >= cols: these elements are fewer than a warp.
 template <int N>
 __device__ inline std::int64_t tail_column(std::int64_t cols, int thread) {
   static_assert(N <= kWarp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The softmax of one row by a warp or a block: the row in registers from beginning to end where it fits, else online in two
-// passes.  What the rows' ops differ in: whether a row of nothing but -inf is NaN, as the formula says, or zero.
+// The softmax of one row by a warp or a block.  A row that fits stays in registers; a longer one is read twice, by an online
+// softmax.  A row of nothing but -inf gives NaN, as in the formula, or zero; the op decides which.
 #pragma once
 
 #include "cuda/core/row_pack.cuh"
@@ -9,7 +9,7 @@ namespace assay::ASSAY_FLAVOUR::row_softmax {
 
 using namespace row_pack;
 
-// exp(d), d <= 0.  In 16 bits by the base that the hardware has: 2u|d| more in the exponent, and subnormals are zero.
+// exp(d) for d <= 0.  For 16-bit types it is 2^x of the hardware, whose rounded x adds a relative 2u|d|; subnormals are zero.
 template <class T>
 __device__ inline float exponential(float d) {
   if constexpr (std::is_same_v<T, float>) return expf(d);
@@ -18,8 +18,8 @@ __device__ inline float exponential(float d) {
 
 // --- A batch: V columns a thread, in packs of N that are one access each, the packs of one thread `threads` apart -------
 //
-// x, y: the batch's first pack.  left: the packs from there on; what lies beyond is -inf, so that it adds nothing to a sum.
-// Note: 32-bit indices from one pointer; 64-bit ones, a pack each, spilled.
+// x, y: the batch's first pack, from which on `left` packs exist.  Columns beyond are taken as -inf, which adds nothing to a sum.
+// Note: indices are 32-bit, from one pointer, since a 64-bit index for each pack spilled.
 
 template <class T, int N, int V>
 __device__ inline void load_batch(float (&v)[V], const T* x, int left, int thread, int threads) {
@@ -64,7 +64,7 @@ __device__ inline float max_of(const float (&v)[V]) {
   return m;
 }
 
-// Eights pairwise, then one after the other: 3 + V/8 - 1 additions deep.
+// Adds eights pairwise, and their sums one after the other: 3 + V/8 - 1 additions deep.
 template <int V>
 __device__ inline float sum_of(const float (&v)[V]) {
   static_assert(V % 8 == 0);
@@ -75,7 +75,7 @@ __device__ inline float sum_of(const float (&v)[V]) {
   return sum;
 }
 
-// A row of `cols` elements; N to an access, for which x and y must lie at a multiple of N elements.
+// A row of `cols` elements.  With N elements an access, x and y must lie at multiples of N elements.
 template <class T>
 struct Row {
   const T* x;
@@ -83,9 +83,9 @@ struct Row {
   std::int64_t cols;
 };
 
-enum class Nothing { is_nan, is_zero };  // a row of -inf throughout
+enum class Nothing { is_nan, is_zero };  // the result of a row of nothing but -inf
 
-// What is taken off before exp.  Note: minus itself, -inf would be NaN; with 0 it is a term of zero.
+// The value that is subtracted before exp.  Note: -inf minus -inf would be NaN; with 0 it is a term of zero.
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
 template <Nothing kNothing>
 __device__ inline float last_anchor(float max) {
@@ -96,7 +96,7 @@ __device__ inline float reciprocal(float sum) {
   return kNothing == Nothing::is_zero && sum == 0 ? 0.0f : 1.0f / sum;
 }
 
-// A row of at most V columns a thread.  Additions: those of sum_of, the tail's, the group's.
+// Computes a row of at most V columns a thread, beside the tail.  Longest chain of additions: sum_of, the tail, the group.
 template <Nothing kNothing, int N, int V, class T, class Group>
 __device__ inline void held(const Row<T>& row, const Group& group) {
   const int packs = static_cast<int>(row.cols) / N, thread = group.thread(), threads = group.threads();
@@ -117,11 +117,11 @@ __device__ inline void held(const Row<T>& row, const Group& group) {
   if (tail < row.cols) st(row.y + tail, from_float<T>(extra * r));
 }
 
-// A maximum and the sum of exp(x - max) over what was seen.
+// The maximum, and the sum of exp(x - max), of the elements added so far.
 template <class T>
 struct Online {
   float max = -INFINITY, sum = 0;
-  // The sum as of a larger maximum.
+  // The sum relative to a larger maximum.
   __device__ float rescaled(float larger) const { return sum * exponential<T>(max - anchor(larger)); }
   template <int V>
   __device__ void add(float (&v)[V]) {
@@ -139,7 +139,7 @@ struct Online {
   }
 };
 
-// A row of any length, V columns a thread at a time: read for maximum and sum, and again for the output.
+// Computes a row of any length, V columns a thread at a time.  It is read for maximum and sum, and again for the output.
 template <Nothing kNothing, int N, int V, class T, class Group>
 __device__ inline void online(const Row<T>& row, const Group& group) {
   const int thread = group.thread(), threads = group.threads();
@@ -164,8 +164,8 @@ __device__ inline void online(const Row<T>& row, const Group& group) {
   if (tail < row.cols) st(row.y + tail, from_float<T>(exponential<T>(to_float(ld(row.x + tail)) - max) * r));
 }
 
-// Blocks that take a row as they find it: V columns a thread, as many threads as hold the row, up to kMostThreads.  Note:
-// element by element there are eight times the addresses, which 64 registers do not hold beside the columns.
+// The block for a row: kBatch columns a thread, and as many threads as hold the row, up to kMostThreads.  Note: element by
+// element a thread has eight times the addresses, which do not fit 64 registers beside the columns.
 inline constexpr int kBatch = 32;
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
@@ -175,9 +175,9 @@ template <int N>
 int threads_for(std::int64_t cols) {
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));
 }
-// Their sums: a batch is 3 + 3 additions and one more to those before; the tail 1; the block 10.
+// Its longest chain of additions: 3 + 3 in a batch, one more for each further batch, 1 for the tail, 10 in the block.
 inline constexpr Chain kBlockChain = {.lanes = kMostHeld<1>, .extra = 6 + 1 + 10};
-// Rescalings of an online sum: one a batch but the first, the tail's, the block's.
+// Its rescales of an online sum: one for each batch but the first, one for the tail, one in the block.
 inline constexpr Chain kBlockRescales = {.lanes = kMostHeld<1>, .extra = 1};
 
 }  // namespace assay::ASSAY_FLAVOUR::row_softmax

@@ -18,7 +18,7 @@ void run_shared(Kernel kernel, unsigned threads, std::size_t shared_bytes, Args.
   launch(kernel, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = shared_bytes}, nullptr, args...);
 }
 
-// The finding of one block with 1 KiB of shared memory, of the same kind in every order.
+// Runs one block with 1 KiB of shared memory in every order; checks that the findings are of one kind and returns the first.
 template <class Kernel, class... Args>
 Finding found(Kernel kernel, unsigned threads, Args... args) {
   Finding first;
@@ -31,7 +31,7 @@ Finding found(Kernel kernel, unsigned threads, Args... args) {
   return first;
 }
 
-// Copies all of x through shared memory, `Depth` groups of one row a thread ahead.
+// Copies x to y through shared memory, row by row, with `Depth` groups of one row each in flight ahead.
 template <int Bytes, int Depth>
 void pipeline(const unsigned char* x, unsigned char* y, int rows) {
   auto* stage = shared_memory<unsigned char>();
@@ -45,7 +45,7 @@ void pipeline(const unsigned char* x, unsigned char* y, int rows) {
     issue(row + Depth);
     cp_async_wait<Depth>();
     sync_block();
-    const int other = row_bytes - Bytes - at;  // what another thread copied
+    const int other = row_bytes - Bytes - at;  // the bytes of another thread
     for (int i = 0; i < Bytes; i += 4)
       st(reinterpret_cast<unsigned*>(y + row * row_bytes + other + i),
          ld(reinterpret_cast<unsigned*>(stage + row % (Depth + 1) * row_bytes + other + i)));
@@ -71,7 +71,7 @@ void check_pipeline() {
 
 }  // namespace
 
-TEST_CASE("pipelines of asynchronous copies, of every size and depth", "[simt]") {
+TEST_CASE("pipelines of cp_async copy every byte, at every size and depth", "[simt]") {
   check_pipeline<4, 1>();
   check_pipeline<8, 2>();
   check_pipeline<16, 0>();
@@ -105,7 +105,7 @@ TEST_CASE("bytes beyond the valid ones become zero and are not read", "[simt]") 
     }
 }
 
-TEST_CASE("what a copy may still be writing is not to be touched", "[simt]") {
+TEST_CASE("an access to bytes that a copy may still be writing is a finding", "[simt]") {
   const Buffer<float> x(64), y(64);
   const auto no_wait = +[](const float* p, float* q) {
     auto* s = shared_memory<float>();
@@ -147,7 +147,7 @@ TEST_CASE("what a copy may still be writing is not to be touched", "[simt]") {
   CHECK(found(twice, 2, x.get()).kind == "in_flight");
 }
 
-TEST_CASE("a wait ends the flight of the calling thread's older groups, and of no other copy", "[simt]") {
+TEST_CASE("cp_async_wait completes the older groups of the calling thread, and no other copy", "[simt]") {
   const Buffer<float> x(64);
   const auto newest = +[](const float* p, int read) {
     auto* s = shared_memory<float>();
@@ -191,7 +191,7 @@ TEST_CASE("a copy is made at the wait in forward order, at once in reverse, and 
     auto* s = shared_memory<float>();
     for (int i = 0; i < 64; ++i) cp_async<4>(s + i, x + i);
     cp_async_commit();
-    const float before = s[5];  // a plain read, which nobody watches
+    const float before = s[5];  // a plain read, which the machine does not check
     for (int i = 0; i < 64; ++i) st(x + i, 2.0f);
     cp_async_wait<0>();
     st(y + 64, before);
@@ -218,7 +218,7 @@ TEST_CASE("a copy is made at the wait in forward order, at once in reverse, and 
   CHECK(other != some);
 }
 
-TEST_CASE("a block may end with copies in flight, and the next one starts afresh", "[simt]") {
+TEST_CASE("a block may end with copies in flight, and the next one starts without them", "[simt]") {
   const Buffer<float> x(64), y(64);
   const auto kernel = +[](const float* p, float* q) {
     auto* s = shared_memory<float>();
@@ -236,7 +236,7 @@ TEST_CASE("a block may end with copies in flight, and the next one starts afresh
   }
 }
 
-TEST_CASE("copies that cannot be", "[simt]") {
+TEST_CASE("impossible copies are findings", "[simt]") {
   const Buffer<unsigned char> x(64, "x");
   const auto copy = +[](const unsigned char* p, int to, int from, int valid) {
     cp_async<16>(shared_memory<unsigned char>() + to, p + from, valid);
@@ -261,7 +261,7 @@ TEST_CASE("copies that cannot be", "[simt]") {
   CHECK(found(from_shared, 1, static_cast<float*>(nullptr)).kind == "bad_copy");
 }
 
-TEST_CASE("a copy of a warp is one request, of the sectors that are read", "[simt]") {
+TEST_CASE("a warp's cp_async is one request, of the sectors that it reads", "[simt]") {
   const auto kernel = +[](const float* p, int valid) {
     cp_async<16>(shared_memory<float>() + 4 * threadIdx.x, p + 4 * threadIdx.x, threadIdx.x == 63 ? valid : 16);
     cp_async_commit();
@@ -285,7 +285,7 @@ TEST_CASE("a copy of a warp is one request, of the sectors that are read", "[sim
   }
 }
 
-TEST_CASE("the clock runs on while copies are in flight", "[simt]") {
+TEST_CASE("the time limit holds, and threads yield, while copies are in flight", "[simt]") {
   const Buffer<int> x(4);
   const auto waits_for_ever = +[](int* p) {
     cp_async<4>(shared_memory<int>(), p);

@@ -21,7 +21,7 @@ void twice_one_line(const float* x, const float* y, float* z) {
   st(z + i, ld(x + i) + ld(y + i) + ld(x + i));
 }
 
-// Lane l reads elements l*n .. l*n + n-1, so every request spreads over a sector a lane.
+// Lane l reads elements l*n .. l*n + n-1, so every request touches one sector a lane.
 void row_a_thread(const float* x, float* y, int n) {
   float sum = 0;
   for (int i = 0; i < n; ++i) sum += ld(x + threadIdx.x * static_cast<unsigned>(n) + i);
@@ -36,7 +36,7 @@ void copy(const T* x, T* y) {
 
 }  // namespace
 
-TEST_CASE("strided and coalesced reads count alike in every order", "[simt]") {
+TEST_CASE("strided and coalesced reads are counted alike in every order", "[simt]") {
   for (const simt::ThreadOrder order : kOrders)
     for (const int stride : {0, 1, 2, 8, 32}) {
       const Configured configured({.order = order, .seed = 3, .count_sectors = true});
@@ -56,7 +56,7 @@ TEST_CASE("strided and coalesced reads count alike in every order", "[simt]") {
     }
 }
 
-TEST_CASE("an allocation that starts off a sector moves one sector more a warp", "[simt]") {
+TEST_CASE("an allocation that starts within a sector moves one more sector a warp", "[simt]") {
   const Configured configured({.count_sectors = true});
   const Buffer<float> x(64, "x", 4), y(64, "y");
   run_block(copy<float>, 64, x.get(), y.get());
@@ -64,7 +64,7 @@ TEST_CASE("an allocation that starts off a sector moves one sector more a warp",
   CHECK(y.counts().written_sectors == 2 * 4);
 }
 
-TEST_CASE("sectors by element size", "[simt]") {
+TEST_CASE("the number of sectors follows from the size of the elements", "[simt]") {
   const Configured configured({.count_sectors = true});
   const auto sectors = [](auto element) {
     using T = decltype(element);
@@ -104,7 +104,7 @@ TEST_CASE("a loop's executions are separate requests, however the lanes take tur
   }
 }
 
-TEST_CASE("a ragged last warp makes one request of the lanes it has", "[simt]") {
+TEST_CASE("a partial last warp makes one request of the lanes that it has", "[simt]") {
   const Configured configured({.count_sectors = true});
   const Buffer<float> x(40), y(40);
   run_block(copy<float>, 40, x.get(), y.get());
@@ -112,12 +112,12 @@ TEST_CASE("a ragged last warp makes one request of the lanes it has", "[simt]") 
   CHECK(x.counts().read_sectors == 5);
 }
 
-TEST_CASE("reads repeat, unique bytes do not; counts start over when reset", "[simt]") {
+TEST_CASE("repeated reads count again and unique bytes do not; a reset clears both", "[simt]") {
   const Buffer<float> x(64), y(64);
   for (int i = 0; i < 3; ++i) run_block(copy<float>, 48, x.get(), y.get());
   CHECK(x.counts().read_bytes == 3 * 48 * 4);
   CHECK(x.counts().unique_read_bytes == 48 * 4);
-  CHECK(x.counts().read_requests == 0);  // not asked for
+  CHECK(x.counts().read_requests == 0);  // not counted without count_sectors
   simt::reset_counts();
   CHECK(x.counts().read_bytes == 0);
   CHECK(x.counts().unique_read_bytes == 0);
@@ -125,7 +125,7 @@ TEST_CASE("reads repeat, unique bytes do not; counts start over when reset", "[s
   CHECK(x.counts().unique_read_bytes == 4);
 }
 
-TEST_CASE("large allocations start over too", "[simt]") {
+TEST_CASE("a reset clears the counts of large allocations too", "[simt]") {
   const Buffer<std::uint8_t> x(5'000'001, "large", 3), y(5'000'001);
   const auto sweep = +[](const std::uint8_t* p, long n) {
     for (long i = threadIdx.x; i < n; i += blockDim.x) ld(p + i);

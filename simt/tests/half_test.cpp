@@ -13,7 +13,7 @@ using namespace simt::device;
 bool is_nan(half h) { return (h.bits & 0x7fffu) > 0x7c00u; }
 bool is_nan(bfloat16 b) { return (b.bits & 0x7fffu) > 0x7f80u; }
 
-// From the definition of the format, in double, which holds every value and every midpoint exactly.
+// The value by the definition of the format, in double, which holds every value and every midpoint exactly.
 double value(std::uint16_t bits, int fraction_bits, int exponent_bits) {
   const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1), bias = (1 << (exponent_bits - 1)) - 1;
   const int fraction = bits & ((1 << fraction_bits) - 1);
@@ -40,7 +40,7 @@ TEST_CASE("every half and bfloat16 widens to the value of its bits", "[simt]") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("every half and bfloat16 survives the way to float and back", "[simt]") {
+TEST_CASE("every half and bfloat16 survives the conversion to float and back", "[simt]") {
   unsigned wrong = 0;
   for (unsigned i = 0; i < 65536; ++i) {
     const half h{static_cast<std::uint16_t>(i)};
@@ -55,7 +55,7 @@ TEST_CASE("every half and bfloat16 survives the way to float and back", "[simt]"
 
 TEST_CASE("narrowing rounds to nearest, ties to even: at, below and above every midpoint", "[simt]") {
   unsigned wrong = 0;
-  for (unsigned i = 0; i < 0x7c00; ++i) {  // to the next, which for the largest finite one stands for infinity
+  for (unsigned i = 0; i < 0x7c00; ++i) {  // from each to the next; the one after the largest stands for infinity
     const double low = value(static_cast<std::uint16_t>(i), 10, 5);
     const double high = i == 0x7bff ? 65536.0 : value(static_cast<std::uint16_t>(i + 1), 10, 5);
     const auto middle = static_cast<float>((low + high) / 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers in memory, tensor copies and wgmma together: a product without fault is right in every order and nothing is found in
-// it, and each planted fault is found.
+// Barriers in memory, tensor copies and wgmma together: the product of hopper_testing.hpp is right and without a finding in every
+// order, and each planted fault is found.
 #include <string>
 #include <utility>
 
@@ -12,7 +12,7 @@ using namespace simt::testing;
 using simt::ThreadOrder;
 using F = RingFault;
 
-// The kinds of finding in the three orders, the same one once: "shared_race", "in_flight, shared_race".
+// The distinct kinds of finding in the three orders, such as "in_flight, shared_race".
 template <F kFault, bool kTurns>
 std::string kinds(bool watch = true) {
   std::string all;
@@ -29,7 +29,7 @@ std::string kinds(bool watch = true) {
 
 }  // namespace
 
-TEST_CASE("a product by a ring of stages, shared and in turns, in every order", "[simt][hopper]") {
+TEST_CASE("a product by a ring of stages is right in every order, with tiles shared or taken in turns", "[simt][hopper]") {
   for (const ThreadOrder order : kOrders)
     for (const bool watch : {false, true})
       for (const unsigned blocks : {1u, 3u})
@@ -46,7 +46,7 @@ TEST_CASE("a product by a ring of stages, shared and in turns, in every order", 
         }
 }
 
-TEST_CASE("every fault of such a product is found in every order", "[simt][hopper]") {
+TEST_CASE("every fault planted in a ring of stages is found in every order", "[simt][hopper]") {
   CHECK(kinds<F::none, false>() == "none");
   CHECK(kinds<F::no_wait, false>() == "in_flight");
   CHECK(kinds<F::early_release, false>() == "wgmma_reads");
@@ -61,7 +61,7 @@ TEST_CASE("every fault of such a product is found in every order", "[simt][hoppe
   CHECK(kinds<F::ends_in_copy, false>() == "left_behind");
   CHECK(kinds<F::ends_in_store, false>() == "left_behind");
   CHECK(kinds<F::stage_too_far, false>() == "in_flight");
-  CHECK(kinds<F::no_turn, true>() == "deadlock, wgmma_reads");  // which of them, the order says
+  CHECK(kinds<F::no_turn, true>() == "deadlock, wgmma_reads");  // depends on the order
   CHECK(kinds<F::greedy_registers, false>() == "bad_registers");
   CHECK(kinds<F::overlapping_stages, false>() == "in_flight");
   CHECK(kinds<F::unreleased, false>() == "deadlock");

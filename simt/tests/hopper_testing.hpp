@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C[m, n] = A[m, k] B[n, k]^T by one producer warp, a ring of stages and two consumer warpgroups, with one fault or none: the
-// structure that the product kernels for Hopper have.
+// A kernel for C[m, n] = A[m, k] B[n, k]^T with one producer thread, a ring of stages and two consumer warpgroups, as the product
+// kernels for Hopper have them.  It has one planted fault or none.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ enum class RingFault {
   none,
   no_wait,              // the consumers do not wait for the copies
   early_release,        // a stage is released when its wgmma has been issued, not when it is over
-  too_few_bytes,        // of the copies are expected
+  too_few_bytes,        // the barrier expects fewer bytes than are copied
   too_many_bytes,
   no_wgmma_wait,        // the epilogue reads accumulators of running products
-  accumulators_written,  // between two steps
+  accumulators_written,  // a thread writes one between two steps
   no_begin,             // wgmma_begin is missing
-  no_fence,             // between stmatrix and store_box
-  no_ready,             // after barrier_init
-  no_store_wait,        // the epilogue's buffer is written again
-  ends_in_copy,         // a stage is loaded that nobody takes
+  no_fence,             // fence_shared_async is missing between stmatrix and store_box
+  no_ready,             // barriers_ready is missing after barrier_init
+  no_store_wait,        // the epilogue's buffer is written again before its store has read it
+  ends_in_copy,         // a stage is loaded that no consumer takes
   ends_in_store,        // the last stores are not waited for
   stage_too_far,        // a consumer takes stage s + 1
-  no_turn,              // warpgroups in turns, without the order between them
-  greedy_registers,     // 32 + 2 · 240 of the 504 registers
-  overlapping_stages,   // the ring's stages overlap by 128 bytes
-  unreleased,           // one consumer never releases
+  no_turn,              // the warpgroups do not wait for their turns
+  greedy_registers,     // the warpgroups want 32 + 2 · 240 of 504 registers
+  overlapping_stages,   // the ring's stages overlap by 1024 bytes
+  unreleased,           // one consumer never releases a stage
 };
 
 struct Ring {
@@ -37,7 +37,7 @@ struct Ring {
   static constexpr int kBuffers = kStages * kStage, kBarriers = kBuffers + 2 * kBuffer, kBytes = kBarriers + 2 * kStages * 8;
 };
 
-// Turns: each warpgroup multiplies whole tiles of 64 rows, one while the other stores; else both share a tile of 128.
+// kTurns: each warpgroup computes whole tiles of 64 rows, one while the other stores.  Otherwise both share tiles of 128 rows.
 template <RingFault kFault, bool kTurns>
 void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int tiles_m, int tiles_n, int steps) {
   using namespace device;
@@ -124,7 +124,7 @@ void ring(device::TensorMap a, device::TensorMap b, device::TensorMap c, int til
   if (thread == 0 && kFault != F::ends_in_store) store_wait<0>();
 }
 
-// What a product of that fault ends with, and how many results are wrong.
+// The finding of a product, and the number of wrong results.
 struct RingRun {
   Finding finding;
   unsigned wrong;

@@ -68,14 +68,14 @@ TEST_CASE("a finding names the allocation, the distance, the block, the thread a
   CHECK(says(before, "4 bytes before the start of 'weights'"));
 }
 
-TEST_CASE("strays far off the ends still name the allocation", "[simt]") {
+TEST_CASE("the finding of an access far outside an allocation still names it", "[simt]") {
   const Buffer<float> a(10, "a"), b(10, "b"), c(10, "c");
   CHECK(says(finding_of([&] { run_block(read_at, 1, b.get(), -(100L << 20), nullptr); }), "before the start of 'b'"));
   CHECK(says(finding_of([&] { run_block(read_at, 1, b.get(), 100L << 20, nullptr); }), "past the end of 'b'"));
   CHECK(finding_of([&] { run_block(read_at, 1, b.get(), 1L << 40, nullptr); }).kind == "out_of_bounds");
 }
 
-TEST_CASE("misaligned accesses, also those that would be in bounds", "[simt]") {
+TEST_CASE("misaligned accesses are findings, also within bounds", "[simt]") {
   const Buffer<char> b(64, "m");
   CHECK(write_finding<float>(b, 2).kind == "misaligned");
   CHECK(write_finding<std::uint16_t>(b, 1).kind == "misaligned");
@@ -89,7 +89,7 @@ TEST_CASE("misaligned accesses, also those that would be in bounds", "[simt]") {
   CHECK(write_finding<float>(shifted, 62).kind == "out_of_bounds");
 }
 
-TEST_CASE("null, wild, host and released pointers", "[simt]") {
+TEST_CASE("accesses through null, wild, host and released pointers are findings", "[simt]") {
   CHECK(says(finding_of([] { run_block(read_at, 1, nullptr, 0L, nullptr); }), "null"));
   float on_host = 0;
   CHECK(says(finding_of([&] { run_block(read_at, 1, &on_host, 0L, nullptr); }), "no allocation"));
@@ -172,7 +172,7 @@ TEST_CASE("shared memory ends where the launch's request does", "[simt]") {
   CHECK(f.file.find("memory_test.cpp") != std::string::npos);
 }
 
-TEST_CASE("bytes in use are those of live allocations, as they were asked for", "[simt]") {
+TEST_CASE("bytes_in_use adds the requested sizes of live allocations", "[simt]") {
   const std::size_t before = simt::bytes_in_use();
   void* const small = simt::allocate(3, 2, "small");
   void* const large = simt::allocate((std::size_t{9} << 30) + 1, 0, "of several slots");

@@ -20,7 +20,7 @@ using simt::Finding;
 using simt::Mma;
 using simt::ThreadOrder;
 
-// d[16, 8] = a[16, K] b[K, 8] + c[16, 8] by one warp, the fragments read from row-major matrices.
+// One warp computes d[16, 8] = a[16, K] b[K, 8] + c[16, 8]; the matrices are row-major.
 template <class T, int K>
 void one_mma(const T* a, const T* b, const float* c, float* d) {
   const int g = lane_id() / 4, t = lane_id() % 4;
@@ -69,7 +69,7 @@ void small_integers() {
     }
 }
 
-// c + Σ of the given terms a·b, at k = 0, 1, ... of row 0 and column 0; all else is zero.
+// Returns c + Σ a·b over the given terms, which stand at k = 0, 1, ... of row 0 and column 0; all other elements are zero.
 template <class T>
 float dot(Mma how, float c, const std::vector<std::pair<double, double>>& terms) {
   Product<T, 16> p;
@@ -92,7 +92,7 @@ struct Bits {  // splitmix64
   std::uint32_t next() { return static_cast<std::uint32_t>(random.next() >> 32); }
 };
 
-// Words of two values whose exponent fields lie in [low, low + range).
+// A word of two values whose exponent fields lie in [low, low + range).
 std::uint32_t pair_between(Bits& from, int fraction_bits, std::uint32_t low, std::uint32_t range) {
   std::uint32_t word = 0;
   for (int i = 0; i < 2; ++i) {
@@ -163,7 +163,7 @@ void multiply_zeros() {
 
 }  // namespace
 
-TEST_CASE("a product of small integers, by every fragment", "[simt]") {
+TEST_CASE("mma of small integers is exact, for every shape and type", "[simt]") {
   small_integers<half, 16>();
   small_integers<bfloat16, 16>();
   small_integers<half, 8>();
@@ -171,14 +171,14 @@ TEST_CASE("a product of small integers, by every fragment", "[simt]") {
 }
 
 TEST_CASE("terms are truncated F bits below the largest exponent: Hopper 25, Ampere 24", "[simt]") {
-  // 1 + 16 · 2^-26 is a float, but every term of it is lost.
+  // 1 + 16 · 2^-26 is a float, but every one of its 16 terms is truncated to zero.
   CHECK(dot<half>(Mma::fast, 1, times(16, 0x1p-13, 0x1p-13)) == 1 + 0x1p-22f);
   CHECK(dot<half>(Mma::hopper, 1, times(16, 0x1p-13, 0x1p-13)) == 1);
   CHECK(dot<half>(Mma::ampere, 1, times(16, 0x1p-13, 0x1p-13)) == 1);
   CHECK(dot<half>(Mma::hopper, 1, times(16, 0x1p-13, 0x1p-12)) == 1 + 0x1p-21f);
   CHECK(dot<half>(Mma::ampere, 1, times(16, 0x1p-13, 0x1p-12)) == 1);
   CHECK(dot<half>(Mma::ampere, 1, times(16, 0x1p-12, 0x1p-12)) == 1 + 0x1p-20f);
-  // Magnitudes are cut: the sign makes no difference.
+  // Magnitudes are truncated, so the sign makes no difference.
   CHECK(dot<half>(Mma::hopper, 1, times(16, -0x1p-13, 0x1p-13)) == 1);
   CHECK(dot<bfloat16>(Mma::hopper, 1, times(16, -0x1.8p-13, 0x1p-13)) == 1);
   CHECK(dot<bfloat16>(Mma::hopper, 1, times(16, -0x1.8p-13, 0x1p-12)) == 1 - 0x1p-21f);
@@ -186,7 +186,7 @@ TEST_CASE("terms are truncated F bits below the largest exponent: Hopper 25, Amp
 
 TEST_CASE("the sum is truncated toward zero", "[simt]") {
   for (const Mma how : {Mma::hopper, Mma::ampere}) {
-    CHECK(dot<half>(how, 1, times(1, 0x1.8p-12, 0x1p-12)) == 1);  // 1.5 · 2^-24 would be rounded up
+    CHECK(dot<half>(how, 1, times(1, 0x1.8p-12, 0x1p-12)) == 1);  // to nearest, 1.5 · 2^-24 would be rounded up
     CHECK(dot<half>(how, -1, times(1, -0x1.8p-12, 0x1p-12)) == -1);
     CHECK(dot<half>(how, 1, times(1, -0x1p-12, 0x1p-12)) == 1 - 0x1p-24f);
   }
@@ -194,15 +194,15 @@ TEST_CASE("the sum is truncated toward zero", "[simt]") {
   CHECK(dot<half>(Mma::hopper, 1, times(1, -0x1p-13, 0x1p-12)) == 1 - 0x1p-24f);  // 1 - 2^-25, which a float cannot hold
 }
 
-TEST_CASE("a product's exponent is its factors', though it may reach 4", "[simt]") {
-  // 2.25 - 2.25 + 2^-25: the exponent is that of 1.
+TEST_CASE("the exponent of a product is the sum of its factors', though its significand may reach 4", "[simt]") {
+  // In 2.25 - 2.25 + 2^-25 the exponent is that of 1, the sum of the factors' exponents.
   CHECK(dot<half>(Mma::hopper, 0, {{1.5, 1.5}, {-1.5, 1.5}, {0x1p-13, 0x1p-12}}) == 0x1p-25f);
   CHECK(dot<half>(Mma::hopper, 0, {{2, 1.5}, {-2, 1.5}, {0x1p-13, 0x1p-12}}) == 0);
-  // A large factor beside a zero takes no part, and neither does the order.
+  // A product with a zero takes no part, however large its other factor, in either order.
   CHECK(dot<half>(Mma::hopper, 0, {{0x1p-14, 0x1p-14}, {0, 65504}, {65504, 0}}) == 0x1p-28f);
 }
 
-TEST_CASE("Hopper adds 16 products at once, Ampere 8 and 8", "[simt]") {
+TEST_CASE("Hopper adds 16 products in one step, Ampere in two steps of 8", "[simt]") {
   const std::pair<double, double> large{4096, 4096}, minus{-4096, 4096}, quarter{0.5, 0.5}, none{0, 0};
   std::vector<std::pair<double, double>> apart(16, none);  // large and minus in the first step, a quarter in the second
   apart[0] = large, apart[1] = minus, apart[8] = quarter;
@@ -215,16 +215,16 @@ TEST_CASE("Hopper adds 16 products at once, Ampere 8 and 8", "[simt]") {
   CHECK(dot<half>(Mma::ampere, 0, apart) == 0);
 }
 
-TEST_CASE("subnormals, overflow, infinities and NaN in tensor cores", "[simt]") {
+TEST_CASE("mma treats subnormals, overflow, infinities and NaN as tensor cores do", "[simt]") {
   constexpr float kMax = std::numeric_limits<float>::max(), kInf = std::numeric_limits<float>::infinity();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const Mma how : {Mma::hopper, Mma::ampere}) {
     CHECK(dot<half>(how, 0, {{0x1p-24, 0x1p-24}, {0x1p-24, 3}}) == 3 * 0x1p-24f);
     CHECK(dot<half>(how, 0x1p-149f, {}) == 0x1p-149f);
-    CHECK(dot<bfloat16>(how, 0, times(1, 0x1.8p-100, 0x1p-49)) == 0x1p-149f);  // 1.5 of the least float
+    CHECK(dot<bfloat16>(how, 0, times(1, 0x1.8p-100, 0x1p-49)) == 0x1p-149f);  // 1.5 times the least float
     CHECK(bits(dot<bfloat16>(how, 0, times(1, 0x1p-100, 0x1p-50))) == 0);
     CHECK(dot<bfloat16>(how, 0x1p-126f, times(1, -0x1p-133, 1)) == 0x1p-126f - 0x1p-133f);
-    CHECK(dot<bfloat16>(how, kMax, times(1, 0x1p100, 8)) == kMax);  // half a unit: to nearest it would be infinite
+    CHECK(dot<bfloat16>(how, kMax, times(1, 0x1p100, 8)) == kMax);  // half an ulp more: infinite if rounded to nearest
     CHECK(dot<bfloat16>(how, kMax, times(1, 0x1p100, 16)) == kInf);
     CHECK(dot<bfloat16>(how, -kMax, times(1, -0x1p100, 16)) == -kInf);
     CHECK(dot<bfloat16>(how, 1, times(1, 0x1p127, 2)) == kInf);
@@ -237,14 +237,14 @@ TEST_CASE("subnormals, overflow, infinities and NaN in tensor cores", "[simt]") 
   CHECK(bits(dot<half>(Mma::fast, 0, times(1, kInfinity, 0))) == 0x7fffffffu);
 }
 
-TEST_CASE("eight columns at a time give what one term after another gives", "[simt]") {
+TEST_CASE("the AVX2 arithmetic gives the bits of the plain arithmetic", "[simt]") {
   vectors_agree<true, 16>();
   vectors_agree<false, 16>();
   vectors_agree<true, 8>();
   vectors_agree<false, 8>();
 }
 
-TEST_CASE("mma wants all 32 lanes of a warp at one call", "[simt]") {
+TEST_CASE("mma needs all 32 lanes of a warp at one call", "[simt]") {
   CHECK(found(multiply_zeros, 96).kind == "none");
   const Finding few = found(multiply_zeros, 40);
   CHECK(few.kind == "bad_mma");

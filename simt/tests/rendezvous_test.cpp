@@ -11,7 +11,7 @@ using namespace simt::testing;
 using simt::Finding;
 using simt::ThreadOrder;
 
-// One value from every thread of a block of `threads`, in every order; all orders must agree.
+// Returns one value from every thread of a block; checks that all orders agree.
 template <class T, class Kernel>
 std::vector<T> outcome(Kernel kernel, unsigned threads) {
   std::vector<T> result;
@@ -33,7 +33,7 @@ Finding finding_in(ThreadOrder order, Kernel kernel, unsigned threads) {
   return finding_of([&] { run_block(kernel, threads, y.get()); });
 }
 
-// The finding's kind, the same in every order.
+// Returns the kind of the finding; checks that all orders agree.
 template <class Kernel>
 std::string kind_of(Kernel kernel, unsigned threads) {
   const std::string kind = finding_in(ThreadOrder::forward, kernel, threads).kind;
@@ -43,7 +43,7 @@ std::string kind_of(Kernel kernel, unsigned threads) {
 
 }  // namespace
 
-TEST_CASE("the four shuffles", "[simt]") {
+TEST_CASE("each of the four shuffles reads from its source lane", "[simt]") {
   const auto exchanged = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 5)); }, 64);
   const auto down = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_down(static_cast<int>(threadIdx.x), 3)); }, 64);
   const auto up = outcome<int>(+[](int* y) { st(y + threadIdx.x, shuffle_up(static_cast<int>(threadIdx.x), 3)); }, 64);
@@ -56,7 +56,7 @@ TEST_CASE("the four shuffles", "[simt]") {
   }
 }
 
-TEST_CASE("shuffles carry types of up to 8 bytes, and deltas beyond the warp leave a lane its own", "[simt]") {
+TEST_CASE("shuffles move types of up to 8 bytes, and a source beyond the warp gives a lane its own value", "[simt]") {
   const auto kernel = +[](double* y) {
     const half h = shuffle_xor(from_float<half>(static_cast<float>(threadIdx.x)), 1);
     const double d = shuffle_xor(threadIdx.x * 0.1, 1);
@@ -67,7 +67,7 @@ TEST_CASE("shuffles carry types of up to 8 bytes, and deltas beyond the warp lea
   for (unsigned i = 0; i < 32; ++i) CHECK(y[i] == (i ^ 1) * 0.1 + (i ^ 1) * 1000.0);
 }
 
-TEST_CASE("a butterfly sum, and warps that shuffle unequally often", "[simt]") {
+TEST_CASE("a butterfly sum is right, also in warps that shuffle unequally often", "[simt]") {
   const auto kernel = +[](int* y) {
     int v = 1;
     for (int round = 0; round <= warp_id(); ++round)
@@ -80,7 +80,7 @@ TEST_CASE("a butterfly sum, and warps that shuffle unequally often", "[simt]") {
   CHECK(y[95] == 32 * 32 * 32);
 }
 
-TEST_CASE("parts of a warp meet apart, by mask", "[simt]") {
+TEST_CASE("parts of a warp meet separately, by mask", "[simt]") {
   const auto kernel = +[](int* y) {
     const int lane = lane_id();
     const unsigned mask = lane < 8 ? 0xffu : lane < 20 ? 0xfff00u : 0xfff00000u;
@@ -91,7 +91,7 @@ TEST_CASE("parts of a warp meet apart, by mask", "[simt]") {
   for (unsigned i = 0; i < 32; ++i) CHECK(y[i] == 100 + (i < 8 ? 0 : i < 20 ? 8 : 20));
 }
 
-TEST_CASE("votes, also in a warp that lacks lanes", "[simt]") {
+TEST_CASE("votes are right, also in a partial warp", "[simt]") {
   const auto ballots = outcome<unsigned>(+[](unsigned* y) { st(y + threadIdx.x, ballot(threadIdx.x % 3 == 0)); }, 40);
   CHECK(ballots[0] == 0x49249249u);
   CHECK(ballots[39] == 0x92u);  // threads 33, 36, 39 of 32..39
@@ -104,7 +104,7 @@ TEST_CASE("votes, also in a warp that lacks lanes", "[simt]") {
   CHECK(votes[39] == 1 + 4);
 }
 
-TEST_CASE("a shuffle within the lanes a partial warp has; beyond them is a finding", "[simt]") {
+TEST_CASE("a partial warp may shuffle among its lanes; a source beyond them is a finding", "[simt]") {
   const auto y = outcome<int>(+[](int* p) { st(p + threadIdx.x, shuffle_xor(static_cast<int>(threadIdx.x), 4)); }, 40);
   CHECK(y[32] == 36);
   const auto beyond = +[](int* p) { st(p + threadIdx.x, shuffle_xor(1, 16)); };
@@ -113,7 +113,7 @@ TEST_CASE("a shuffle within the lanes a partial warp has; beyond them is a findi
   CHECK(kind_of(+[](int*) { ballot(true, 0xffffu); }, 8) == "bad_shuffle");
 }
 
-TEST_CASE("bad masks", "[simt]") {
+TEST_CASE("bad masks are findings", "[simt]") {
   CHECK(kind_of(+[](int*) { shuffle(1, 0, 0xffu); }, 32) == "bad_shuffle");                              // caller outside
   CHECK(kind_of(+[](int*) { if (lane_id() < 8) shuffle(1, 9, 0xffu); }, 32) == "bad_shuffle");           // source outside
   CHECK(kind_of(+[](int*) { if (lane_id() != 3) shuffle_xor(1, 1); }, 32) == "bad_shuffle");             // a lane has ended
@@ -137,11 +137,11 @@ TEST_CASE("lanes at different calls with one mask never meet", "[simt]") {
   CHECK(says(f, "rendezvous_test.cpp:"));
 }
 
-TEST_CASE("ended lanes do not hold up sync_warp", "[simt]") {
+TEST_CASE("sync_warp does not wait for ended lanes", "[simt]") {
   CHECK(kind_of(+[](int* y) { if (lane_id() < 5) return; sync_warp(); st(y, 1); }, 64) == "none");
 }
 
-TEST_CASE("sync_block that some never reach", "[simt]") {
+TEST_CASE("a sync_block that some threads never reach is a finding", "[simt]") {
   const auto early_exit = +[](int*) {
     if (threadIdx.x >= 90) return;
     sync_block();
@@ -164,12 +164,12 @@ TEST_CASE("sync_block that some never reach", "[simt]") {
   CHECK(kind_of(once_more, 100) == "barrier_divergence");
 }
 
-TEST_CASE("whole warps may leave a shuffling block, threads may leave one without barriers", "[simt]") {
+TEST_CASE("a warp may end while others shuffle, and a thread in a block without barriers", "[simt]") {
   CHECK(kind_of(+[](int*) { if (warp_id() == 1) return; shuffle_xor(1, 1); }, 96) == "none");
   CHECK(kind_of(+[](int* y) { if (threadIdx.x % 2) return; st(y + threadIdx.x, 1); }, 96) == "none");
 }
 
-TEST_CASE("named barriers: groups, producers and consumers, a partial warp", "[simt]") {
+TEST_CASE("named barriers join groups of warps, several calls, and a partial warp", "[simt]") {
   const auto groups = +[](int* y) {
     const int group = warp_id() / 2;
     int* s = shared_memory<int>();
@@ -196,7 +196,7 @@ TEST_CASE("named barriers: groups, producers and consumers, a partial warp", "[s
   CHECK(kind_of(+[](int*) { sync_named(1, 64); sync_named(1, 64); }, 40) == "none");
 }
 
-TEST_CASE("named barriers that cannot be met", "[simt]") {
+TEST_CASE("impossible named barriers are findings", "[simt]") {
   CHECK(kind_of(+[](int*) { sync_named(1, 96); }, 64) == "deadlock");
   CHECK(says(finding_in(ThreadOrder::forward, +[](int*) { sync_named(2, 96); }, 64), "64 threads at sync_named 2"));
   CHECK(kind_of(+[](int*) { sync_named(0, 64); }, 64) == "barrier_divergence");
@@ -205,7 +205,7 @@ TEST_CASE("named barriers that cannot be met", "[simt]") {
   CHECK(kind_of(+[](int*) { sync_named(1, warp_id() ? 64 : 96); }, 64) == "barrier_divergence");
 }
 
-TEST_CASE("waiting for each other at different barriers is a deadlock that lists both", "[simt]") {
+TEST_CASE("warps that wait for each other at different barriers are a deadlock that lists both", "[simt]") {
   const auto kernel = +[](int*) {
     if (warp_id() == 0) sync_named(1, 64);
     sync_block();
@@ -217,7 +217,7 @@ TEST_CASE("waiting for each other at different barriers is a deadlock that lists
   CHECK(says(f, "32 threads at sync_block"));
 }
 
-TEST_CASE("after any finding the next launch starts afresh", "[simt]") {
+TEST_CASE("a launch after a finding runs as if there had been none", "[simt]") {
   const auto bad = +[](int* y) {
     volatile char locals[2000];
     locals[threadIdx.x] = 1;

@@ -12,7 +12,7 @@ using namespace simt::testing;
 using simt::Finding;
 using simt::ThreadOrder;
 
-// Each thread, or block, appends its number.
+// Each thread, or each block, appends its number to `log`.
 void log_threads(unsigned* log, unsigned* n) { st(log + atomic_add(n, 1u), static_cast<unsigned>(linear_thread())); }
 void log_blocks(unsigned* log, unsigned* n) {
   st(log + atomic_add(n, 1u), blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));
@@ -66,7 +66,7 @@ TEST_CASE("blocks take turns forward, in reverse and shuffled, each exactly once
   CHECK(block_order(ThreadOrder::shuffle, 1, dim3(100)) != block_order(ThreadOrder::shuffle, 2, dim3(100)));
 }
 
-TEST_CASE("the order holds anew after a barrier", "[simt]") {
+TEST_CASE("threads take turns in the same order after a barrier", "[simt]") {
   const auto kernel = +[](unsigned* log, unsigned* n) {
     sync_block();
     log_threads(log, n);
@@ -80,8 +80,8 @@ TEST_CASE("the order holds anew after a barrier", "[simt]") {
   CHECK(std::vector<unsigned>(got.begin() + 64, got.end()) == want);
 }
 
-TEST_CASE("a missing barrier shows in one order, a present one in none", "[simt]") {
-  // Every thread hands its number to the next.
+TEST_CASE("a missing barrier gives a wrong result in some order, a present one in none", "[simt]") {
+  // Every thread reads the number of the next one.
   const auto exchange = +[](unsigned* y, bool barrier) {
     unsigned* s = shared_memory<unsigned>();
     st(s + threadIdx.x, threadIdx.x);
@@ -100,7 +100,7 @@ TEST_CASE("a missing barrier shows in one order, a present one in none", "[simt]
   CHECK_FALSE(right(ThreadOrder::forward, false));
 }
 
-TEST_CASE("the built-in variables, in three dimensions", "[simt]") {
+TEST_CASE("the built-in variables are right in three dimensions", "[simt]") {
   const auto kernel = +[](unsigned* y) {
     const unsigned b = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -117,7 +117,7 @@ TEST_CASE("the built-in variables, in three dimensions", "[simt]") {
   }
 }
 
-TEST_CASE("65,537 blocks, beyond 16 bits", "[simt]") {
+TEST_CASE("a grid of 65,537 blocks, beyond 16 bits, runs whole", "[simt]") {
   const Buffer<unsigned> y(65537);
   const auto kernel = +[](unsigned* p) { if (threadIdx.x == 0) st(p + blockIdx.x, blockIdx.x); };
   for (const ThreadOrder order : kOrders) {
@@ -150,7 +150,7 @@ TEST_CASE("arguments become the kernel's parameter types, and every thread has i
   CHECK(std::vector<double>(out.get(), out.get() + 5) == std::vector<double>{3, 47, 12, 1, 2});
 }
 
-TEST_CASE("launches that no GPU accepts", "[simt]") {
+TEST_CASE("launches that no GPU accepts are findings", "[simt]") {
   const auto kernel = +[] {};
   const auto run = [&](dim3 grid, dim3 block) { return finding_of([&] { launch(kernel, {.grid = grid, .block = block}, nullptr); }).kind; };
   CHECK(run(dim3(1), dim3(1024)) == "none");
@@ -168,7 +168,7 @@ TEST_CASE("launches that no GPU accepts", "[simt]") {
   CHECK(run(dim3(0x80000000u), dim3(1)) == "bad_launch");
 }
 
-TEST_CASE("a launch on a stream that the caller's does not wait for", "[simt]") {
+TEST_CASE("a launch on another stream than the caller's is a finding", "[simt]") {
   int mine = 0, other = 0;
   const auto kernel = +[] {};
   const auto run = [&](void* stream) { return finding_of([&] { launch(kernel, {.grid = dim3(1), .block = dim3(1)}, stream); }).kind; };
@@ -178,7 +178,7 @@ TEST_CASE("a launch on a stream that the caller's does not wait for", "[simt]") 
   CHECK(run(nullptr) == "unjoined_stream");
 }
 
-TEST_CASE("threads that run for ever meet the time limit: in loads, shuffles and barriers", "[simt]") {
+TEST_CASE("endless loops of loads, shuffles and barriers meet the time limit", "[simt]") {
   const Configured configured({.time_limit_s = 0.05});
   const Buffer<float> x(1);
   const auto loads = +[](float* p) { while (ld(p) == 0) {} };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the simulated machine share: an owned allocation, options that are put back, the finding of a launch.
+// Shared by the tests of the simulated machine: an owned allocation, options that are reset, the finding of a launch.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace simt::testing {
 
-inline constexpr double kHang_s = 300;  // no launch of a test takes so long, but one that never ends
+inline constexpr double kHang_s = 300;  // time limit, longer than any launch that ends
 inline constexpr ThreadOrder kOrders[] = {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle};
 
 template <class T>
@@ -43,7 +43,7 @@ class Configured {
   Configured& operator=(const Configured&) = delete;
 };
 
-// The finding that `launching` ends with; of kind "none" if it ends well.
+// Returns the finding that launching() throws, or one of kind "none".
 template <class F>
 Finding finding_of(F&& launching) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes, requests, sectors and bank wavefronts by call, against what follows from the kernel's text, in three orders; and what
-// watching costs an access.
+// Bytes, requests, sectors and bank wavefronts by call, against figures that follow from the kernel's source, in three orders;
+// and the cost of watching an access.
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -17,7 +17,7 @@ int x_thread() { return static_cast<int>(threadIdx.x); }
 int y_thread() { return static_cast<int>(threadIdx.y); }
 int y_size() { return static_cast<int>(blockDim.y); }
 
-// What all calls moved of one allocation in one direction.
+// Counts of one allocation in one direction, summed over all calls.
 SiteCounts moved(const std::string& allocation, bool write) {
   SiteCounts sum;
   for (const SiteCounts& s : simt::site_counts())
@@ -37,7 +37,7 @@ void check(const std::string& allocation, bool write, std::uint64_t bytes, std::
   CHECK(s.wavefronts == wavefronts);
 }
 
-// Runs a launch in three orders, watched, and then checks.
+// Runs a watched launch in each of three orders, and checks after each.
 template <class Launch, class Check>
 void in_three_orders(Launch launching, Check checking) {
   for (const simt::ThreadOrder order : kOrders) {
@@ -83,8 +83,8 @@ void tiled_product(const float* a, const float* b, float* c, int n) {
   st(c + row * n + column, sum);
 }
 
-// O = softmax(Q K^T) V with 32 channels: one warp a query, a lane a key for the scores and a channel for the output; the
-// weights pass through shared memory, `keys` of them a warp.
+// O = softmax(Q K^T) V with 32 channels.  A warp takes one query; a lane computes scores of some keys, then one output channel.
+// The `keys` weights of a warp pass through shared memory.
 void attention(const float* q, const float* k, const float* v, float* o, int keys) {
   const int warps = y_size(), query = static_cast<int>(blockIdx.x) * warps + y_thread();
   float* const weights = shared_memory<float>() + y_thread() * keys;
@@ -104,7 +104,7 @@ void attention(const float* q, const float* k, const float* v, float* o, int key
 
 }  // namespace
 
-TEST_CASE("by call: a transpose, without and with a column of padding", "[simt][watch]") {
+TEST_CASE("counts by call of a transpose, without and with a column of padding", "[simt][watch]") {
   constexpr unsigned n = 96, requests = n * n / 32;
   const Buffer<float> x(n * n, "x"), y(n * n, "y");
   for (const unsigned pitch : {32u, 33u})
@@ -124,7 +124,7 @@ TEST_CASE("by call: a transpose, without and with a column of padding", "[simt][
         });
 }
 
-TEST_CASE("by call: a row norm", "[simt][watch]") {
+TEST_CASE("counts by call of a row norm", "[simt][watch]") {
   constexpr unsigned rows = 12, cols = 160, requests = rows * cols / 32;
   const Buffer<float> x(rows * cols, "x"), y(rows * cols, "y");
   in_three_orders(
@@ -137,7 +137,7 @@ TEST_CASE("by call: a row norm", "[simt][watch]") {
       });
 }
 
-TEST_CASE("by call: a tiled matrix product", "[simt][watch]") {
+TEST_CASE("counts by call of a tiled matrix product", "[simt][watch]") {
   constexpr unsigned n = 64, tiles = n / 32, warps = 32 * tiles * tiles;
   const Buffer<float> a(n * n, "a"), b(n * n, "b"), c(n * n, "c");
   in_three_orders(
@@ -150,12 +150,12 @@ TEST_CASE("by call: a tiled matrix product", "[simt][watch]") {
         check("b", false, n * n * tiles * 4, warps * tiles, warps * tiles * 4, 0);
         check("c", true, n * n * 4, warps, warps * 4, 0);
         check("shared memory", true, 2 * n * n * tiles * 4, 2 * warps * tiles, 0, 2 * warps * tiles);
-        // A row's element to all lanes, and 32 neighbours: a wavefront each.
+        // One element for all lanes, or 32 neighbours, take one wavefront.
         check("shared memory", false, std::uint64_t{2} * n * n * n * 4, 2 * warps * n, 0, 2 * warps * n);
       });
 }
 
-TEST_CASE("by call: attention", "[simt][watch]") {
+TEST_CASE("counts by call of attention", "[simt][watch]") {
   constexpr unsigned queries = 6, keys = 96, channels = 32;
   const Buffer<float> q(queries * channels, "q"), k(keys * channels, "k"), v(keys * channels, "v"), o(queries * channels, "o");
   in_three_orders(
@@ -174,7 +174,7 @@ TEST_CASE("by call: attention", "[simt][watch]") {
       });
 }
 
-TEST_CASE("wavefronts of a request, by the width of its accesses and their distance", "[simt][watch]") {
+TEST_CASE("the wavefronts of a request follow from the width and distance of its accesses", "[simt][watch]") {
   const auto wavefronts = [](auto element, int stride) {
     using T = decltype(element);
     const Configured configured({.count_sectors = true});
@@ -198,7 +198,7 @@ TEST_CASE("wavefronts of a request, by the width of its accesses and their dista
   CHECK(wavefronts(Vec<float, 4>{}, 9) == 4);
 }
 
-TEST_CASE("what watching costs an access", "[.cost]") {
+TEST_CASE("the cost of watching an access", "[.cost]") {
   constexpr int n = 1024, times = 200;
   const Buffer<Vec<float, 4>> x(n, "x"), y(n, "y");
   const auto four = +[](const float* from, float* to, int) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of tensors: what they bring and take, at every rank and swizzle and beyond every end; and what no box may be.
+// Tensor copies of every rank and swizzle, within a tensor and beyond its ends; misuse of boxes, barriers, fences and registers.
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -18,7 +18,7 @@ using simt::ThreadOrder;
 
 constexpr int kBarrierAt = 16 * 1024, kBytes = kBarrierAt + 64;
 
-// The finding of one block, of the same kind in every order, watched.
+// Runs one watched block in every order; checks that the findings are of one kind and returns the first.
 template <class... Params, class... Args>
 Finding found(void (*kernel)(Params...), unsigned threads, Args... args) {
   Finding first;
@@ -61,7 +61,7 @@ void store_at(const TensorMap& map, const unsigned char* shared, const At& at) {
   else store_box(map, shared, at[0], at[1], at[2], at[3], at[4]);
 }
 
-// A box of x through shared memory to y, and its bytes as they lie there to `seen`.
+// Copies a box of x to y through shared memory, and the box as it lies in shared memory to `seen`.
 template <int Rank>
 void through(TensorMap x, TensorMap y, At at, At to, std::uint16_t* seen, int bytes) {
   Barrier* const b = made_barrier();
@@ -114,13 +114,13 @@ void check_boxes(Swizzle swizzle) {
           inside = inside && c >= 0 && c < e[d];
           offset += static_cast<std::size_t>(c * (d == 0 ? 1 : strides[d - 1]));
         }
-        // Independently of the machine: chunk c of a row lies where the address bits 7 to 9, as far as the swizzle goes, say.
+        // The place is computed independently of the machine: address bits 7 to 9, as many as the swizzle uses, move a chunk.
         const std::size_t byte = i * 2, bits = swizzle == Swizzle::by_128 ? 7 : swizzle == Swizzle::by_64 ? 3 : swizzle == Swizzle::by_32 ? 1 : 0;
         const std::size_t lies = byte ^ (byte / 128 & bits) * 16;
         wrong += seen[lies / 2] != (inside ? x[offset].bits : 0);
         if (!inside) continue;
         in_box[offset] = true;
-        // A row of 75 ends 5 elements before a piece of 16 bytes does; these are written too, as zeros.
+        // A row of 75 elements ends 5 before a 16-byte piece does; the store writes these too, as zeros.
         if (offset % 80 == 74 && i % static_cast<std::size_t>(b[0]) + 1 != static_cast<std::size_t>(b[0])) past.push_back(offset);
       }
       for (const std::size_t end : past)
@@ -132,7 +132,7 @@ void check_boxes(Swizzle swizzle) {
 
 }  // namespace
 
-TEST_CASE("boxes of every rank, within their tensor and beyond each of its ends", "[simt][hopper]") {
+TEST_CASE("boxes of every rank are copied, within their tensor and beyond each of its ends", "[simt][hopper]") {
   check_boxes<1>(Swizzle::none);
   check_boxes<2>(Swizzle::none);
   check_boxes<3>(Swizzle::none);
@@ -140,7 +140,7 @@ TEST_CASE("boxes of every rank, within their tensor and beyond each of its ends"
   check_boxes<5>(Swizzle::none);
 }
 
-TEST_CASE("boxes of every swizzle", "[simt][hopper]") {
+TEST_CASE("boxes of every swizzle are copied", "[simt][hopper]") {
   check_boxes<2>(Swizzle::by_32);
   check_boxes<2>(Swizzle::by_64);
   check_boxes<2>(Swizzle::by_128);
@@ -171,7 +171,7 @@ TEST_CASE("add_box adds", "[simt][hopper]") {
   }
 }
 
-TEST_CASE("maps that the driver refuses", "[simt][hopper]") {
+TEST_CASE("tensor_map refuses what the driver refuses", "[simt][hopper]") {
   const Buffer<half> x(4096);
   const auto refused = [&](std::size_t offset, std::int64_t width, std::int64_t stride, int box, Swizzle swizzle) {
     try {
@@ -191,7 +191,7 @@ TEST_CASE("maps that the driver refuses", "[simt][hopper]") {
   CHECK(refused(0, 60, 64, 128, Swizzle::by_128) == "a tensor map needs a box whose rows are as long as the swizzle");
 }
 
-TEST_CASE("boxes that cannot be", "[simt][hopper]") {
+TEST_CASE("impossible boxes are findings", "[simt][hopper]") {
   const Buffer<half> x(64 * 64, "x");
   const std::int64_t stride[] = {64}, far[] = {640};
   const TensorMap map = tensor_map<half>(x.get(), {64, 64}, stride, {64, 8}, Swizzle::by_128);
@@ -217,7 +217,7 @@ TEST_CASE("boxes that cannot be", "[simt][hopper]") {
   CHECK(says(found(copy, 32, beyond, 0, 2, 0), "past the end of 'x' (8192 bytes)"));
 }
 
-TEST_CASE("barriers that are misused", "[simt][hopper]") {
+TEST_CASE("misused barriers are findings", "[simt][hopper]") {
   const auto says_of = [](const Finding& f) { return f.kind + ": " + f.message; };
   CHECK(found(+[] { barrier_init(box_memory<Barrier>(4), 1); }, 1).kind == "bad_barrier");
   CHECK(found(+[] { barrier_init(box_memory<Barrier>(8), 0); }, 1).kind == "bad_barrier");
@@ -239,7 +239,7 @@ TEST_CASE("barriers that are misused", "[simt][hopper]") {
   CHECK(says(bytes, "32 threads at barrier_wait: phase 0 of the barrier at +16384 lacks 1024 of 1024 bytes"));
 }
 
-TEST_CASE("a barrier in memory orders what came before an arrival with what follows a wait, and nothing else", "[simt][hopper][watch]") {
+TEST_CASE("a barrier in memory orders accesses before an arrival and after a wait, and no others", "[simt][hopper][watch]") {
   const auto kernel = +[](int how) {
     Barrier* const b = made_barrier(32);
     float* const s = box_memory<float>();
@@ -271,12 +271,12 @@ TEST_CASE("a barrier in memory orders what came before an arrival with what foll
   CHECK(found(handed, 64, 1).kind == "shared_race");
 }
 
-TEST_CASE("a fence comes between a thread's write and the barrier after which the asynchronous proxy reads", "[simt][hopper][watch]") {
+TEST_CASE("each writer must fence before the barrier after which the asynchronous proxy reads", "[simt][hopper][watch]") {
   const auto kernel = +[](TensorMap y, int how) {
     st(box_memory<half>() + threadIdx.x, half{1});
     if (how == 0) fence_shared_async();
     sync_block();
-    if (how == 1) fence_shared_async();  // too late for what other threads wrote
+    if (how == 1) fence_shared_async();  // too late for the writes of other threads
     if (threadIdx.x != 0) return;
     store_box(y, box_memory<half>(), 0, 0);
     store_commit();
@@ -292,7 +292,7 @@ TEST_CASE("a fence comes between a thread's write and the barrier after which th
   CHECK(found(kernel, 64, map, 2).kind == "unfenced");
 }
 
-TEST_CASE("registers handed from one warpgroup to the others", "[simt][hopper]") {
+TEST_CASE("a warpgroup can give registers to the others, within limits", "[simt][hopper]") {
   const auto take = +[](int how) {
     const unsigned group = threadIdx.x / 128;
     if (how == 0) group == 0 ? give_registers<24>() : take_registers<240>();

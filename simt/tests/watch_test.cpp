@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races: each kind planted and found in every order of the threads, also where the output is right, and none where something
-// orders the accesses.
+// Races: each kind is planted and must be found in every order of the threads, even if the output is right; ordered accesses must
+// give none.
 #include <cstdint>
 #include <string>
 
@@ -14,7 +14,7 @@ using simt::Finding;
 
 constexpr unsigned kThreads = 64;
 
-// The finding of a launch in one order, watched.
+// The finding of a watched launch in one order.
 template <class... Params, class... Args>
 Finding watched(simt::ThreadOrder order, void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
   const Configured configured({.order = order, .seed = 11, .watch = true});
@@ -23,7 +23,7 @@ Finding watched(simt::ThreadOrder order, void (*kernel)(Params...), unsigned blo
   });
 }
 
-// The kind that every order ends with; of kind "differs" where they disagree.
+// The kind of the finding in every order, or "differs: ..." if the orders disagree.
 template <class... Params, class... Args>
 std::string found(void (*kernel)(Params...), unsigned blocks, unsigned threads, Args... args) {
   const std::string first = watched(kOrders[0], kernel, blocks, threads, args...).kind;
@@ -36,7 +36,7 @@ int thread() { return static_cast<int>(threadIdx.x); }
 
 }  // namespace
 
-TEST_CASE("read after write without a barrier, with one, and with one that is too small", "[simt][watch]") {
+TEST_CASE("a read after a write is a race unless a barrier of both threads lies between", "[simt][watch]") {
   using Kernel = void (*)(int, int);
   const Kernel kernel = +[](int apart, int barrier) {
     float* s = shared_memory<float>();
@@ -47,11 +47,11 @@ TEST_CASE("read after write without a barrier, with one, and with one that is to
     if (barrier == 4) sync_named(1, kThreads);
     ld(s + (thread() ^ apart));
   };
-  CHECK(found(kernel, 2, kThreads, 0, 0) == "none");  // its own
+  CHECK(found(kernel, 2, kThreads, 0, 0) == "none");  // reads its own element
   CHECK(found(kernel, 2, kThreads, 1, 0) == "shared_race");
   CHECK(found(kernel, 2, kThreads, 1, 1) == "none");
   CHECK(found(kernel, 2, kThreads, 1, 2) == "none");
-  CHECK(found(kernel, 2, kThreads, 1, 3) == "shared_race");  // values order no memory
+  CHECK(found(kernel, 2, kThreads, 1, 3) == "shared_race");  // shuffles and votes order no memory
   CHECK(found(kernel, 2, kThreads, 1, 4) == "none");
   CHECK(found(kernel, 2, kThreads, 32, 0) == "shared_race");
   CHECK(found(kernel, 2, kThreads, 32, 1) == "shared_race");
@@ -59,7 +59,7 @@ TEST_CASE("read after write without a barrier, with one, and with one that is to
   CHECK(found(kernel, 2, kThreads, 32, 4) == "none");
 }
 
-TEST_CASE("write after read: found where every order gives the right output", "[simt][watch]") {
+TEST_CASE("a write after a read is a race, even if every order gives the right output", "[simt][watch]") {
   using Kernel = void (*)(float*, bool);
   const Kernel kernel = +[](float* y, bool barrier) {
     float* s = shared_memory<float>();
@@ -67,7 +67,7 @@ TEST_CASE("write after read: found where every order gives the right output", "[
     sync_block();
     const float v = ld(s);
     if (barrier) sync_block();
-    if (thread() == 40) st(s, 3.0f);  // the same value: right by luck
+    if (thread() == 40) st(s, 3.0f);  // the same value, so the output is right all the same
     st(y + thread(), v);
   };
   const Buffer<float> y(kThreads);
@@ -75,7 +75,7 @@ TEST_CASE("write after read: found where every order gives the right output", "[
   CHECK(found(kernel, 1, kThreads, y.get(), true) == "none");
 }
 
-TEST_CASE("write after write, of one byte and of its neighbours", "[simt][watch]") {
+TEST_CASE("two writes of the same bytes are a race, writes of neighbouring bytes are not", "[simt][watch]") {
   const auto at = [](int bytes, int apart) {
     using Kernel = void (*)(int, int);
     const Kernel kernel = +[](int n, int distance) {
@@ -94,8 +94,8 @@ TEST_CASE("write after write, of one byte and of its neighbours", "[simt][watch]
   }
 }
 
-TEST_CASE("accesses of several sizes meet in the bytes that they share", "[simt][watch]") {
-  // Thread 0 writes 16 bytes; thread `who` writes, without a barrier, one byte `at`.
+TEST_CASE("accesses of different sizes race in the bytes that they share", "[simt][watch]") {
+  // Thread 0 writes 16 bytes from byte 16 on; thread 33 writes byte `at`, without a barrier.
   using Kernel = void (*)(int);
   const Kernel kernel = +[](int at) {
     char* s = shared_memory<char>();
@@ -107,8 +107,8 @@ TEST_CASE("accesses of several sizes meet in the bytes that they share", "[simt]
   for (const int at : {15, 32}) CHECK(found(kernel, 1, kThreads, at) == "none");
 }
 
-TEST_CASE("one of many readers has not come to the barrier", "[simt][watch]") {
-  // All but thread `late` read before the barrier, and thread 0 writes after it.
+TEST_CASE("the one reader of many that has not come to the barrier is found", "[simt][watch]") {
+  // Thread 0 writes after the barrier.  All threads but `late` read before it, `late` after it.
   using Kernel = void (*)(int);
   const Kernel kernel = +[](int late) {
     int* s = shared_memory<int>();
@@ -140,7 +140,7 @@ TEST_CASE("a finding names both lines, both threads and the byte", "[simt][watch
   CHECK(watched(simt::ThreadOrder::reverse, kernel, 1, 32).line == __LINE__ - 10);
 }
 
-TEST_CASE("sync_warp of some lanes orders these", "[simt][watch]") {
+TEST_CASE("sync_warp of some lanes orders these and no others", "[simt][watch]") {
   using Kernel = void (*)(int);
   const Kernel kernel = +[](int apart) {
     int* s = shared_memory<int>();
@@ -153,8 +153,8 @@ TEST_CASE("sync_warp of some lanes orders these", "[simt][watch]") {
   CHECK(found(kernel, 1, kThreads, 16) == "shared_race");
 }
 
-TEST_CASE("order is handed on from barrier to barrier", "[simt][watch]") {
-  // Lane 0 to lane 1 by a pair, 1 to 2 by another pair; from warp 0 to warp 1 by name, and on within warp 1.
+TEST_CASE("order is transitive over several barriers", "[simt][watch]") {
+  // Pairs of lanes order 0, 1 and 2; a named barrier orders warp 0 before warp 1; a sync_warp orders the rest of warp 1.
   using Kernel = void (*)(int);
   const Kernel kernel = +[](int what) {
     int* s = shared_memory<int>();
@@ -180,7 +180,7 @@ TEST_CASE("order is handed on from barrier to barrier", "[simt][watch]") {
   CHECK(found(two_of_three, 1, 96, 1) == "shared_race");
 }
 
-TEST_CASE("a lane that has ended came to sync_warp by ending", "[simt][watch]") {
+TEST_CASE("a lane that has ended counts as arrived at sync_warp", "[simt][watch]") {
   const auto kernel = +[] {
     int* s = shared_memory<int>();
     st(s + thread(), 1);
@@ -191,7 +191,7 @@ TEST_CASE("a lane that has ended came to sync_warp by ending", "[simt][watch]") 
   CHECK(found(kernel, 1, kThreads) == "none");
 }
 
-TEST_CASE("double buffers with a barrier a step are clean; with none, or one buffer, they are not", "[simt][watch]") {
+TEST_CASE("two buffers with a barrier a step give no race; one buffer, or no barrier, does", "[simt][watch]") {
   using Kernel = void (*)(int, bool);
   const Kernel kernel = +[](int buffers, bool barrier) {
     int* s = shared_memory<int>();
@@ -208,8 +208,8 @@ TEST_CASE("double buffers with a barrier a step are clean; with none, or one buf
   CHECK(found(kernel, 3, kThreads, 2, false) == "shared_race");
 }
 
-TEST_CASE("asynchronous copies belong to their thread until a barrier after its wait", "[simt][watch]") {
-  // wait, barrier: as it must be; barrier, wait: the copy came after the barrier; wait and no barrier.
+TEST_CASE("other threads may read an asynchronous copy only after its wait and a barrier", "[simt][watch]") {
+  // how = 0: wait, then barrier, which is right.  1: the wait comes after the barrier.  2: there is no barrier.
   using Kernel = void (*)(const float*, int);
   const Kernel kernel = +[](const float* x, int how) {
     float* s = shared_memory<float>();
@@ -223,9 +223,9 @@ TEST_CASE("asynchronous copies belong to their thread until a barrier after its 
   };
   const Buffer<float> x(4 * kThreads);
   CHECK(found(kernel, 2, kThreads, x.get(), 0) == "none");
-  for (const simt::ThreadOrder order : kOrders)  // in flight, not yet there, or unordered, as the turns have it
+  for (const simt::ThreadOrder order : kOrders)  // the kind of the finding depends on the order
     for (const int how : {1, 2}) CHECK(watched(order, kernel, 2, kThreads, x.get(), how).kind != "none");
-  const Kernel late = +[](const float* p, int) {  // all copies are complete, and nothing says so to the others
+  const Kernel late = +[](const float* p, int) {  // all copies are complete, but not ordered before other threads' reads
     float* s = shared_memory<float>();
     cp_async<16>(s + 4 * thread(), p + 4 * thread());
     cp_async_commit();
@@ -258,21 +258,21 @@ TEST_CASE("atomics do not race with each other, but with plain accesses", "[simt
   CHECK(found(kernel, 1, kThreads, total.get(), 3) == "none");
 }
 
-TEST_CASE("global memory: between blocks, within one, between launches", "[simt][watch]") {
+TEST_CASE("accesses to global memory race between blocks and within one, but not between launches", "[simt][watch]") {
   using Kernel = void (*)(float*, int);
   const Kernel kernel = +[](float* y, int how) {
     const int block = static_cast<int>(blockIdx.x), n = static_cast<int>(kThreads);
     if (how == 0) st(y + block * n + thread(), 1.0f);
-    if (how == 1) st(y + thread(), 1.0f);                             // every block the same elements
-    if (how == 2) st(y + block * n + thread(), 1.0f), ld(y + (block + 1) % 3 * n + thread());  // what another block writes
-    if (how == 3) st(y + block * n + thread(), 1.0f), ld(y + block * n + (thread() ^ 1));      // another thread
+    if (how == 1) st(y + thread(), 1.0f);                             // every block writes the same elements
+    if (how == 2) st(y + block * n + thread(), 1.0f), ld(y + (block + 1) % 3 * n + thread());  // of another block
+    if (how == 3) st(y + block * n + thread(), 1.0f), ld(y + block * n + (thread() ^ 1));      // of another thread
     if (how == 4) st(y + block * n + thread(), 1.0f), sync_block(), ld(y + block * n + (thread() ^ 33));
     if (how == 5) ld(y + thread());
     if (how == 6 && (block == 1 || thread() != 9)) ld(y + thread());
     if (how == 6 && block == 1 && thread() == 9) st(y + 8, 1.0f);
   };
   const Buffer<float> y(3 * kThreads);
-  CHECK(found(kernel, 3, kThreads, y.get(), 0) == "none");  // and three launches of it
+  CHECK(found(kernel, 3, kThreads, y.get(), 0) == "none");  // also between the launches that found() makes
   CHECK(found(kernel, 3, kThreads, y.get(), 1) == "global_race");
   CHECK(found(kernel, 3, kThreads, y.get(), 2) == "global_race");
   CHECK(found(kernel, 3, kThreads, y.get(), 3) == "global_race");
@@ -284,7 +284,7 @@ TEST_CASE("global memory: between blocks, within one, between launches", "[simt]
   CHECK(says(f, "by block (1, 0, 0), thread (0, 0, 0)"));
 }
 
-TEST_CASE("reads of what nobody wrote", "[simt][watch]") {
+TEST_CASE("a read of memory that nobody wrote is a finding", "[simt][watch]") {
   const auto shared = +[](int first, int read) {
     char* s = shared_memory<char>();
     if (thread() == 0)
@@ -317,17 +317,17 @@ TEST_CASE("reads of what nobody wrote", "[simt][watch]") {
   CHECK(found(copy, 1, kThreads, raw, y.get()) == "uninitialised");
   CHECK(found(copy, 1, kThreads, y.get(), raw) == "none");
   simt::reset_counts();
-  CHECK(found(copy, 1, kThreads, raw, y.get()) == "none");  // a kernel wrote it, counted or not
+  CHECK(found(copy, 1, kThreads, raw, y.get()) == "none");  // a kernel wrote it before the counts were reset
   simt::release(raw);
 }
 
-TEST_CASE("where an index that nobody wrote leads, the index is the finding", "[simt][watch]") {
+TEST_CASE("an index that nobody wrote is the finding, not the access that it leads to", "[simt][watch]") {
   const auto kernel = +[](const float* x) { ld(x + ld(shared_memory<int>() + thread())); };
   const Buffer<float> x(kThreads);
   CHECK(found(kernel, 1, kThreads, x.get()) == "uninitialised");
 }
 
-TEST_CASE("what a launch left unwritten", "[simt][watch]") {
+TEST_CASE("first_unwritten finds what a launch left unwritten", "[simt][watch]") {
   const Buffer<float> y(kThreads);
   const auto kernel = +[](float* p, int last) { if (thread() <= last) st(p + thread(), 1.0f); };
   simt::reset_counts();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma: small integers by every type, form of A and major; the same bits as a chain of mma; and what no product may be.
+// wgmma: exact results on small integers for every type, form of A and major; the bits of a chain of mma; impossible products.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -17,18 +17,18 @@ using simt::ThreadOrder;
 
 constexpr int kRowsOfA = 64, kBytes = 64 * 1024, kBytesA = 8 * 1024;
 
-// Byte `byte` of row `row` of a tile whose rows of 128 bytes are swizzled.
+// Offset of byte `byte` of row `row` of a tile whose rows of 128 bytes are swizzled.
 __attribute__((always_inline)) inline unsigned swizzled(int row, int byte) {
   return static_cast<unsigned>(row * 128 + (byte ^ (row & 7) << 4));
 }
 
-// d[64, N] = c + a[64, k] b[N, k]^T, k of 128 bytes: four steps.  Majors other than k for 16-bit types.
+// d[64, N] = c + a[64, k] b[N, k]^T in four steps; k takes 128 bytes.  Only 16-bit types may have m or n innermost.
 template <class T, int N, bool kRegisters, bool kA, bool kB>
 void one_product(const T* a, const T* b, const float* c, float* d) {
   constexpr int kSize = static_cast<int>(sizeof(T)), kK = 128 / kSize;
   unsigned char* const memory = box_memory<unsigned char>();
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, g = lane_id() / 4, t = lane_id() % 4;
-  // With m or n innermost a row of 128 bytes is 64 of m or n; 64 k of them lie together.
+  // With m or n innermost, a row of 128 bytes holds 64 values of m or n, and the rows of 64 k are contiguous.
   const auto put = [&](unsigned char* tile, const T* from, int rows, bool mn) {
     for (int i = thread; i < rows * kK; i += 128) {
       const int r = i / kK, k = i % kK;
@@ -102,7 +102,7 @@ void small_integers() {
   }
 }
 
-// The finding of a warpgroup and a half with 64 KiB of shared memory, the same in every order.
+// Runs one block with 64 KiB of shared memory in every order; checks that the findings are of one kind and returns the first.
 Finding found(void (*kernel)(), unsigned threads = 128) {
   Finding first;
   for (const ThreadOrder order : kOrders) {
@@ -126,7 +126,7 @@ void product_at() {
 
 }  // namespace
 
-TEST_CASE("wgmma of small integers, by every type, form of A and major", "[simt][hopper]") {
+TEST_CASE("wgmma of small integers is exact, for every type, form of A and major", "[simt][hopper]") {
   small_integers<half, 8, false, false, false>();
   small_integers<half, 64, false, false, false>();
   small_integers<half, 168, false, false, false>();
@@ -141,7 +141,7 @@ TEST_CASE("wgmma of small integers, by every type, form of A and major", "[simt]
   small_integers<tf32, 24, true, false, false>();
 }
 
-TEST_CASE("wgmma gives what a chain of mma gives, where zeros are skipped too", "[simt][hopper]") {
+TEST_CASE("wgmma gives the bits of a chain of mma, also where it skips zeros", "[simt][hopper]") {
   const auto kernel = +[](const half* a, const half* b, const float* c, float* d) {
     const int warp = warp_id(), g = lane_id() / 4, t = lane_id() % 4;
     for (int n = 0; n < 8; ++n) {
@@ -163,7 +163,7 @@ TEST_CASE("wgmma gives what a chain of mma gives, where zeros are skipped too", 
   std::uint64_t state = 9;
   const auto next = [&] { return static_cast<std::uint32_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33); };
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const bool zero_a = i / 64 >= 48 || (i / 64 >= 32 && i % 64 < 48), zero_b = i / 64 >= 40;  // whole pieces, of either sign
+    const bool zero_a = i / 64 >= 48 || (i / 64 >= 32 && i % 64 < 48), zero_b = i / 64 >= 40;  // whole tiles of ±0
     a[i].bits = static_cast<std::uint16_t>(zero_a ? next() & 0x8000u : next());
     b[i].bits = static_cast<std::uint16_t>(zero_b ? next() & 0x8000u : (next() & 0xbfffu));
     if (zero_a) a[i].bits &= 0x8000u;
@@ -182,7 +182,7 @@ TEST_CASE("wgmma gives what a chain of mma gives, where zeros are skipped too", 
   CHECK(finite < d.size());
 }
 
-TEST_CASE("accumulators are NaN until they are waited for", "[simt][hopper]") {
+TEST_CASE("accumulators are NaN until wgmma_wait", "[simt][hopper]") {
   const auto kernel = +[](float* early, float* late) {
     float acc[32] = {};
     for (int i = static_cast<int>(threadIdx.x); i < kBytes / 4; i += 128) st(box_memory<unsigned>() + i, 0u);
@@ -206,7 +206,7 @@ TEST_CASE("accumulators are NaN until they are waited for", "[simt][hopper]") {
   }
 }
 
-TEST_CASE("products that cannot be", "[simt][hopper]") {
+TEST_CASE("impossible products are findings", "[simt][hopper]") {
   CHECK(found(product_at<0, kBytesA>).kind == "none");
   CHECK(found(product_at<96, kBytesA + 32>).kind == "none");
   CHECK(found(product_at<112, kBytesA>).kind == "bad_descriptor");

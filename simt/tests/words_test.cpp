@@ -16,7 +16,7 @@ using simt::ThreadOrder;
 
 std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 
-// r[j] of every lane, for N matrices of which element (i, k) of matrix j is 100 j + 10 i + k.
+// Loads N matrices and stores r[j] of every lane; element (i, k) of matrix j is 100 j + 10 i + k.
 template <int N, bool Trans>
 void read_matrices(unsigned* r_out) {
   auto* s = shared_memory<std::uint16_t>();
@@ -25,7 +25,7 @@ void read_matrices(unsigned* r_out) {
       st(s + lane_id() * 8 + k, static_cast<std::uint16_t>(100 * (lane_id() / 8) + 10 * (lane_id() % 8) + k));
   sync_warp();
   unsigned r[N];
-  const std::uint16_t* row = lane_id() < 8 * N ? s + lane_id() * 8 : nullptr;  // the other lanes' are not looked at
+  const std::uint16_t* row = lane_id() < 8 * N ? s + lane_id() * 8 : nullptr;  // other lanes' addresses are ignored
   if constexpr (Trans) ldmatrix_trans<N>(r, row);
   else ldmatrix<N>(r, row);
   for (int j = 0; j < N; ++j) st(r_out + j * 32 + lane_id(), r[j]);
@@ -50,7 +50,7 @@ void check_matrices() {
 
 }  // namespace
 
-TEST_CASE("ldmatrix hands out rows, or with trans columns, of 1, 2 and 4 matrices", "[simt]") {
+TEST_CASE("ldmatrix loads rows, or columns with trans, of 1, 2 and 4 matrices", "[simt]") {
   check_matrices<1, false>();
   check_matrices<2, false>();
   check_matrices<4, false>();
@@ -59,7 +59,7 @@ TEST_CASE("ldmatrix hands out rows, or with trans columns, of 1, 2 and 4 matrice
   check_matrices<4, true>();
 }
 
-TEST_CASE("rows that ldmatrix may not read", "[simt]") {
+TEST_CASE("rows that ldmatrix may not read are findings", "[simt]") {
   const auto reads = [](std::ptrdiff_t bytes, const void* other = nullptr) {
     const auto kernel = +[](std::ptrdiff_t at, const void* elsewhere) {
       unsigned r[2];
@@ -78,7 +78,7 @@ TEST_CASE("rows that ldmatrix may not read", "[simt]") {
   CHECK(says(reads(0, global.get()), "outside shared memory"));
 }
 
-TEST_CASE("packed words: each half rounded once, one NaN", "[simt]") {
+TEST_CASE("each half of a packed word is rounded once, and there is one NaN", "[simt]") {
   CHECK(pack<half>(1.0f, -2.0f) == 0xc0003c00u);
   CHECK(pack<bfloat16>(1.0f, -2.0f) == 0xc0003f80u);
   CHECK(pack<half>(1 + 0x1p-11f, 65520.0f) == 0x7c003c00u);
@@ -93,11 +93,11 @@ TEST_CASE("packed words: each half rounded once, one NaN", "[simt]") {
   }
   CHECK(wrong == 0);
   CHECK(multiply_packed<half>(0x3c013c00u, 0x3c014000u) == 0x3c024000u);      // (1 + 2^-10)^2
-  CHECK(multiply_packed<half>(0x00017bffu, 0x38004000u) == 0x00007c00u);      // half the least subnormal is a tie, to even
-  CHECK(multiply_packed<half>(0x00037c00u, 0xb8000000u) == 0x80027fffu);      // 1.5 of it, and ∞·0
+  CHECK(multiply_packed<half>(0x00017bffu, 0x38004000u) == 0x00007c00u);      // half the least subnormal is a tie: to even
+  CHECK(multiply_packed<half>(0x00037c00u, 0xb8000000u) == 0x80027fffu);      // 1.5 least subnormals; ∞·0
   CHECK(multiply_packed<bfloat16>(0x3f810001u, 0x3f813f40u) == 0x3f820001u);  // (1 + 2^-7)^2; 3/4 of the least subnormal
   CHECK(multiply_packed<bfloat16>(0x00800003u, 0x3f7fbf00u) == 0x00808002u);  // a subnormal product rounds up to a normal
-  // Against the product as a double, rounded to a multiple of the last place.
+  // The expected value is the product in double, rounded to a multiple of the unit in the last place.
   wrong = 0;
   simt::detail::Random random{.state = 3};
   const auto next = [&] { return static_cast<unsigned>(random.next() >> 32); };
@@ -112,7 +112,7 @@ TEST_CASE("packed words: each half rounded once, one NaN", "[simt]") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("exp2_approx: within 2 ulp, subnormals as zero", "[simt]") {
+TEST_CASE("exp2_approx is within 2 ulp and gives zero for subnormals", "[simt]") {
   double worst = 0;
   for (float x = -125.5f; x < 127.5f; x += 0.0371f) {
     const double right = std::exp2(static_cast<double>(x)), error = std::fabs(static_cast<double>(exp2_approx(x)) - right);

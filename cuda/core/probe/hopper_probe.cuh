@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probes of words that four warps execute together, or that take a tensor map.
+// The probes of wgmma, which four warps execute together, and of copy_box, which takes a tensor map.
 #pragma once
 
 #include <type_traits>
@@ -11,10 +11,10 @@ namespace assay::ASSAY_FLAVOUR::hopper_probe {
 
 inline constexpr int kThreads = 128, kBytesA = 64 * 128, kBytesB = 256 * 128, kBoxBytes = 2048;
 
-// Byte `byte` of row `row` of a tile whose rows of 128 bytes are swizzled.
+// Offset of byte `byte` of row `row` of a tile whose rows of 128 bytes are swizzled.
 __device__ inline int swizzled(int row, int byte) { return row * 128 + (byte ^ (row & 7) << 4); }
 
-// Word `w` of the eight that are row `row` of an operand, at step `step` of the four that a tile holds.
+// Stores word `w` (0 to 7) of row `row` of an operand into a tile, as its step `step` (0 to 3).
 __device__ inline void put(unsigned char* tile, bool mn_major, int row, int w, int step, unsigned word) {
   if (!mn_major) {
     st(reinterpret_cast<unsigned*>(tile + swizzled(row, 32 * step + 4 * w)), word);
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads) probe_wgmma(const unsigned* in, unsi
   for (int i = 0; i < kN / 2; ++i) st(reinterpret_cast<float*>(out) + i, c[i]);
 }
 
-// A warp's box, at coordinates from one box before its tensor to one behind it.
+// Copies a box for each warp, at coordinates from one box before the tensor to one after it.
 template <Instruction I>
 __global__ void __launch_bounds__(kWarp)
     probe_box(const __grid_constant__ TensorMap map, const unsigned* in, unsigned* out) {

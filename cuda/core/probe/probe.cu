@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction a warp, on the words that its lanes are given.
+// Runs one instruction a warp on the input words of its lanes.
 #include "cuda/core/probe/probe.hpp"
 
 #include <initializer_list>
@@ -28,7 +28,7 @@ constexpr bool is_one_of(std::initializer_list<Instruction> list) {
   return false;
 }
 
-// `mine`: the lane's 16 bytes of the warp's shared memory `rows`.
+// `rows`: shared memory of the warp; `mine`: the lane's 16 bytes of it.
 template <Instruction I>
 __device__ void execute(const unsigned* in, unsigned* out, unsigned* rows, unsigned* mine) {
   using enum Instruction;

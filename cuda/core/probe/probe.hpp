@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction probes: one word of the device layer run on given bits, so that two machines can be held against each other.
+// Instruction probes: each runs one word of the device layer on given bits, so that two machines can be compared bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -52,15 +52,15 @@ enum class Instruction {
   copy_box_by_128_3
 };
 
-// Words that a lane gives and gets.
+// 32-bit words of input and of output of a lane.
 //   mma              a[K/4], b[K/8], c[4]                       c[4]
 //   ldmatrix         the 16 bytes of row `lane`, and the row whose address the lane gives    r[N]
-//   cp_async         16 bytes to copy from, `valid`, 3 unused   16 bytes: those that are copied, then kUntouched
+//   cp_async         16 bytes to copy from, `valid`, 3 unused   16 bytes: those that were copied, then kUntouched
 //   pack, unpack, multiply_packed, exp2_approx                  arguments, result
-//   wgmma            a[4], b[max(n/16, 1)], c[n/2]              c[n/2]; four warps together: lanes 0 to 127 give rows of 8 words
-//                                                               of B one after another
-//   copy_box         word 0 of lane d: coordinate d, of the     the box's words
-//                    tensor that all words make
+//   wgmma            a[4], b[max(n/16, 1)], c[n/2]              c[n/2]; four warps work together, and the b of their 128 lanes
+//                                                               make the rows of B, of 8 words each
+//   copy_box         word 0 of lane d: coordinate d             the box's words, in the order of lanes
+//                    (all input words are the tensor)
 struct InstructionInfo {
   Instruction what;
   const char* name;
@@ -129,7 +129,7 @@ constexpr WgmmaForm wgmma_form(Instruction i) {
           .a_mn = i == wgmma_half_a_mn || i == wgmma_bfloat16_mn,
           .b_mn = i == wgmma_half_b_mn || i == wgmma_bfloat16_mn};
 }
-// A box of 16-bit values, its tensor's extents; the tensor's rows lie 80 apart.
+// A box, and the extents of its tensor of 16-bit values, whose rows lie 80 elements apart.
 struct BoxForm {
   int rank, swizzle;  // 0: none, 1 to 3: by 32 to 128 bytes
   int box[5];
@@ -150,11 +150,11 @@ constexpr BoxForm box_form(Instruction i) {
   }
 }
 
-inline constexpr std::uint32_t kUntouched = 0xa5a5a5a5;  // what lies where cp_async is to write nothing
+inline constexpr std::uint32_t kUntouched = 0xa5a5a5a5;  // fills the memory where cp_async must write nothing
 
 struct ProbeArgs {
   Instruction instruction = Instruction::mma_m16n8k16_half;
-  std::int64_t count = 0;             // instructions: each by one warp
+  std::int64_t count = 0;             // warps; each executes one instruction, for wgmma four together
   const std::uint32_t* in = nullptr;  // [count, 32, words_in], 16-byte aligned
   std::uint32_t* out = nullptr;       // [count, 32, words_out]
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by CUB, which is headers of the CUDA toolkit.  Compiled by nvcc only.
+// Reductions by CUB, a header library of the CUDA toolkit.  Only nvcc compiles this file.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,14 +19,14 @@ inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status));
 }
 
-// Where a row begins, or the one `ahead` of it, and ends.
+// Offset in elements of a row's begin (`more` = 0) or end (`more` = its columns).
 struct RowEnd {
   std::int64_t stride, more;
   __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * stride + more; }
 };
 
-// y[r] = op of `start` and each element of row r, by DeviceReduce for one row and DeviceSegmentedReduce for several.  Without
-// workspace nothing is done.  Returns the bytes of workspace that are needed.
+// y[r] = op of `start` and all elements of row r, by DeviceReduce for one row and DeviceSegmentedReduce for several.  Without
+// workspace it does nothing but return the bytes that it needs.  Throws std::runtime_error with CUB's error.
 template <class In, class Op>
 std::size_t reduce_rows(In x, float* y, std::int64_t rows, std::int64_t cols, std::int64_t stride, Op op, float start,
                         void* workspace, std::size_t bytes, cudaStream_t stream) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt is column-major.  A row-major [r, c] is its [c, r], so yᵀ = w·xᵀ is asked for: A = w, read transposed unless it is as
-// it is, and B = x.
+// cuBLASLt is column-major: it takes a row-major [r, c] for a [c, r].  So the call is yᵀ = w·xᵀ, with A = w, read transposed
+// unless `as_it_is`, and B = x.
 #include "cuda/core/vendor/cublaslt.hpp"
 
 #include <cublasLt.h>
@@ -59,19 +59,19 @@ cublasLtHandle_t handle() {
 
 cudaDataType_t type_of(DType t) { return t == f16 ? CUDA_R_16F : t == bf16 ? CUDA_R_16BF : CUDA_R_32F; }
 
-// What an algorithm may rely on: the largest power of two, up to 256, that divides the addresses of a batch.
+// The alignment that an algorithm may assume: the largest power of two, up to 256, that divides all addresses of a batch.
 std::uint32_t alignment(const Tensor& t, std::int64_t step = 0) {
   const auto at = reinterpret_cast<std::uintptr_t>(t.data) | static_cast<std::uintptr_t>(step * size_of(t.dtype)) | 256;
   return static_cast<std::uint32_t>(at & -at);
 }
 std::int64_t leading(const Tensor& t) { return std::max(t.stride[0], t.shape[1]); }
 
-// One shape, once asked for.  Kept as long as the process, as are its descriptors.
+// What the library made for one shape.  It lives as long as the process.
 struct Plan {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t w = nullptr, x = nullptr, y = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms;
-  int fastest = -1;  // not timed yet
+  int fastest = -1;  // index of an algorithm; -1: not timed yet
 };
 
 void set_bias(const Plan& plan, const Matmul& m) {
@@ -94,7 +94,7 @@ Plan make_plan(const Matmul& m) {
   if (m.bias.data) epilogue = CUBLASLT_EPILOGUE_BIAS;
   if (m.activation == Activation::gelu_tanh) epilogue = m.bias.data ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<cublasLtEpilogue_t>(epilogue));
-  set_bias(plan, m);  // Note: the heuristics read its alignment off the pointer
+  set_bias(plan, m);  // Note: the heuristics take its alignment from the pointer
   const auto layout = [&](cublasLtMatrixLayout_t* to, std::int64_t columns, std::int64_t r, const Tensor& t, std::int64_t step) {
     check(
         lt().cublasLtMatrixLayoutCreate(to, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(r), leading(t)),
@@ -115,7 +115,7 @@ Plan make_plan(const Matmul& m) {
           "cublasLtMatmulPreferenceSetAttribute");
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
-  // Note: the other schemes add partial sums of a split k in the output's type, which the declared numerics leave out.
+  // Note: the other schemes add partial sums of a split k in the output's type, which the declared numerics do not allow.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(m.w, m.batch.w));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(m.x, m.batch.x));
@@ -166,7 +166,7 @@ cublasStatus_t launch(const Plan& plan, std::size_t algorithm, const Matmul& m, 
                              static_cast<cudaStream_t>(l.stream));
 }
 
-// Whether the heuristics' first choice is taken as it is, as PyTorch takes it: for timing the same call in both.
+// Whether ASSAY_CUBLASLT=first asks for the heuristics' first choice, which PyTorch takes too: for timing the same call in both.
 bool first_choice() {
   const char* const asked = std::getenv("ASSAY_CUBLASLT");
   if (asked && std::string_view(asked) != "first")
@@ -174,7 +174,7 @@ bool first_choice() {
   return asked;
 }
 
-// The least of three times of each algorithm, after one launch that loads it.
+// Returns the algorithm with the shortest of three times each, measured after one launch that loads it.
 int fastest_of(const Plan& plan, const Matmul& m, const Launch& l) {
   const auto stream = static_cast<cudaStream_t>(l.stream);
   cudaEvent_t begin, end;

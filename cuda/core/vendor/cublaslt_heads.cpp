@@ -7,7 +7,7 @@ namespace assay::vendor::cublaslt {
 
 namespace {
 
-// The rows of one head.
+// The matrix [sequence, head_dim] of one head.
 Tensor head_of(const Tensor& t, std::int64_t batch, std::int64_t head) {
   const std::int64_t offset = (batch * t.stride[0] + head * t.stride[2]) * size_of(t.dtype);
   void* const at = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(t.data) + static_cast<std::uintptr_t>(offset));

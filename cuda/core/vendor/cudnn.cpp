@@ -11,7 +11,7 @@ Legality supports(const Softmax& s) {
   constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
   if (!s.x.contiguous() || !s.y.contiguous()) return Legality::no("x and y must be contiguous");
   if (s.x.size() > kMost) return Legality::no("at most 2^31 - 1 elements");
-  // Note: the library does not say what it needs of an address; what cudaMalloc and every framework give is more than this.
+  // Note: the library does not document the alignment that it needs; cudaMalloc and every framework give more than this.
   for (const Tensor* t : {&s.x, &s.y})
     if (reinterpret_cast<std::uintptr_t>(t->data) % 16) return Legality::no("x and y must be 16-byte aligned");
   return Legality::yes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that cuDNN's fused attention engines know: s = scale·q·kᵀ, masked; m = max s; e = exp(s - m); l = Σe; p = e/l; o =
-// p·v; lse = m + log l.  Shapes are [batch, heads, seq, head_dim]; k is read as its transpose.
+// Builds the graph that cuDNN's fused attention engines match: s = scale·q·kᵀ, masked; m = max s; e = exp(s - m); l = Σe;
+// p = e/l; o = p·v; lse = m + log l.  Shapes are [batch, heads, seq, head_dim]; k is read transposed.
 #include "cuda/core/vendor/cudnn_attention.hpp"
 
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that cuDNN's fused engines for attention's gradients know, as cuDNN's own frontend asks for it: D = Σ do·o, times
+// Builds the graph that cuDNN's fused engines for attention's gradients match, as cuDNN's own frontend does: D = Σ do·o, times
 // one; e = exp(mask(scale·q·kᵀ - lse)); dv = eᵀ·do; ds = scale·((do·vᵀ - D)·e); dk = dsᵀ·q; dq = ds·k, summed in f32 in memory.
-// k and v are read as their transposes.
+// k and v are read transposed.
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -19,7 +19,7 @@ AttentionGraph& graph_of(const AttentionGradient& a) {
   return at != graphs.end() ? at->second : graphs.emplace(key, attention_gradient_graph(a)).first->second;
 }
 
-// Workspace: the f32 sums of dq, D, then the library's own.
+// The workspace holds the f32 sums of dq, then D, then the library's own.
 std::size_t rounded(std::int64_t elements) { return (static_cast<std::size_t>(elements) * sizeof(float) + 255) / 256 * 256; }
 std::size_t bytes_of_sums(const AttentionGradient& a) { return rounded(a.q.size()); }
 std::size_t bytes_of_d(const AttentionGradient& a) { return rounded(a.q.size() / a.q.shape[3]); }
@@ -53,7 +53,7 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
   g.pointwise(CUDNN_POINTWISE_SUB, {scaled, lse}, below);
   g.pointwise(CUDNN_POINTWISE_EXP, {masked(g, below, scores, a.mask, built.ids)}, e);
 
-  // xᵀ·y of each head.
+  // Adds xᵀ·y of each head.
   const auto rotated_product = [&](std::int64_t x, std::int64_t y, std::int64_t to) {
     const auto x_transposed = g.tensor(type_of(a.q), transposed, transposed_stride, Graph::Kind::on_chip);
     g.reshape(x, x_transposed);
@@ -79,12 +79,12 @@ AttentionGraph attention_gradient_graph(const AttentionGradient& a, const Descri
 }
 
 Legality supports(const AttentionGradient& a) {
-  constexpr std::size_t kLeastVersion = 91600;  // before, keys beyond a multiple of 128 have to be masked by lengths
+  constexpr std::size_t kLeastVersion = 91600;  // older ones need keys beyond a multiple of 128 to be masked by lengths
   if (api().cudnnGetVersion() < kLeastVersion) return Legality::no("cuDNN before 9.16 is not asked");
   const Legality common = common_limits(a.q, a.k, a.lse, a.mask, {&a.q, &a.o, &a.d_o, &a.dq, &a.k, &a.v, &a.dk, &a.dv});
   if (!common || a.q.shape[0] == 0) return common;
   if (a.q.shape[1] == 0) return Legality::no("at least one query");
-  // Note: with f32 sums of a group's heads its plan (9.19, H200) wrote wrong dK and dV.
+  // Note: with f32 sums over the heads of a group, the plan of cuDNN 9.19 wrote wrong dK and dV on an H200.
   if (a.q.shape[2] != a.k.shape[2]) return Legality::no("as many heads of keys as of queries");
   const AttentionGraph& built = graph_of(a);
   return built.plans.empty() ? Legality::no("cuDNN: " + built.why) : Legality::yes();

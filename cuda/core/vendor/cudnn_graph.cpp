@@ -91,7 +91,7 @@ void Graph::pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudn
 }
 
 std::vector<Plan> Graph::plans(std::size_t most, std::string& why, const Descriptor* described_device) {
-  // Note: deprecated by name since 9.8, and still how a plan is bound to the device that will run it.
+  // Note: the names are deprecated since 9.8, but these attributes still bind a plan to the device that will run it.
   constexpr auto kGraphHandle = static_cast<cudnnBackendAttributeName_t>(800),
                  kPlanHandle = static_cast<cudnnBackendAttributeName_t>(400);
   std::vector<Plan> made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's graph interface in a few words: descriptors that end themselves, four-dimensional tensors, operations, a plan.
+// A thin layer over cuDNN's graph interface: owning descriptors, four-dimensional tensors, operations, plans.
 #pragma once
 
 #include <cudnn.h>
@@ -36,7 +36,7 @@ struct Functions {
 #undef ASSAY_FUNCTION
 const Functions& api();
 
-void check(cudnnStatus_t status, const char* what);  // throws std::runtime_error with the library's own words
+void check(cudnnStatus_t status, const char* what);  // throws std::runtime_error with the library's message
 cudnnHandle_t handle();                              // of this process, on its first device
 
 class Descriptor {
@@ -71,7 +71,7 @@ class Descriptor {
 using Four = std::array<std::int64_t, 4>;
 constexpr Four packed(const Four& shape) { return {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1}; }
 
-// An execution plan with what it was made from.
+// An execution plan and the engine that it was made from.
 struct Plan {
   Descriptor engine, execution;
   std::int64_t workspace_bytes = 0;
@@ -81,32 +81,32 @@ class Graph {
  public:
   enum class Kind { memory, on_chip, by_value };  // by_value: one element, whose host address is given at execution
 
-  // Adds a tensor and gives its id.
+  // Adds a tensor and returns its id.
   std::int64_t tensor(cudnnDataType_t type, const Four& shape, const Four& stride, Kind kind);
   std::int64_t on_chip(cudnnDataType_t type, const Four& shape) { return tensor(type, shape, packed(shape), Kind::on_chip); }
   std::int64_t by_value(cudnnDataType_t type) { return tensor(type, {1, 1, 1, 1}, {1, 1, 1, 1}, Kind::by_value); }
 
   void matmul(std::int64_t a, std::int64_t b, std::int64_t c);
   void reduce(cudnnReduceTensorOp_t op, std::int64_t x, std::int64_t y);
-  void reshape(std::int64_t x, std::int64_t y);  // the same elements, by y's shape and strides
-  // y = mode(x), mode(x, b), or t ? x : b.  `axis` is of an index to be generated.
+  void reshape(std::int64_t x, std::int64_t y);  // the same elements with y's shape and strides
+  // y = mode(x), mode(x, b), or t ? x : b.  `axis`: the axis of CUDNN_POINTWISE_GEN_INDEX.
   struct Inputs {
     std::int64_t x, b = -1, t = -1;
   };
   void pointwise(cudnnPointwiseMode_t mode, Inputs in, std::int64_t y, cudnnDataType_t compute = CUDNN_DATA_FLOAT,
                  std::int64_t axis = -1);
 
-  // The plans that the library's heuristics propose and that can be made, the best first, at most so many; none: `why` says why.
-  // For this device, or for one that is only described.
+  // Returns those plans of the library's heuristics that can be made, the best first, at most `most`; if none, sets `why`.
+  // They are for this device, or for `described_device` if given.
   std::vector<Plan> plans(std::size_t most, std::string& why, const Descriptor* described_device = nullptr);
 
  private:
   const Descriptor& of(std::int64_t id) const { return tensors_[static_cast<std::size_t>(id)]; }
   std::vector<Descriptor> tensors_, inner_, operations_;
-  std::vector<Descriptor> graph_;  // once made
+  std::vector<Descriptor> graph_;  // filled by plans()
 };
 
-// Runs a plan: the addresses of its tensors in memory, and of its values on the host, by id.
+// Runs a plan.  `pointers`, in the order of `ids`: addresses of tensors in device memory, and of values on the host.
 void execute(const Plan& plan, const std::vector<std::int64_t>& ids, const std::vector<void*>& pointers, void* workspace,
              void* stream);
 

@@ -13,7 +13,7 @@ namespace assay::vendor {
 
 namespace {
 
-// The folders to look in, each with its slash; empty: where the system looks.
+// The folders to search, each with its slash; "" stands for the system's search path.
 std::vector<std::string> folders() {
   std::vector<std::string> all;
   if (const char* named = std::getenv("ASSAY_VENDOR_PATH")) {
@@ -36,7 +36,7 @@ Library::Library(std::string name, std::initializer_list<const char*> files, con
       ::dlerror();
       handle_ = ::dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle_) path_ = folder + file;
-      // What is there and cannot be opened says more than what is not there.
+      // The error of a file that exists but cannot be opened says more than that of one that is missing.
       else if (const char* why = ::dlerror();
                why && (missing_.empty() || std::string(why).find("No such file") == std::string::npos))
         missing_ = why;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workspace of a pipeline of a vendor's calls and kernels of ours: matrices one after the other, then what the library asks for.
-// Without an address (null) it counts only, and its matrices have the alignment that they will have.
+// Divides the workspace of a pipeline of vendor calls and kernels: matrices one after the other, then what the library needs.
+// With a null address it only counts, and its matrices have the same alignment as they will have.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Workspace {
  public:
   explicit Workspace(void* data) : data_(static_cast<std::byte*>(data)) {}
 
-  // Rows start at multiples of 16 bytes, the matrix at one of 256, as the workspace itself does.
+  // Takes a matrix, which starts at a multiple of 256 bytes, as the workspace does, and has rows at multiples of 16 bytes.
   Tensor matrix(DType t, std::int64_t rows, std::int64_t columns) {
     const std::int64_t in_chunk = 16 / size_of(t), pitch = (columns + in_chunk - 1) / in_chunk * in_chunk;
     void* const at = rest();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose plain accesses are observed: each goes past ld and st once, in one way, and is found; the last does not.
-// Note: a program of its own, for its kernels are compiled otherwise; the test framework would be observed with them.
+// Plants plain accesses: each kernel but the last bypasses ld and st once, in one way, and must be found (observe.cpp).
+// Note: this is a program of its own, since its kernels have other compiler flags, which the test framework must not have.
 #include <cstdio>
 #include <string>
 
@@ -22,7 +22,7 @@ void writes_plainly(float* p, int) { p[2] = 1.0f; }
 void writes_shared(float*, int) { shared_memory<float>()[3] = 1.0f; }
 void copies_struct(float* p, int) { *reinterpret_cast<Vec<float, 4>*>(p) = Vec<float, 4>{}; }
 void increments(float* p, int) { ++*reinterpret_cast<int*>(p); }
-// Note: one past the end may be named, as in C++, and is then the next member's.
+// Note: index 4, one past the end, is no finding, since C++ allows its address.
 void leaves_its_row(float*, int at) { st(&shared_memory<Tile>()->row[at], 1.0f); }
 void keeps_the_rules(float* p, int at) {
   float local[4] = {1, 2, 3, 4};
