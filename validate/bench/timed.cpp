@@ -116,8 +116,9 @@ struct ToldRow {
         limit.by_memory()
             ? fmt::format("{:>7.1f} GB/s  {:>5.1f} % of copy", 1e-9 * cost.bytes() / seconds, 100 * limit.copy_us / s.p50)
             : fmt::format("{:>6.1f} TFLOP/s  {:>5.1f} % of matrix", 1e-12 * cost.flops / seconds, 100 * limit.matrix_us / s.p50);
-    print_wrapped(fmt::format("{:<18} {:>9.2f} µs  {}{}  [{:.2f}, {:.2f}] µs{}", t.kernel->name, s.p50, rate,
-                              t.margin <= 1 ? "" : fmt::format("  WRONG: err/bound {:.3g}", t.margin), s.p5, s.p95, ratios.text));
+    print_wrapped(
+        fmt::format("{:<18} {:>9.2f} µs  {}  [{:.2f}, {:.2f}] µs{}", t.kernel->name, s.p50, rate, s.p5, s.p95, ratios.text));
+    if (!(t.margin <= 1)) print_wrapped(fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     if (t.first.dram) print_wrapped("  " + dram_text(*t.first.dram, t.kernel->name, cost, unfused));
     if (flags.resources)
       for (const LaunchedFunction& f : t.first.functions) print_wrapped("  " + resources_text(f));

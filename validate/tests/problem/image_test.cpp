@@ -98,7 +98,7 @@ TEST_CASE("image: an output lies over the input that its contract names where th
   Op op{.name = "either",
         .tensors = {{"w", Role::weight, {Axis::cols}},
                     {"x", Role::input, {Axis::rows, Axis::cols}},
-                    {"y", Role::output, {Axis::rows, Axis::cols}, {.over = "x", .over_when = "in_place"}},
+                    {"y", Role::output, {Axis::rows, Axis::cols}, {.in_place_of = "x", .in_place_if = "in_place"}},
                     {"z", Role::output, {Axis::rows, Axis::cols}}}};
   Case c = the_case(3, 8, f16, "padded");
   const auto over = [&] {
