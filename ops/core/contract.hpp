@@ -134,6 +134,7 @@ struct TensorOptions {
   std::string_view over{};         // in-place output: it shares the memory of this input, which the kernel may overwrite,
   std::string_view over_when{};    // if this choice is not at its default
   bool updated = false;            // an output that is also read: it starts with the fill's values
+  std::string_view merged_if{};    // if this choice is not at its default, one stride runs over the first two axes
   bool one_more = false;           // its last extent is one more than the axis's (starts of sequences, and the end of the last)
 };
 
