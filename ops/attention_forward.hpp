@@ -66,12 +66,12 @@ struct attention_forward {
 
   template <class Visitor>
   static void bind(Args& a, Visitor&& v) {
-    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
-    v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
-    v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim});
+    v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.merged_if = "packed"});
+    v.input("k", a.k, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim}, {.merged_if = "packed"});
+    v.input("v", a.v, {Axis::batch, Axis::seq_k, Axis::kv_heads, Axis::head_dim}, {.merged_if = "packed"});
     v.input("cu_seqlens_q", a.cu_seqlens_q, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
     v.input("cu_seqlens_k", a.cu_seqlens_k, {Axis::batch}, {.dtype = i32, .present_if = "packed", .extent_plus_one = true});
-    v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
+    v.output("o", a.o, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.merged_if = "packed"});
     v.output("lse", a.lse, {Axis::batch, Axis::heads, Axis::seq_q}, {.dtype = f32});
     v.choice("mask", a.mask, {"none", "causal", "causal_top_left"});
     v.attribute("scale", a.scale, 0.0);

@@ -24,6 +24,39 @@ std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element
   return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
 }
 
+// Strides as the layout's name says, the same for all tensors.
+void place_alike(const Layout& l, Placement& p) {
+  Tensor& t = p.tensor;
+  const std::int64_t element = size_of(t.dtype);
+  p.offset = static_cast<std::size_t>(l.offset_bytes % element ? 0 : l.offset_bytes);
+  std::int64_t stride = 1;
+  for (int i = t.rank - 1; i >= 0; --i) {
+    t.stride[i] = stride;
+    const bool innermost = i == t.rank - 1 && t.rank > 1;
+    stride *= innermost ? row_stride(l, t.shape[i], element) : t.shape[i];
+  }
+}
+
+// A start, strides and an order of the outer axes that the tensor draws for itself.  `merged`: the first two axes stay one run.
+void place_own(const Layout& l, std::uint64_t key, bool merged, Placement& p) {
+  Tensor& t = p.tensor;
+  const std::int64_t element = size_of(t.dtype), unit = l.row_multiple ? l.row_multiple / element : 1;
+  std::uint64_t draws = 0;
+  const auto draw = [&](std::int64_t n) { return random::index(key, draws++, n); };
+  p.offset = l.row_multiple ? 0 : static_cast<std::size_t>(draw(16 / element) * element);
+  std::vector<int> outwards;  // outer axes, from the one whose slices lie closest together
+  for (int i = t.rank - 2; i >= 0; --i) outwards.push_back(i);
+  for (std::size_t i = outwards.size(); !merged && i > 1; --i)
+    std::swap(outwards[i - 1], outwards[static_cast<std::size_t>(draw(static_cast<std::int64_t>(i)))]);
+  if (t.rank > 0) t.stride[t.rank - 1] = 1;
+  std::int64_t extent = t.rank > 0 ? t.shape[t.rank - 1] : 1;
+  for (const int i : outwards) {
+    if (!merged || i > 0) extent = (extent + unit - 1) / unit * unit + unit * draw(4);
+    t.stride[i] = extent;
+    extent *= std::max<std::int64_t>(t.shape[i], 1);
+  }
+}
+
 // Writes value(i) as element i of a tensor with contiguous rows.
 template <class Value>
 void write_elements(const Tensor& t, std::byte* image, Value value) {
@@ -62,20 +95,19 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     Placement& p = placements.emplace_back();
     if (!present(spec, c)) continue;
     p.tensor.dtype = spec.options.dtype.value_or(c.dtype);
-    const std::int64_t element = size_of(p.tensor.dtype);
-    p.offset = static_cast<std::size_t>(layout->offset_bytes % element ? 0 : layout->offset_bytes);
     p.tensor.rank = static_cast<int>(spec.axes.size());
     for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
     if (spec.options.extent_plus_one) ++p.tensor.shape[p.tensor.rank - 1];
-    std::int64_t stride = 1;
-    for (int i = p.tensor.rank - 1; i >= 0; --i) {
-      p.tensor.stride[i] = stride;
-      const bool innermost = i == p.tensor.rank - 1 && p.tensor.rank > 1;
-      stride *= innermost ? row_stride(*layout, p.tensor.shape[i], element) : p.tensor.shape[i];
+    if (layout->own) {
+      const std::size_t index = placements.size() - 1;
+      const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
+      place_own(*layout, random::key(c.seed, lies_over(op, c, index).value_or(index), random::Purpose::layout), merged, p);
+    } else {
+      place_alike(*layout, p);
     }
     std::int64_t last = 0;
     for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
-    p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * element);
+    p.bytes = p.tensor.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * size_of(p.tensor.dtype));
   }
   return placements;
 }

@@ -14,15 +14,18 @@ struct Layout {
   std::string_view shows;
   int offset_bytes = 0;  // distance of the first element from a 16-byte boundary
   bool padded = false;   // padding between rows, filled with NaN
-  int row_multiple = 0;  // the row stride is a multiple of this many bytes (0: of one element)
+  int row_multiple = 0;  // starts and strides are multiples of this many bytes (0: of one element)
+  bool own = false;      // each tensor draws its own start, row stride, room between slices and order of its outer axes
 };
 
-inline constexpr std::array<Layout, 5> kLayouts{{
+inline constexpr std::array<Layout, 7> kLayouts{{
     {"contiguous", "arithmetic errors only"},
     {"offset2", "a vector load from a pointer 2 bytes off a 16-byte boundary", 2},
     {"offset4", "a vector load from a pointer 4 bytes off a 16-byte boundary", 4},
     {"padded", "a stride mistaken for the width, reads past the end of a row", 0, true},
     {"padded16", "the same as padded, with 16-byte aligned rows, which vector kernels accept", 0, true, 16},
+    {"mixed", "a stride, an alignment or an order of axes taken from another tensor", 0, true, 0, true},
+    {"mixed16", "the same as mixed, with 16-byte aligned rows, which vector kernels accept", 0, true, 16, true},
 }};
 
 constexpr const Layout* find_layout(std::string_view name) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 }
 
 // The use of a stream of numbers: different purposes of one tensor have different streams.
-enum class Purpose : std::uint64_t { value, sign, exponent, kind, row, column, tensor, size, seed };
+enum class Purpose : std::uint64_t { value, sign, exponent, kind, row, column, tensor, size, seed, layout };
 
 constexpr std::uint64_t key(std::uint64_t seed, std::uint64_t tensor, Purpose purpose) {
   const std::uint64_t a = mix(seed + kGamma);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "catch_shim.hpp"
 #include "validate/base/error.hpp"
@@ -33,14 +34,20 @@ Case the_case(std::int64_t rows, std::int64_t cols, DType dtype, std::string_vie
   return c;
 }
 
+bool same_placements(const std::vector<Placement>& a, const std::vector<Placement>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Placement& p, const Placement& q) {
+    return p.offset == q.offset && p.bytes == q.bytes && p.tensor.stride == q.tensor.stride;
+  });
+}
+
 }  // namespace
 
-TEST_CASE("image: every layout and dtype is placed as its name says") {
+TEST_CASE("image: every layout that tensors share is placed as its name says") {
   for (const Layout& layout : kLayouts)
     for (const DType dtype : {f16, bf16, f32})
       for (const std::int64_t rows : {1, 2, 7})
         for (const std::int64_t cols : {1, 5, 8, 31, 64, 259}) {
-          if (!applies(layout, dtype)) continue;
+          if (!applies(layout, dtype) || layout.own) continue;
           CAPTURE(layout.name, name(dtype), rows, cols);
           const std::int64_t element = size_of(dtype);
           const std::vector<Placement> all = place(matrix(), the_case(rows, cols, dtype, layout.name));
@@ -72,6 +79,80 @@ TEST_CASE("image: every layout and dtype is placed as its name says") {
             else CHECK(x.stride[0] == cols + 3);
           }
         }
+}
+
+TEST_CASE("image: with a mixed layout each tensor has a start and strides of its own, drawn from the seed", "[layout]") {
+  for (const bool aligned : {false, true})
+    for (const DType dtype : {f16, f32}) {
+      CAPTURE(aligned, name(dtype));
+      std::set<std::size_t> offsets;
+      std::set<std::int64_t> row_strides, slice_strides;
+      bool other_order = false, room = false;
+      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        Case c = the_case(7, 31, dtype, aligned ? "mixed16" : "mixed");
+        c.seed = seed;
+        const std::vector<Placement> all = place(matrix(), c);
+        for (const Placement& p : all) {
+          const Tensor& t = p.tensor;
+          offsets.insert(p.offset);
+          CHECK(p.offset % static_cast<std::size_t>(size_of(dtype)) == 0);
+          CHECK(t.rows_contiguous());
+          std::set<std::int64_t> places;  // no two elements share one
+          for (std::int64_t i = 0; i < t.size(); ++i) places.insert(t.offset(i));
+          CHECK(places.size() == static_cast<std::size_t>(t.size()));
+          CHECK(p.bytes == static_cast<std::size_t>((*places.rbegin() + 1) * size_of(dtype)));
+          if (!aligned || t.rank == 1) continue;
+          CHECK(p.offset == 0);
+          for (int i = 0; i + 1 < t.rank; ++i) CHECK(t.stride[static_cast<std::size_t>(i)] * size_of(dtype) % 16 == 0);
+        }
+        const Tensor &x = all[0].tensor, &cube = all[2].tensor;
+        row_strides.insert(x.stride[0]), slice_strides.insert(cube.stride[0]);
+        other_order = other_order || cube.stride[0] < cube.stride[1];
+        room = room || cube.stride[0] > cube.shape[1] * cube.stride[1];
+        CHECK(same_placements(all, place(matrix(), c)));
+      }
+      CHECK(offsets.size() == (aligned ? 1u : static_cast<std::size_t>(16 / size_of(dtype))));
+      CHECK(row_strides.size() == 4);
+      CHECK(slice_strides.size() > 4);
+      CHECK(other_order);
+      CHECK(room);
+    }
+}
+
+TEST_CASE("image: a mixed layout leaves one run where the contract asks for one", "[layout]") {
+  Op op{.name = "packed", .tensors = {{"x", Role::input, {Axis::batch, Axis::rows, Axis::cols}, {.merged_if = "packed"}}}};
+  Case c = the_case(7, 31, f16, "mixed");
+  const auto merged = [&] {
+    const Tensor t = place(op, c)[0].tensor;
+    return t.stride[0] == t.shape[1] * t.stride[1];
+  };
+  int apart = 0;
+  for (c.seed = 1; c.seed <= 20; ++c.seed) {
+    c.attributes["packed"] = 1;
+    CHECK(merged());
+    c.attributes["packed"] = 0;
+    apart += !merged();
+  }
+  CHECK(apart > 5);
+}
+
+TEST_CASE("image: an in-place output is placed as the input that it lies over", "[layout]") {
+  const Op op{.name = "either",
+              .tensors = {{"x", Role::input, {Axis::rows, Axis::cols}},
+                          {"y", Role::output, {Axis::rows, Axis::cols}, {.in_place_of = "x", .in_place_if = "in_place"}}}};
+  Case c = the_case(5, 9, f16, "mixed");
+  int apart = 0;
+  for (c.seed = 1; c.seed <= 20; ++c.seed) {
+    const auto alike = [&] {
+      const std::vector<Placement> all = place(op, c);
+      return all[0].offset == all[1].offset && all[0].tensor.stride == all[1].tensor.stride;
+    };
+    c.attributes["in_place"] = 1;
+    CHECK(alike());
+    c.attributes["in_place"] = 0;
+    apart += !alike();
+  }
+  CHECK(apart > 10);
 }
 
 TEST_CASE("image: an offset moves the first element off a 16-byte boundary, by as much as its name says") {
