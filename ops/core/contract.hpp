@@ -136,15 +136,6 @@ struct TensorOptions {
   std::string_view merged_if{};      // if this choice is not at its default, the first two axes are addressed by one stride
   bool updated = false;              // an output that is also read: it starts with the fill's values
   bool extent_plus_one = false;      // its last extent is one more than the axis's (starts of sequences and the last one's end)
-};    // fixed dtype; empty: the case's
-  std::string_view present_if{};   // present only if this choice is not at its default; absent: no data, rank 0
-  std::uint32_t present_values = 0;// if not 0: present only for these values of the choice (bit k: value k)
-  std::optional<Axis> index_of{};  // its integers index this axis, 0 ... extent - 1 (ids, targets)
-  std::string_view in_place_of{};   // in-place output: it shares the memory of this input, which the kernel may overwrite,
-  std::string_view in_place_if{};   // if this choice is not at its default
-  bool updated = false;            // an output that is also read: it starts with the fill's values
-  std::string_view merged_if{};    // if this choice is not at its default, one stride runs over the first two axes
-  bool extent_plus_one = false;           // its last extent is one more than the axis's (starts of sequences, and the end of the last)
 };
 
 // The names of a choice's values, the default first.

@@ -12,6 +12,7 @@
 #include "validate/base/error.hpp"
 #include "validate/values/common_fills.hpp"
 #include "validate/values/layout.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay {
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "validate/values/random.hpp"
 
@@ -11,7 +12,7 @@ namespace assay {
 bool same_elements(const Tensor& a, const Tensor& b) {
   const std::int64_t n = a.size();
   const int bytes = size_of(a.dtype);
-  if (a.contiguous() && std::memcmp(a.data, b.data, static_cast<std::size_t>(n * bytes)) == 0) return true;
+  if (a.contiguous() && b.contiguous() && std::memcmp(a.data, b.data, static_cast<std::size_t>(n * bytes)) == 0) return true;
   for (std::int64_t i = 0; i < n; ++i) {
     const char* pa = static_cast<const char*>(a.data) + a.offset(i) * bytes;
     const char* pb = static_cast<const char*>(b.data) + b.offset(i) * bytes;
@@ -42,9 +43,15 @@ bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {
   if (t.contiguous() || t.size() == 0) return true;
   const std::int64_t row = t.shape[t.rank - 1], rows = t.size() / row, element = size_of(t.dtype);
   const auto* image = static_cast<const std::byte*>(t.data);
+  // The rows in the order in which they lie in memory: outer axes by falling stride.
+  Tensor ordered = t;
+  for (int i = 0; i + 1 < t.rank; ++i)
+    for (int k = i + 1; k + 1 < t.rank; ++k)
+      if (ordered.stride[i] < ordered.stride[k])
+        std::swap(ordered.stride[i], ordered.stride[k]), std::swap(ordered.shape[i], ordered.shape[k]);
   std::int64_t end_of_previous = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t begin = t.offset(r * row) * element;
+    const std::int64_t begin = ordered.offset(r * row) * element;
     for (std::int64_t b = end_of_previous; b < begin; ++b)
       if (image[b] != garbage) return false;
     end_of_previous = begin + row * element;

@@ -216,6 +216,10 @@ TEST_CASE("compare: one byte written between two rows is found") {
   OwnedTensor cube(f32, {2, 3, 5}, 7, garbage);
   cube.set(std::vector<double>(30, 1.0));
   CHECK(gaps_intact(cube.get(), cube.bytes().size(), garbage));
+  Tensor swapped = cube.get();  // the same bytes as [3, 2, 5], whose first axis lies inside the second
+  std::swap(swapped.shape[0], swapped.shape[1]), std::swap(swapped.stride[0], swapped.stride[1]);
+  CHECK(gaps_intact(swapped, cube.bytes().size(), garbage));
   cube.bytes()[3 * 7 * 4 - 1] = std::byte{0};  // between the two matrices
   CHECK_FALSE(gaps_intact(cube.get(), cube.bytes().size(), garbage));
+  CHECK_FALSE(gaps_intact(swapped, cube.bytes().size(), garbage));
 }
