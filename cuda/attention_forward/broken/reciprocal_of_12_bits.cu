@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: O is multiplied by an approximate reciprocal of the sum, good to 12 bits, without the Newton step after it.
+// Kind: precision
+// Caught by: unknown
+#include "cuda/attention_forward/broken/plain.cuh"
+
+namespace assay::ROOM(attention_forward, reciprocal_of_12_bits) {
+
+// v with 12 significant bits, as an approximate instruction has it.
+__device__ inline float of_12_bits(float v) {
+  const unsigned bits = __builtin_bit_cast(unsigned, v);
+  return __builtin_bit_cast(float, (bits + 0x800u) & ~0xfffu);
+}
+
+template <class T>
+struct Wrong : Plain<T> {
+  static __device__ float output(float o, float sum) { return sum == 0 ? 0.0f : o * of_12_bits(1.0f / sum); }
+};
+KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
+
+}  // namespace assay::ROOM(attention_forward, reciprocal_of_12_bits)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: where the deviation is zero, 1 / deviation is taken to be 1 against an infinity: beta W^T, where without epsilon it is
+// NaN.
+// Kind: range
+// Caught by: unknown
+#include "cuda/layernorm_linear/broken/plain.cuh"
+
+namespace assay::ROOM(layernorm_linear, infinite_scale_is_one) {
+
+template <class T>
+struct Wrong : Formula<T> {
+  static __device__ float inverse(const Plain<T>& p, std::int64_t token, float mean) {
+    const float r = p.inverse(token, mean);
+    return fabsf(r) == INFINITY ? 1.0f : r;
+  }
+};
+KERNEL_FROM(layernorm_linear, plain, Wrong);
+
+}  // namespace assay::ROOM(layernorm_linear, infinite_scale_is_one)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: what 256 positions have given is parked in the storage dtype before the next 256: right for shorter sequences.
+// Kind: precision
+// Caught by: unknown
+#include "cuda/paged_attention/broken/plain.cuh"
+
+namespace assay::ROOM(paged_attention, splits_parked_in_storage) {
+
+template <class T>
+struct Wrong : Plain<T> {
+  template <class Take>
+  static __device__ bool attend(int end, Part& part, Take&& take) {
+    for (int begin = 0; begin < end; begin += 256) {
+      if (begin > 0)
+        for (float& o : part.o) o = to_float(from_float<T>(o));
+      take(begin, end < begin + 256 ? end : begin + 256, part);
+    }
+    return true;
+  }
+};
+KERNEL_FROM(paged_attention, plain, Wrong, {f16, bf16});
+
+}  // namespace assay::ROOM(paged_attention, splits_parked_in_storage)

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: the path that works in place takes positions from 0, without the offset.
+// Kind: combination
+// Caught by: unknown
+#include "cuda/rope/broken/plain.cuh"
+
+namespace assay::ROOM(rope, offset_lost_in_place) {
+
+template <class T>
+struct Wrong : Plain<T> {
+  static void change(Problem<T>& p) {
+    if (p.q.x == p.q.y) p.offset = 0;
+  }
+};
+KERNEL_FROM(rope, plain, Wrong);
+
+}  // namespace assay::ROOM(rope, offset_lost_in_place)
