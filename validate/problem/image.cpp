@@ -38,13 +38,24 @@ void place_alike(const Layout& l, Placement& p) {
   }
 }
 
-// A start, strides and an order of the outer axes that the tensor draws for itself.  `merged`: the first two axes stay one run.
-void place_own(const Layout& l, std::uint64_t key, bool merged, Placement& p) {
+constexpr std::int64_t kVectorBytes = 16;  // of the widest access
+
+// Whether tensor `index` of a case in which each has its own layout starts, and has its rows, at multiples of 16 bytes.  In half
+// of the cases each tensor draws; in the others all but one do, for kernels that look at the alignment of all tensors but one.
+bool draws_alignment(std::uint64_t seed, std::size_t index, std::size_t tensors) {
+  const std::uint64_t key = random::key(seed, tensors, random::Purpose::layout);
+  if (random::one_in(key, 0, 2)) return random::one_in(key, 2 + index, 2);
+  return random::index(key, 1, static_cast<std::int64_t>(tensors)) != static_cast<std::int64_t>(index);
+}
+
+// Places a tensor at a start, with strides and an order of the outer axes that are drawn from `key`.  `merged`: the first two axes
+// stay addressed by one stride.
+void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
   Tensor& t = p.tensor;
-  const std::int64_t element = size_of(t.dtype), unit = l.row_multiple ? l.row_multiple / element : 1;
+  const std::int64_t element = size_of(t.dtype), unit = aligned ? kVectorBytes / element : 1;
   std::uint64_t draws = 0;
   const auto draw = [&](std::int64_t n) { return random::index(key, draws++, n); };
-  p.offset = l.row_multiple ? 0 : static_cast<std::size_t>(draw(16 / element) * element);
+  p.offset = aligned ? 0 : static_cast<std::size_t>(draw(kVectorBytes / element) * element);
   std::vector<int> outwards;  // outer axes, from the one whose slices lie closest together
   for (int i = t.rank - 2; i >= 0; --i) outwards.push_back(i);
   for (std::size_t i = outwards.size(); !merged && i > 1; --i)
@@ -100,9 +111,10 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     for (int i = 0; i < p.tensor.rank; ++i) p.tensor.shape[i] = c.dims[spec.axes[i]];
     if (spec.options.extent_plus_one) ++p.tensor.shape[p.tensor.rank - 1];
     if (layout->own) {
-      const std::size_t index = placements.size() - 1;
+      const std::size_t index = lies_over(op, c, placements.size() - 1).value_or(placements.size() - 1);
+      const bool aligned = layout->row_multiple || draws_alignment(c.seed, index, op.tensors.size());
       const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
-      place_own(*layout, random::key(c.seed, lies_over(op, c, index).value_or(index), random::Purpose::layout), merged, p);
+      place_own(random::key(c.seed, index, random::Purpose::layout), aligned, merged, p);
     } else {
       place_alike(*layout, p);
     }

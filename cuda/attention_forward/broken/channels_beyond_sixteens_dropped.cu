@@ -9,7 +9,7 @@ namespace assay::ROOM(attention_forward, channels_beyond_sixteens_dropped) {
 template <class T>
 struct Wrong : Plain<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
-    return turned_dot(p.rope, p.dim < 16 ? p.dim : p.dim / 16 * 16, q, k, p.place(query), key);
+    return rotated_dot(p.rope, p.dim < 16 ? p.dim : p.dim / 16 * 16, q, k, p.place(query), key);
   }
 };
 KERNEL_FROM(attention_forward, plain, Wrong);

@@ -11,7 +11,7 @@ template <class T>
 struct Wrong : Turned<T> {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
     const int of_q = p.q_starts ? ld(p.q_starts + p.sequence) : 0, of_k = p.q_starts ? ld(p.k_starts + p.sequence) : 0;
-    return turned_dot(p.rope, p.dim, q, k, of_q + p.place(query), of_k + key);
+    return rotated_dot(p.rope, p.dim, q, k, of_q + p.place(query), of_k + key);
   }
 };
 KERNEL_FROM(attention_forward, plain, Wrong);

@@ -8,8 +8,8 @@ namespace assay::ROOM(rope, table_of_8192) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  __device__ static Turn turn(const Problem<T>& p, int i, std::int64_t position) {
-    return Plain<T>::turn(p, i, position < 8191 ? position : 8191);
+  __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
+    return Plain<T>::rotation(p, i, position < 8191 ? position : 8191);
   }
 };
 KERNEL_FROM(rope, plain, Wrong);

@@ -10,7 +10,7 @@ struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
     if (!a.turns()) return;
-    rope::Args r = turned(a.q0, a.k0, a.q, a.k);
+    rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     r.base = 10000;
     steps(KERNEL_OF(rope, vector16), r);
   }
