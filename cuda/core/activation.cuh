@@ -20,24 +20,28 @@ __device__ inline float gelu_tanh(float z) {
 }
 __device__ inline float gelu_erf(float z) { return 0.5f * z * erfcf(z * -0.7071067811865476f); }
 
-// The same with half the code and no branch, for epilogues that unroll it for each of a thread's accumulators: a tile of 128 x
-// 168 with division and expf is 170 KB of instructions, more than an SM caches. 1 / d for d from 1 to 2, within 1.2 units of
-// 2^-24: 1 - d r is the fourth Chebyshev polynomial over 577, and its error e becomes e^3, 0.09 units, beside the last rounding.
+// The same without a division, for epilogues that unroll it for each of a thread's accumulators: a division is a branch, which
+// keeps the elements from overlapping, and calls its slow path for a whole warp where a numerator z exp(-|v|) is tiny.
+
+// 1 / d for d from 1 to 2, within 1.2 units of 2^-24: 1 - d r is the fourth Chebyshev polynomial over 577, and its error e
+// becomes e^3, 0.09 units, beside the last rounding.
 __device__ inline float reciprocal_from_1_to_2(float d) {
   const float r = fmaf(fmaf(fmaf(-128 / 577.0f, d, 768 / 577.0f), d, -1696 / 577.0f), d, 1632 / 577.0f), e = fmaf(-d, r, 1.0f);
   return fmaf(r, fmaf(e, e, e), r);
 }
-__device__ inline float times_sigmoid_fast(float z, float v) {
-  const float t = exp2_approx(fabsf(v) * -1.4426950408889634f);
-  return (v < 0.0f ? t : 1.0f) * z * reciprocal_from_1_to_2(1.0f + t);
+// z / (1 + exp(-v)) of p = v log2(e).
+__device__ inline float times_sigmoid_fast(float z, float p) {
+  const float t = exp2_approx(-fabsf(p));
+  return (p < 0.0f ? t : 1.0f) * z * reciprocal_from_1_to_2(1.0f + t);
 }
-__device__ inline float silu_fast(float z) { return times_sigmoid_fast(z, z); }
+__device__ inline float silu_fast(float z) { return times_sigmoid_fast(z, z * 1.4426950408889634f); }
 __device__ inline float gelu_tanh_fast(float z) {
-  constexpr float kLinear = 1.5957691216057308f, kCubic = 0.07135481627260025f;
+  constexpr float kLinear = 2.302208198144325f, kCubic = 0.1029432395800235f;
   return times_sigmoid_fast(z, z * fmaf(kCubic, z * z, kLinear));
 }
-// What a kernel declares of them beside flushes_subnormals.  The quotient: the reciprocal, and one product.
-inline constexpr double kFastExponentError = 2, kFastQuotientError = 2.2;
+// What a kernel declares of them beside flushes_subnormals: SiLU's exponent has a constant and a product more, GELU's constants
+// hold it.  The quotient: the reciprocal, and one product.
+inline constexpr double kFastSiluExponentError = 2, kFastQuotientError = 2.2;
 
 // erfc(a / sqrt 2) = exp2(a (R - a/2 log2(e))), R(a) = log2(erfcx(a / sqrt 2)) / a as a polynomial of x = 2a/13.1 - 1; from 13.1
 // on erfc is below 2^-126.  In units of 2^-24 of the result: exp2_approx 4; the exponent's two roundings and its constant 1.6a

@@ -14,24 +14,30 @@ struct AddBias {
   int columns;
   // Note: pairs of columns are both there or both not, as takes() has it.
   template <class T>
-  __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
-    if (bias == nullptr || at.column >= columns) return;
+  __device__ Vec<float, 2> of(Place at) const {
+    if (bias == nullptr || at.column >= columns) return {{0, 0}};
     const auto b = ld(reinterpret_cast<const Vec<T, 2>*>(static_cast<const T*>(bias) + at.column));
+    return {{to_float(b[0]), to_float(b[1])}};
+  }
+  template <class T>
+  __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
+    if (bias == nullptr) return;
+    const auto b = of<T>(at);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) v[e] += to_float(b[e % 2]);
+    for (int e = 0; e < 4; ++e) v[e] += b[e % 2];
   }
 };
 
-// 128 values a thread, 17 instructions each, of two warps on a scheduler.
+// 128 values a thread, 16 instructions each, of two warps on a scheduler.
 template <Activation kForm>
 struct BiasGelu {
   static constexpr int kTileCycles = 5000;
-  AddBias add_bias;
+  AddBias bias;
   template <class T>
-  __device__ void apply(float (&v)[4], const float* second, Place at) const {
-    add_bias.apply<T>(v, second, at);
+  __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
+    const auto b = bias.of<T>(at);
 #pragma unroll
-    for (float& z : v) z = activate_fast<kForm>(z);
+    for (int e = 0; e < 4; ++e) v[e] = activate_fast<kForm>(v[e] + b[e % 2]);
   }
 };
 
@@ -69,11 +75,13 @@ void gelu_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& 
   });
 }
 
-// What a kernel with SiLU or GELU declares.
-inline constexpr Numerics kActivated = {.accumulate = DType::f32,
-                                        .mma_terms = 16,
-                                        .exponent_error = kFastExponentError,
-                                        .quotient_error = kFastQuotientError,
-                                        .flushes_subnormals = true};
+// What a kernel with GELU declares, and one with SiLU.
+inline constexpr Numerics kWithGelu = {
+    .accumulate = DType::f32, .mma_terms = 16, .quotient_error = kFastQuotientError, .flushes_subnormals = true};
+inline constexpr Numerics kWithSilu = {.accumulate = DType::f32,
+                                       .mma_terms = 16,
+                                       .exponent_error = kFastSiluExponentError,
+                                       .quotient_error = kFastQuotientError,
+                                       .flushes_subnormals = true};
 
 }  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

@@ -17,7 +17,7 @@ std::size_t workspace_bytes(const ffn_gelu::Args& a) {
   return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.w1.shape[0]) * size_of(a.x.dtype));
 }
 constexpr Numerics numerics() {
-  Numerics n = hopper_gemm::kActivated;
+  Numerics n = hopper_gemm::kWithGelu;
   n.narrow_probabilities = true;
   return n;
 }

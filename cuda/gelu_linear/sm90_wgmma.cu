@@ -10,7 +10,7 @@ KERNEL(gelu_linear){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
-    .numerics = hopper_gemm::kActivated,
+    .numerics = hopper_gemm::kWithGelu,
     .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes({&a.x, &a.weight}, a.y, a.bias.data); },
 };
 

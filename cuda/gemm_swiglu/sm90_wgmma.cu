@@ -10,7 +10,7 @@ KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128), tile(Axis::hidden, 64)},
-    .numerics = hopper_gemm::kActivated,
+    .numerics = hopper_gemm::kWithSilu,
     .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y); },
 };
 

@@ -20,11 +20,12 @@ float fast(Activation f, float z) {
 }  // namespace
 
 TEST_CASE("activations without a division are within their bound", "[simt]") {
-  const assay::Numerics numerics{
-      .exponent_error = on_simt::kFastExponentError, .quotient_error = on_simt::kFastQuotientError, .flushes_subnormals = true};
   const float inf = std::numeric_limits<float>::infinity();
   for (const Activation f : {Activation::gelu_tanh, Activation::gelu_erf, Activation::silu}) {
     INFO(static_cast<int>(f));
+    const assay::Numerics numerics{.exponent_error = f == Activation::silu ? on_simt::kFastSiluExponentError : 0,
+                                   .quotient_error = on_simt::kFastQuotientError,
+                                   .flushes_subnormals = true};
     double worst = 0, at = 0;
     for (std::uint32_t bits = 0x30000000; bits < 0x43800000; bits += 1009)  // from 2^-31 to 256
       for (const float z : {std::bit_cast<float>(bits), -std::bit_cast<float>(bits)}) {
