@@ -92,9 +92,9 @@ struct ffn_gelu {
   //             step, of which 2u |p| per step makes every |z| smaller, so it adds up with the signs of w2: product_bias.
   //   roundings of b1's addition, u m; of a stored z, u_o m, and the same for a product stored before b1; of a stored h, u_o |h|:
   //             uniform, so independent 0.58 lambda times the root of the sum of squares; subnormals half the least one.
-  //   GELU      activation.hpp, always linearly, since a function's errors may have one sign: u (3 + e) |h| and 4u |h| q; in the
-  //             erf form u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).  Underflow: (|z| e + 2) times
-  //             half the least subnormal.
+  //   GELU      activation.hpp, always linearly, since a function's errors may have one sign: u (2 + Q + e) |h| and
+  //             (4 + X) u |h| q; in the erf form u (2 + 2e) and 2u; as 1 + tanh or 1 + erf u ((|z| + tau)(e + 2)/2 + 2|h|).
+  //             Underflow: (|z| e + 2) times half the least subnormal, or |z| times the least normal number.
   //   second order  later steps amplify these errors by less than a relative 2^-7.
   // Then the second product, its bias, and the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
@@ -121,8 +121,8 @@ struct ffn_gelu {
     t += stored * (rounded(u_o, g.stored_abs[i], g.stored_sq[i]) + subnormal);
     if (numerics.cancelling_gelu) t += u * (g.argument_abs[i] * (e + 2) / 2 + 2 * g.sum_abs[i]);
     else if (a.form == Activation::gelu_erf) t += u * ((2 + 2 * e) * g.sum_abs[i] + 2 * g.function_abs[i]);
-    else t += u * ((3 + e) * g.sum_abs[i] + 4 * g.function_abs[i]);
-    t += (g.argument_abs[i] * e + 2 * weights) * floor;
+    else t += u * ((2 + numerics.quotient_error + e) * g.sum_abs[i] + (4 + numerics.exponent_error) * g.function_abs[i]);
+    t += (g.argument_abs[i] * (numerics.flushes_subnormals ? 1 / u : e) + 2 * weights) * floor;
     if (numerics.stores_intermediate || numerics.narrow_probabilities) t += rounded(u_o, g.sum_abs[i], g.sum_sq[i]) + subnormal;
     t *= 1 + kNear;
 

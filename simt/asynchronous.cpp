@@ -57,6 +57,13 @@ void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where wher
   if (machine.guards.has(offset, bytes, Guards::barrier)) refuse("bad_barrier", "where a barrier lies");
   if (machine.guards.untouchable(offset, bytes)) refuse("in_flight", "which a copy_box may still be writing");
   if (write && machine.guards.unwritable(offset, bytes)) refuse("wgmma_reads", "which a wgmma or a store_box may still be reading");
+  if (write && machine.current != nullptr) machine.guards.wrote(offset, bytes, machine.current->id);
+}
+
+void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
+  if (machine.guards.unfenced(offset, bytes))
+    refuse_asynchronous("unfenced", "bytes from " + std::to_string(offset) + " of shared memory are to be read by the asynchronous " +
+                                        "proxy, and who wrote them has not fenced since", where);
 }
 
 std::size_t arena_offset(const void* p) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "where.hpp"
 
@@ -29,13 +30,32 @@ class Guards {
     return any(offset, bytes, [&](const Cell& c) { return (c.touch & flag) != 0; });
   }
   bool unwritable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.readers != 0; }); }
-  void reset() { cells_.reset(); }
+
+  // Bytes that a thread wrote, until it fences or a copy replaces them.  Whether the fence comes before who reads them is seen by
+  // the watch alone.
+  void wrote(std::size_t offset, std::size_t bytes, unsigned thread) {
+    if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
+    each(offset, bytes, [&](Cell& c) {
+      if (c.writer == thread + 1) return;
+      c.writer = static_cast<std::uint16_t>(thread + 1);
+      unfenced_[thread].push_back(&c);
+    });
+  }
+  void fenced(unsigned thread) {
+    if (unfenced_.size() <= thread) return;
+    for (Cell* const c : unfenced_[thread])
+      if (c->writer == thread + 1) c->writer = 0;
+    unfenced_[thread].clear();
+  }
+  void replaced(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { c.writer = 0; }); }
+  bool unfenced(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.writer != 0; }); }
+  void reset() { cells_.reset(), unfenced_.clear(); }
 
  private:
   static constexpr std::size_t kCell = 8;  // bytes
   struct Cell {
     std::uint8_t touch;
-    std::uint16_t readers;
+    std::uint16_t readers, writer;  // writer: its thread + 1
   };
   Cell* cells() {
     if (cells_ == nullptr) cells_ = std::make_unique<Cell[]>(kArenaBytes / kCell);
@@ -52,6 +72,7 @@ class Guards {
     return false;
   }
   std::unique_ptr<Cell[]> cells_;
+  std::vector<std::vector<Cell*>> unfenced_;  // by thread
 };
 
 // Ends the launch with a finding of this kind and message.
@@ -66,6 +87,7 @@ void use_asynchronous(Where where);
 void end_asynchronous();             // called when the block has ended or was abandoned
 void check_all_is_over();            // reports what the ended block has left running
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // of an access to shared memory
+void check_fenced(std::size_t offset, std::size_t bytes, Where where);  // of bytes that a wgmma or a store_box is about to read
 std::size_t arena_offset(const void* p);  // in bytes, of an address in shared memory
 // Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, as the seed says when shuffled.
 bool as_late_as_may_be();

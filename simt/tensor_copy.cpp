@@ -158,6 +158,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   });
   std::memset(reinterpret_cast<void*>(hot.written_map + begin / 8), 0xff, b.bytes / 8);
   machine.guards.set(b.offset, b.bytes, Guards::written);
+  machine.guards.replaced(b.offset, b.bytes);
   std::memset(shared, 0xff, b.bytes);  // NaN, in case a plain access reads it too early
   b.barrier = machine.barriers.index(counts);
   const bool shuffled = machine.options.order == ThreadOrder::shuffle;
@@ -205,6 +206,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
   if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
+  check_fenced(b.offset, b.bytes, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
     const std::size_t bytes = static_cast<std::size_t>(end - first) * map.element_bytes;
     if (!add) return touch_global(to, bytes, true, where);
@@ -298,6 +300,7 @@ void store_wait(unsigned newest, Where where) {
 }
 void fence_shared_async(Where where) {
   if (--hot.ticks < 0) tick(where);
+  machine.guards.fenced(machine.current->id);
   if (machine.options.watch) machine.watch.fence(machine.current->id);
 }
 

@@ -20,11 +20,57 @@ __device__ inline float gelu_tanh(float z) {
 }
 __device__ inline float gelu_erf(float z) { return 0.5f * z * erfcf(z * -0.7071067811865476f); }
 
+// The same without a division, for epilogues that unroll it for each of a thread's accumulators: a division is a branch, which
+// keeps the elements from overlapping, and calls its slow path for a whole warp where a numerator z exp(-|v|) is tiny.
+
+// 1 / d for d from 1 to 2, within 1.2 units of 2^-24: 1 - d r is the fourth Chebyshev polynomial over 577, and its error e
+// becomes e^3, 0.09 units, beside the last rounding.
+__device__ inline float reciprocal_from_1_to_2(float d) {
+  const float r = fmaf(fmaf(fmaf(-128 / 577.0f, d, 768 / 577.0f), d, -1696 / 577.0f), d, 1632 / 577.0f), e = fmaf(-d, r, 1.0f);
+  return fmaf(r, fmaf(e, e, e), r);
+}
+// z / (1 + exp(-v)) of p = v log2(e).
+__device__ inline float times_sigmoid_fast(float z, float p) {
+  const float t = exp2_approx(-fabsf(p));
+  return (p < 0.0f ? t : 1.0f) * z * reciprocal_from_1_to_2(1.0f + t);
+}
+__device__ inline float silu_fast(float z) { return times_sigmoid_fast(z, z * 1.4426950408889634f); }
+__device__ inline float gelu_tanh_fast(float z) {
+  constexpr float kLinear = 2.302208198144325f, kCubic = 0.1029432395800235f;
+  return times_sigmoid_fast(z, z * fmaf(kCubic, z * z, kLinear));
+}
+// What a kernel declares of them beside flushes_subnormals: SiLU's exponent has a constant and a product more, GELU's constants
+// hold it.  The quotient: the reciprocal, and one product.
+inline constexpr double kFastSiluExponentError = 2, kFastQuotientError = 2.2;
+
+// erfc(a / sqrt 2) = exp2(a (R - a/2 log2(e))), R(a) = log2(erfcx(a / sqrt 2)) / a as a polynomial of x = 2a/13.1 - 1; from 13.1
+// on erfc is below 2^-126.  In units of 2^-24 of the result: exp2_approx 4; the exponent's two roundings and its constant 1.6a
+// + 1.5a^2; of R the polynomial 0.4 + 0.1a^2, its coefficients, the steps and x 2.7a.  Together less than the 8 + 2 (a^2 + a) of
+// ops/core/activation.hpp.
+__device__ inline float gelu_erf_fast(float z) {
+  constexpr float kR[] = {-0.46856567f,   0.25754738f,   -0.16039197f,   0.10298482f,    -0.066172875f,
+                          0.041502882f,   -0.025427377f, 0.016932532f,   -0.0096887574f, -9.9893354e-05f,
+                          0.00072097720f, 0.0063775671f, -0.0029842411f, -0.0041023819f, 0.0025479486f};
+  const float a = fminf(fabsf(z), 13.1f), x = fmaf(a, 2 / 13.1f, -1.0f);
+  float r = kR[14];
+#pragma unroll
+  for (int i = 13; i >= 0; --i) r = fmaf(r, x, kR[i]);
+  const float p = exp2_approx(a * fmaf(a, -0.72134752f, r));
+  return 0.5f * z * (z < 0.0f ? p : 2.0f - p);
+}
+
 template <Activation F>
 __device__ inline float activate(float z) {
   if constexpr (F == Activation::silu) return silu(z);
   else if constexpr (F == Activation::gelu_erf) return gelu_erf(z);
   else return gelu_tanh(z);
+}
+
+template <Activation F>
+__device__ inline float activate_fast(float z) {
+  if constexpr (F == Activation::silu) return silu_fast(z);
+  else if constexpr (F == Activation::gelu_erf) return gelu_erf_fast(z);
+  else return gelu_tanh_fast(z);
 }
 
 // Calls f(std::integral_constant<Activation, form>) with the form of GELU.

@@ -35,7 +35,7 @@ struct Work {
   int tiles_m, tiles_n, steps;
 };
 struct Place {
-  int row, column;  // of the first of 8 values: two pairs of columns, 8 apart, of two rows, 8 apart
+  int row, column;  // of the first of 4 values: two columns of two rows, 8 apart
 };
 __device__ inline Place tile_place(const Work& w, int tile) {
   const int per = kSuper * w.tiles_n, super = tile / per, first = super * kSuper, within = tile - super * per;
@@ -77,8 +77,8 @@ __device__ inline void copy_stages(const TensorMap& a, const TensorMap& b, const
 
 // The tile (in 64-row blocks of this warpgroup) of C, chunk by chunk.
 template <class S, class T, class Epilogue>
-__device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const TensorMap& c, int me, int row, int column, int columns,
-                                  int& chunks, const Epilogue& epilogue) {
+__device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const TensorMap& c, int me, int row, int column,
+                                  int columns, int& chunks, const Epilogue& epilogue) {
   const int thread = static_cast<int>(threadIdx.x) % kGroup, lane = lane_id();
   unsigned char* const buffers = box_memory<unsigned char>(S::kBufferAt) + me * kBuffers * kBuffer;
 #pragma unroll
@@ -88,17 +88,22 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
       // Note: the last one overlaps the one before, where the tile's width is no multiple of 64: the same values twice.
       const int first = chunk * kK + kK > S::kOut ? S::kOut - kK : chunk * kK;
       if (column + first >= columns) continue;
+#pragma unroll
+      for (int j = chunk * kK; j < first + kK; j += 8) {
+        float v[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[e] = acc[i][j / 2 + e];
+        epilogue.template apply<T>(v, S::kWeights == 2 ? acc[i] + (S::kOut + j) / 2 : nullptr,
+                                   {row + i * 64 + thread / kWarp * 16 + lane / 4, column + j + lane % 4 * 2});
+#pragma unroll
+        for (int e = 0; e < 4; ++e) acc[i][j / 2 + e] = v[e];
+      }
       unsigned char* const buffer = buffers + (chunks++ & 1) * kBuffer;
       if (thread == 0) store_wait_read<kBuffers - 1>();
       sync_named(1 + me, kGroup);
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
-        const float* const from = acc[i] + first / 2 + q * 8;
-        float v[8];
-#pragma unroll
-        for (int e = 0; e < 8; ++e) v[e] = from[e];
-        epilogue.template apply<T>(v, S::kWeights == 2 ? from + S::kOut / 2 : nullptr,
-                                   {row + i * 64 + thread / kWarp * 16 + lane / 4, column + first + q * 16 + lane % 4 * 2});
+        const float* const v = acc[i] + first / 2 + q * 8;
         const unsigned words[4] = {pack<T>(v[0], v[1]), pack<T>(v[2], v[3]), pack<T>(v[4], v[5]), pack<T>(v[6], v[7])};
         const int r = thread / kWarp * 16 + lane % 16, piece = 2 * q + lane / 16;
         stmatrix<4>(reinterpret_cast<T*>(buffer + r * kRow + ((piece ^ (r & 7)) << 4)), words);
@@ -112,27 +117,14 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
     }
 }
 
-// An epilogue is a value that the kernel gets: apply<T>(v, second, at) changes 8 results, of which element e is at
-// row at.row + 8 (e / 2 % 2), column at.column + 8 (e / 4) + e % 2, given those of the second matrix; kTileCycles is about what it
-// costs for a tile whose warpgroups share it.
-// The bias comes first in those that have one.
-template <class T>
-__device__ inline void add_bias(float (&v)[8], const void* bias, Place at, int columns) {
-  if (bias == nullptr) return;
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    const int i = j / 2 * 4 + j % 2;
-    if (const int column = at.column + i / 4 * 8 + i % 2; column < columns) {
-      const float b = to_float(ld(static_cast<const T*>(bias) + column));
-      v[i] += b, v[i + 2] += b;
-    }
-  }
-}
-
+// An epilogue (hopper_epilogue.cuh) is a value that the kernel gets: apply<T>(v, second, at) changes 4 results, of which element
+// e is at row at.row + 8 (e / 2), column at.column + e % 2, given those of the second matrix; kTileCycles is about what it costs
+// for a tile whose warpgroups share it.
 template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
-    hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap second,
-                   const __grid_constant__ TensorMap c, const Work work, int columns, const Epilogue epilogue) {
+    hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                   const __grid_constant__ TensorMap second, const __grid_constant__ TensorMap c, const Work work, int columns,
+                   const Epilogue epilogue) {
   auto* const memory = box_memory<unsigned char>();
   auto* const full = box_memory<Barrier>(S::kBarrierAt);
   auto* const empty = full + S::kStages;
@@ -192,10 +184,14 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // --- On the host ------------------------------------------------------------------------------------------------------
 
-// Which matrices the copies can take.  Note: a store by boxes fills a row's last 16 bytes, so that those of y have to be its own.
-inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y) {
+// Which matrices the copies can take; a bias starts at a multiple of 4 bytes.  Note: a store by boxes fills a row's last 16
+// bytes, so that those of y have to be its own.
+inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y, const void* bias = nullptr) {
   if (y.shape[1] * size_of(y.dtype) % 16 != 0) return Legality::no("needs an output whose rows are whole pieces of 16 bytes");
-  const auto fits = [](const Tensor& t) { return t.rows_contiguous() && t.rows_aligned(16) && std::max(t.shape[0], t.shape[1]) < INT32_MAX - 256; };
+  if (reinterpret_cast<std::uintptr_t>(bias) % 4 != 0) return Legality::no("needs a bias that starts at a multiple of 4 bytes");
+  const auto fits = [](const Tensor& t) {
+    return t.rows_contiguous() && t.rows_aligned(16) && std::max(t.shape[0], t.shape[1]) < INT32_MAX - 256;
+  };
   for (const Tensor* t : operands)
     if (!fits(*t)) return Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
   return fits(y) ? Legality::yes() : Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
@@ -236,18 +232,14 @@ void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, cons
 
 // By the cheapest of these shapes.
 template <class T, class... S, class Epilogue>
-void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
+void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
+                const Launch& l) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   const int sms = multiprocessors();
   const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};
   const auto cheapest = std::min_element(std::begin(costs), std::end(costs)) - std::begin(costs);
   std::ptrdiff_t i = 0;
   ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l) : void()), ...);
-}
-template <class T, class Epilogue>
-void product(const Tensor& x, const Tensor& w, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
-  product_by<T, Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 176, true>, Shape<128, 168, true>, Shape<128, 128, true>,
-             Shape<128, 112, true>, Shape<64, 128, true>, Shape<64, 64, true>>(x, w, nullptr, y, epilogue, l);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's own instructions (cuda/core/hopper_gemm.cuh): a tile of B is as many rows of w_gate as of w_up, so that a thread holds a
-// feature's gate and up; x is read once for both, and neither product leaves the registers.
-#include "cuda/core/activation.cuh"
-#include "cuda/core/hopper_gemm.cuh"
+// Hopper's own instructions (cuda/core/hopper_gemm.cuh): a tile of B is as many rows of w_gate as of w_up, so that a thread holds
+// a feature's gate and up; x is read once for both, and neither product leaves the registers.
+#include "cuda/core/hopper_epilogue.cuh"
 #include "ops/gemm_swiglu.hpp"
 
 namespace assay::ROOM(gemm_swiglu, sm90_wgmma) {
@@ -11,17 +10,8 @@ KERNEL(gemm_swiglu){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 128), tile(Axis::hidden, 64)},
-    .numerics = {.accumulate = f32, .mma_terms = 16},
+    .numerics = hopper_gemm::kWithSilu,
     .supports = [](const gemm_swiglu::Args& a) { return hopper_gemm::takes({&a.x, &a.w_gate, &a.w_up}, a.y); },
-};
-
-struct SwiGlu {
-  static constexpr int kTileCycles = 6000;
-  template <class T>
-  __device__ void apply(float (&gate)[8], const float* up, hopper_gemm::Place /*at*/) const {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) gate[i] = silu(gate[i]) * up[i];
-  }
 };
 
 void run(const gemm_swiglu::Args& a, const Launch& l) {

@@ -8,8 +8,10 @@
 //                   z (kBend, kSlope); below kTurn |f'| decreases towards 0, so |f'(z + t)| t is a bound as well.
 // Rounding error    u = 2^-24, E u: the relative error of exp, tanh, erf (Numerics::function_error), z~ = z + d.
 //   z w / (1 + e)   e = exp(-|v|), w = 1, or e for v < 0.  v has a relative error of 4u (x^2, two constants and the fma, the
-//                   product), silu's v = z none; e then has 4u|v| + E u, which changes s by a relative 1 - s times that; z w,
-//                   the sum and the quotient round:  u |f| (3 + (1 - s)(4|v| + E)).
+//                   product), silu's v = z none; X u more where exp2 takes it times log2(e) (Numerics::exponent_error: the
+//                   constant and the product, 2); e then has (4 + X) u|v| + E u, which changes s by a relative 1 - s times
+//                   that; z w and the sum round, the quotient errs by Q u (Numerics::quotient_error):
+//                   u |f| (2 + Q + (1 - s)((4 + X)|v| + E)).
 //   z/2 erfc(a)     a = -z/sqrt 2 errs by a relative 2u (constant, product), and erfc by a erfc'(a)/erfc(a) times that:
 //                   at most z^2 + |z| for a > 0 (Mills' ratio), 1/2 for a < 0; erfcf errs by 4 ulp = 2E u; the product
 //                   rounds:  u |f| (2E + 2 (m^2 + m) + 2), m = max(0, -z)
@@ -17,7 +19,8 @@
 //                   most (E + 2) u, since |w g'(w)| <= 1/2; cancellation in 1 + g keeps this absolute error; the sum and the
 //                   product round:  u (|z|/2 (E + 2) + 2 |f|)
 // Each term is evaluated where it is largest within t of z.  Underflow: a subnormal e or erfc errs by E or 2E times half the
-// least subnormal, multiplied by |z| or |z|/2; a subnormal product or quotient errs by half the least subnormal.
+// least subnormal, multiplied by |z| or |z|/2, or by the least normal number if it becomes zero (Numerics::flushes_subnormals); a
+// subnormal product or quotient errs by half the least subnormal.
 #pragma once
 
 #include <algorithm>
@@ -74,10 +77,12 @@ inline double activation_error(const Numerics& numerics, Activation f, double z,
     rounded = value * (2 * e + 2 * (m * m + m) + 2);
   } else {
     const double rest = detail::sigmoid(-detail::sigmoid_argument(f, z - t));  // 1 - s
-    const double v = f == Activation::silu ? 0 : detail::sigmoid_argument(f, furthest);
-    rounded = value * (3 + (rest > 0 ? rest * (4 * v + e) : 0));
+    const double of_v = (f == Activation::silu ? 0 : 4) + numerics.exponent_error;
+    const double exponent = of_v > 0 ? of_v * detail::sigmoid_argument(f, furthest) : 0;
+    rounded = value * (2 + numerics.quotient_error + (rest > 0 ? rest * (exponent + e) : 0));
   }
-  return moved + u * rounded + (furthest * e + 2) * rounding_floor(numerics.accumulate);
+  const double flushed = numerics.flushes_subnormals ? 1 / u : e;
+  return moved + u * rounded + (furthest * flushed + 2) * rounding_floor(numerics.accumulate);
 }
 
 }  // namespace assay

@@ -89,6 +89,8 @@ struct Numerics {
   bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp, log, tanh, erf, sin, cos in units of 2^-24 (CUDA's expf: 2 ulp)
+  double exponent_error = 0;          // sigmoid: relative error of the exponent that exp2 takes for exp, in units of 2^-24
+  double quotient_error = 1;          // sigmoid: relative error of its quotient, in units of 2^-24; 1: a division
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
   bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi

@@ -23,6 +23,8 @@ std::string numerics_text(const Numerics& n) {
          (n.narrow_probabilities ? ", rounds what a second product takes to the dtype" : "") +
          (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
          (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
+         (n.exponent_error != 0 ? fmt::format(", exponents of exp2 within {:g}·2^-24 of themselves", n.exponent_error) : "") +
+         (n.quotient_error != 1 ? fmt::format(", quotients within {:g}·2^-24", n.quotient_error) : "") +
          (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
          (n.reduced_angle_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.reduced_angle_error) : "") +
          (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +

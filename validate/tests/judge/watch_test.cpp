@@ -92,6 +92,26 @@ TEST_CASE("a missing wait touches bytes in flight in every order of threads", "[
   expect("missing_async_wait", case_of("linear", f16, {{Axis::tokens, 20}, {Axis::hidden, 40}, {Axis::out, 16}}), {"in_flight"});
 }
 
+TEST_CASE("what goes wrong in a ring of boxes is found in every order of threads", "[watch]") {
+  const Case c = case_of("linear", f16, {{Axis::tokens, 200}, {Axis::hidden, 264}, {Axis::out, 200}});
+  expect("ring_missing_wait", c, {"in_flight", "wgmma_reads"});
+  expect("ring_early_release", c, {"wgmma_reads"});
+  expect("ring_expects_tail", c, {"in_flight", "deadlock"});
+  expect("ring_one_never_releases", c, {"deadlock"});
+  expect("ring_clamped_while_running", c, {"wgmma_registers"});
+  expect("ring_unfenced_store", c, {"unfenced"});
+  expect("ring_barriers_untold", c, {"unfenced"});
+  expect("ring_buffer_reused", c, {"wgmma_reads"});
+  expect("ring_pairs_copied", c, {"left_behind", "deadlock"});
+  expect("ring_store_left", c, {"left_behind"});
+  expect("ring_greedy_registers", c, {"bad_registers"});
+  expect("ring_stages_overlap", c, {"in_flight", "wgmma_reads"});
+  expect("ring_unaligned_stage", c, {"bad_box"});
+  Case biased = c;
+  biased.attributes["bias"] = 1;
+  expect("ring_one_begin", biased, {"wgmma_unordered"});
+}
+
 TEST_CASE("threads that return before a barrier are found in every order of threads", "[watch]") {
   expect("early_return_before_barrier", case_of("layernorm_residual", f32, {{Axis::rows, 3}, {Axis::cols, 33}}),
          {"barrier_divergence", "bad_shuffle"});

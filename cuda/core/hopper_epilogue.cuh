@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to the accumulators of a product for Hopper (hopper_gemm.cuh) before they are stored, and the products that
+// several kernels have.
+#pragma once
+
+#include "cuda/core/activation.cuh"
+#include "cuda/core/hopper_gemm.cuh"
+
+namespace assay::ASSAY_FLAVOUR::hopper_gemm {
+
+struct AddBias {
+  static constexpr int kTileCycles = 300;
+  const void* bias;  // null: none
+  int columns;
+  // Note: pairs of columns are both there or both not, as takes() has it.
+  template <class T>
+  __device__ Vec<float, 2> of(Place at) const {
+    if (bias == nullptr || at.column >= columns) return {{0, 0}};
+    const auto b = ld(reinterpret_cast<const Vec<T, 2>*>(static_cast<const T*>(bias) + at.column));
+    return {{to_float(b[0]), to_float(b[1])}};
+  }
+  template <class T>
+  __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
+    if (bias == nullptr) return;
+    const auto b = of<T>(at);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) v[e] += b[e % 2];
+  }
+};
+
+// 128 values a thread, 16 instructions each, of two warps on a scheduler.
+template <Activation kForm>
+struct BiasGelu {
+  static constexpr int kTileCycles = 5000;
+  AddBias bias;
+  template <class T>
+  __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
+    const auto b = bias.of<T>(at);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) v[e] = activate_fast<kForm>(v[e] + b[e % 2]);
+  }
+};
+
+// Of gate, given up: 64 values a thread, 14 instructions each.
+struct SwiGlu {
+  static constexpr int kTileCycles = 2500;
+  template <class T>
+  __device__ void apply(float (&gate)[4], const float* up, Place /*at*/) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) gate[i] = silu_fast(gate[i]) * up[i];
+  }
+};
+
+// Of tiles, for one to be chosen.  Note: each is a kernel for each dtype and form, and takes ptxas seconds.
+template <class...>
+struct Shapes {};
+using FewShapes = Shapes<Shape<128, 168, true>, Shape<128, 128, true>, Shape<64, 128, true>>;
+
+// y = x w^T + bias.
+template <class... S>
+void linear_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y, const Launch& l) {
+  with_half_type(x.dtype, [&]<class T>(Type<T>) {
+    product_by<T, S...>(x, w, nullptr, y, AddBias{bias.data, static_cast<int>(y.shape[1])}, l);
+  });
+}
+
+// y = gelu(x w^T + bias).
+template <class... S>
+void gelu_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y, Activation form,
+                  const Launch& l) {
+  with_half_type(x.dtype, [&]<class T>(Type<T>) {
+    with_gelu(form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
+      product_by<T, S...>(x, w, nullptr, y, BiasGelu<kForm>{{bias.data, static_cast<int>(y.shape[1])}}, l);
+    });
+  });
+}
+
+// What a kernel with GELU declares, and one with SiLU.
+inline constexpr Numerics kWithGelu = {
+    .accumulate = DType::f32, .mma_terms = 16, .quotient_error = kFastQuotientError, .flushes_subnormals = true};
+inline constexpr Numerics kWithSilu = {.accumulate = DType::f32,
+                                       .mma_terms = 16,
+                                       .exponent_error = kFastSiluExponentError,
+                                       .quotient_error = kFastQuotientError,
+                                       .flushes_subnormals = true};
+
+}  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

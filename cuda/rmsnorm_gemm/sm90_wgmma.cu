@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// x r gamma, rounded to the dtype, into workspace, by one block per row; then its product with the weight by Hopper's own
+// instructions (cuda/core/hopper_gemm.cuh).
+#include "cuda/core/hopper_epilogue.cuh"
+#include "cuda/core/product.cuh"
+#include "cuda/rmsnorm_gemm/norm.cuh"
+
+namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma) {
+
+std::size_t workspace_bytes(const rmsnorm_gemm::Args& a) {
+  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.x.shape[1]) * size_of(a.x.dtype));
+}
+
+KERNEL(rmsnorm_gemm){
+    .dtypes = {f16, bf16},
+    .only_arch = 90,
+    .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
+    .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 16},
+    .supports = [](const rmsnorm_gemm::Args& a) { return hopper_gemm::takes({&a.weight}, a.y); },
+    .workspace_bytes = workspace_bytes,
+};
+
+void run(const rmsnorm_gemm::Args& a, const Launch& l) {
+  if (a.y.size() == 0) return;
+  const Tensor normalised = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
+  run_norm(a, normalised, l.stream);
+  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, normalised, a.weight, {}, a.y, l);
+}
+
+}  // namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma)
