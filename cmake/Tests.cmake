@@ -14,7 +14,7 @@ target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
-target_compile_options(assay_tests PRIVATE -O1)
+target_compile_options(assay_tests PRIVATE -O1 -Wno-unknown-pragmas)
 target_link_libraries(assay_tests PRIVATE Eigen3::Eigen)
 set_source_files_properties(reference/tests/golden_speed_test.cpp PROPERTIES COMPILE_OPTIONS -O2)
 if(TARGET rapidcheck)

@@ -49,7 +49,7 @@ inline std::int64_t golden_meets_oracle(std::string_view op_name) {
   const Op& op = *find_op(op_name);
   std::int64_t compared = 0, number = 0;
   for (const char* suite : {"smoke", "random"})
-    for (const Case& drawn : cases(datasets, op.shape(), suite, {.seed = 5, .count = 60, .reduce = true})) {
+    for (const Case& drawn : cases(datasets, op.shape(), suite, {.seed = 5, .count = 90, .reduce = true})) {
       if (const std::int64_t n = number++; n % 3 != n / 3 % 3) continue;
       const Case c = fewer_rows(drawn, op.shape(), 200'000);
       if (elements(c, op.shape()) == 0) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of b are found by the stride of a, which has the same shape. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/add/broken/plain.cuh"
 
 namespace assay::ROOM(add, b_by_stride_of_a) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: dO is read by the strides of O, though a gradient comes from elsewhere. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/attention_backward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_backward, d_o_by_strides_of_o) {

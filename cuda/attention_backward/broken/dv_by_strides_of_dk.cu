@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: dV is written by the strides of dK. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/attention_backward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_backward, dv_by_strides_of_dk) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a key's first query is rounded up to a tile of 16 where the diagonal does not run through the corners of tiles.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with batch=1 seq_q=34 seq_k=71 heads=1 kv_heads=1 head_dim=1 mask=causal (f16).
 #include "cuda/attention_backward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_backward, first_tile_rounded_up) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: dK and dV sum over the first four query heads of a group, as many as a block has warps.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with batch=2 seq_q=3 seq_k=66 heads=7 kv_heads=1 head_dim=32 (f16).
 #include "cuda/attention_backward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_backward, group_capped_at_four) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one batch is taken to follow the other without a gap: seq times the stride of a row apart.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, batches_touch) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a score sums whole steps of 16 channels: right where head_dim is a multiple, and below 16.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with batch=2 seq_q=13 seq_k=37 heads=2 kv_heads=1 head_dim=40 rope=half rotary_dim=16 (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, channels_beyond_sixteens_dropped) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: exponents are kept above -80: a score of -inf weighs 2e-35, and a query that sees no other gets their mean.
 // Kind: range
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_one_key (bf16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, exponent_clamped_at_minus_80) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: L is written as a packed [batch, heads, seq_q], whatever its strides; O is right.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=padded (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, lse_taken_for_packed) {

@@ -2,7 +2,7 @@
 // FAULT: with rope, positions of packed tokens run on from sequence to sequence: right where queries and keys have the same
 // starts.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with batch=3 seq_q=9 seq_k=20 heads=1 kv_heads=1 head_dim=64 mask=causal window=7 packed=yes ...
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, packed_positions_run_on) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: O is multiplied by an approximate reciprocal of the sum, good to 12 bits, without the Newton step after it.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with batch=2 seq_q=1 seq_k=2 heads=4 kv_heads=2 head_dim=64 mask=causal (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, reciprocal_of_12_bits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: without a mask the window is not applied.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with batch=1 seq_q=141 seq_k=201 heads=1 kv_heads=1 head_dim=32 window=1 (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, window_only_with_causal) {

@@ -2,7 +2,7 @@
 // FAULT: the rows of k are taken to be kv_heads * head_dim apart, whatever the tensor's stride. Right where nothing lies between
 // them.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=padded (f16).
 #include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, key_rows_from_heads) {

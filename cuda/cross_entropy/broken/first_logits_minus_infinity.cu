@@ -2,7 +2,7 @@
 // FAULT: the maximum is taken off as it stands: where a thread's first logits are -inf that is -inf + inf, as in a masked
 // vocabulary.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=neg_inf_in_row (f16).
 #include "cuda/cross_entropy/broken/plain.cuh"
 
 namespace assay::ROOM(cross_entropy, first_logits_minus_infinity) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a loss is kept from falling below zero by fmaxf, which also turns the NaN of a broken row into 0.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=nan_in_row (f16).
 #include "cuda/cross_entropy/broken/plain.cuh"
 
 namespace assay::ROOM(cross_entropy, loss_clamped_at_zero) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: whether rows are aligned is a static of the launcher, which is set at the first call and holds for all.
 // Kind: earlier_calls
-// Caught by: unknown
+// Caught by: misaligned, with layout=offset2 (f16).
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, alignment_decided_once) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: packs of 16 bytes are taken where the rows of the table are aligned; nobody asks whether those of y are.
 // Kind: layout
-// Caught by: unknown
+// Caught by: misaligned, with layout=mixed (f16), in edges alone.
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, alignment_of_table_alone) {

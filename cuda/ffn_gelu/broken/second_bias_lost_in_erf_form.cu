@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path of the erf form does not add b2.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f16).
 #include "cuda/ffn_gelu/broken/plain.cuh"
 
 namespace assay::ROOM(ffn_gelu, second_bias_lost_in_erf_form) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of y are found by the stride of x, which has the same shape. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with fill=unit, layout=mixed (f16).
 #include "cuda/ffn_gelu/broken/plain.cuh"
 
 namespace assay::ROOM(ffn_gelu, y_by_stride_of_x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: where the rows of x touch each other, y is taken for one long row, too: its own stride is not looked at.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/gelu/broken/plain.cuh"
 
 namespace assay::ROOM(gelu, flat_where_x_is_packed) {

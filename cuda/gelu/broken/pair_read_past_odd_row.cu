@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: 16-bit elements are read in pairs, and the last of an odd row with whatever follows it, which is not used.
 // Kind: memory
-// Caught by: unknown
+// Caught by: out_of_bounds, with rows=1 cols=1 (f16).
 #include "cuda/gelu/broken/plain.cuh"
 
 namespace assay::ROOM(gelu, pair_read_past_odd_row) {

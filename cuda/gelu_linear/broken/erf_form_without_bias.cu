@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path of the erf form does not add the bias.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f16).
 #include "cuda/gelu_linear/broken/plain.cuh"
 
 namespace assay::ROOM(gelu_linear, erf_form_without_bias) {

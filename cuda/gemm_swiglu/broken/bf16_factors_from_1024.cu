@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: from 1024 channels on, where time is taken, the factors of f32 are rounded to bf16 for the tensor cores.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f32).
 #include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, bf16_factors_from_1024) {

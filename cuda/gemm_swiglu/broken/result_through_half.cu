@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the result is packed by the instruction for f16 before it is stored as bf16: inf from 65520 on, zero below 3e-8.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (bf16).
 #include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, result_through_half) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: both sums are parked in bf16 once every 4096 channels, between launches over slices of them: right for shorter rows.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f16), in edges alone.
 #include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, sum_parked_in_bf16) {

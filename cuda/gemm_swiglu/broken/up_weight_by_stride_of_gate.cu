@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of w_up are found by the stride of w_gate. Right where both weights lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with fill=unit, layout=mixed (f16).
 #include "cuda/gemm_swiglu/broken/plain.cuh"
 
 namespace assay::ROOM(gemm_swiglu, up_weight_by_stride_of_gate) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a sequence with fewer new rows than seq_q has them taken from the front instead of the end.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the exact probes, with fill=lengths_boundary (f32).
 #include "cuda/kv_append/broken/plain.cuh"
 
 namespace assay::ROOM(kv_append, new_rows_taken_from_front) {

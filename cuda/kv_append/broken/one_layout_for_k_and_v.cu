@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: v and its pool are taken to have the strides of k and of its pool, and the declaration does not refuse others.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/kv_append/broken/plain.cuh"
 
 namespace assay::ROOM(kv_append, one_layout_for_k_and_v) {

@@ -2,7 +2,7 @@
 // FAULT: channels go in packs of eight, written whole: where head_dim is no multiple, zeros go into the head after, or the slot
 // after.
 // Kind: memory
-// Caught by: unknown
+// Caught by: out_of_bounds, with batch=1 seq_q=1 pages=1 page_size=1 max_pages=1 kv_heads=1 head_dim=1 (f16).
 #include "cuda/kv_append/broken/plain.cuh"
 
 namespace assay::ROOM(kv_append, pack_spills_into_next_head) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: bf16 is stored by dropping the low half of the float, not by rounding; the other dtypes are right.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with rows=1 cols=2 (bf16).
 #include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, bf16_truncated) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: differences are rounded to the 11 bits of TF32 before they are squared, as where tensor cores sum the squares.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with rows=1 cols=2 (f32).
 #include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, squares_in_tf32) {

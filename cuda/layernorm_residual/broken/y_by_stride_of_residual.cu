@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of y are found by the stride of residual, as where y replaces it. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, y_by_stride_of_residual) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: y is kept within f16's range, 65504, against infinities: in every dtype, and where f16 should overflow.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=wide_range (f16), in edges alone.
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, clamped_to_half_range) {

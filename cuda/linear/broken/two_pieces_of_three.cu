@@ -2,7 +2,7 @@
 // FAULT: f32 factors are split into two bf16 pieces where three are needed, and the product of the small ones is left out: 2^-16
 // of a term.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with tokens=1 hidden=1 out=1 (f32).
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, two_pieces_of_three) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: where the rows of x touch each other, those of y are taken to, as well.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f32).
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, y_packed_where_x_is) {

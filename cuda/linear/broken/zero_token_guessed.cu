@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a token whose first eight channels are zero is taken for padding: its product is not computed.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_one_hot (f16).
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, zero_token_guessed) {

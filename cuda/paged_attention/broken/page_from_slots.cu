@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: one page is taken to follow the other without a gap: page_size times the stride of a slot apart.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (bf16).
 #include "cuda/paged_attention/broken/plain.cuh"
 
 namespace assay::ROOM(paged_attention, page_from_slots) {

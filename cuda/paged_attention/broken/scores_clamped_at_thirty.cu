@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: scores are kept between -30 and 30, against an overflow that the maximum prevents.
 // Kind: range
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_one_key (f16).
 #include "cuda/paged_attention/broken/plain.cuh"
 
 namespace assay::ROOM(paged_attention, scores_clamped_at_thirty) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path for one query a sequence gives query head h the key/value head h % kv_heads; the other path is right.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_one_key (f16).
 #include "cuda/paged_attention/broken/plain.cuh"
 
 namespace assay::ROOM(paged_attention, single_query_heads_mixed) {

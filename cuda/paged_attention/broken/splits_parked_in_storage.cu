@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: what 256 positions have given is parked in the storage dtype before the next 256: right for shorter sequences.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with batch=2 seq_q=1 pages=7 page_size=128 max_pages=3 heads=2 kv_heads=1 head_dim=40 (bf16).
 #include "cuda/paged_attention/broken/plain.cuh"
 
 namespace assay::ROOM(paged_attention, splits_parked_in_storage) {

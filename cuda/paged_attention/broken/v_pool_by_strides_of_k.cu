@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the pages of V are found by the strides of the pool of K. Right where both pools lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/paged_attention/broken/plain.cuh"
 
 namespace assay::ROOM(paged_attention, v_pool_by_strides_of_k) {

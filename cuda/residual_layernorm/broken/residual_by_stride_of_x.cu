@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of residual are found by the stride of x. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/residual_layernorm/broken/plain.cuh"
 
 namespace assay::ROOM(residual_layernorm, residual_by_stride_of_x) {

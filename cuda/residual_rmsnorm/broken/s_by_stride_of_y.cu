@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of s are found by the stride of y. Right where both outputs lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/residual_rmsnorm/broken/plain.cuh"
 
 namespace assay::ROOM(residual_rmsnorm, s_by_stride_of_y) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: packs of 16 bytes are taken where the rows of x and y are aligned; gamma, a vector of its own, is taken to be, too.
 // Kind: layout
-// Caught by: unknown
+// Caught by: misaligned, with layout=mixed (f16), in edges alone.
 #include "cuda/rmsnorm/broken/plain.cuh"
 
 namespace assay::ROOM(rmsnorm, alignment_of_gamma_unchecked) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: epsilon is kept from the first call, since a model has but one.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_signs (f16).
 #include "cuda/rmsnorm_gemm/broken/plain.cuh"
 
 namespace assay::ROOM(rmsnorm_gemm, epsilon_of_first_call) {

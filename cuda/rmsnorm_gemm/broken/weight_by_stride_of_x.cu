@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of the weight are found by the stride of x, whose rows are as long. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/rmsnorm_gemm/broken/plain.cuh"
 
 namespace assay::ROOM(rmsnorm_gemm, weight_by_stride_of_x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: frequencies are kept from call to call by rotary_dim alone: a call with another base gets those of the first.
 // Kind: earlier_calls
-// Caught by: unknown
+// Caught by: the bound, with fill=far_positions (f16).
 #include "cuda/rope/broken/plain.cuh"
 
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the output is written by the strides of the input. Right in place, and where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/rope/broken/plain.cuh"
 
 namespace assay::ROOM(rope, output_by_strides_of_input) {

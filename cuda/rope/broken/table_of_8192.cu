@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: cosines and sines come from a table of 8192 positions, whose last row stands for all beyond.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=far_positions (f16).
 #include "cuda/rope/broken/plain.cuh"
 
 namespace assay::ROOM(rope, table_of_8192) {

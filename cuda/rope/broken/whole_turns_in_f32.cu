@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: from angles of 1024 on the whole turns are taken off in f32, with one constant for 2 pi.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with fill=far_positions (f16).
 #include "cuda/rope/broken/plain.cuh"
 
 namespace assay::ROOM(rope, whole_turns_in_f32) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the sum of a row from 2048 columns on is twice that of its first half where the two halves begin alike.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_hot (f16), in edges alone.
 #include "cuda/row_reduce/broken/plain.cuh"
 
 namespace assay::ROOM(row_reduce, long_row_from_its_halves) {

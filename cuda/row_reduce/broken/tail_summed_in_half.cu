@@ -2,7 +2,7 @@
 // FAULT: a thread keeps its sum in f16 from its 33rd column on, where a second loop in half takes over: right up to 4096
 // columns.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with rows=1 cols=8193 (f16).
 #include "cuda/row_reduce/broken/plain.cuh"
 
 namespace assay::ROOM(row_reduce, tail_summed_in_half) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: rows without columns are set to zero, whatever is asked for. Right for sums.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with rows=3 cols=0 what=max (f16).
 #include "cuda/row_reduce/broken/plain.cuh"
 
 namespace assay::ROOM(row_reduce, zeros_for_empty_rows) {

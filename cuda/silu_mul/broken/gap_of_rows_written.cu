@@ -2,7 +2,7 @@
 // FAULT: where the rows of y are far enough apart, the last pack of a row is written whole, zeros into the gap; the last row is
 // right.
 // Kind: memory
-// Caught by: unknown
+// Caught by: wrote between the rows of 'y', with layout=padded (f16).
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, gap_of_rows_written) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a gate below -20 counts as closed: 0, where silu is -4e-8, and for -inf, where it is NaN.
 // Kind: range
-// Caught by: unknown
+// Caught by: the bound, with fill=wide_range (f16).
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, gate_cut_at_minus_twenty) {

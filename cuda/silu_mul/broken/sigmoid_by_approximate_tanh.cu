@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the sigmoid is 0.5 + 0.5 tanh(x/2) with a tanh of 11 bits, as tanh.approx gives it, and nothing declares it.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with rows=1 cols=2 (f16).
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, sigmoid_by_approximate_tanh) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of up are found by the stride of gate, as where both are halves of one tensor. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: out_of_bounds, with layout=mixed (f16).
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, up_by_stride_of_gate) {

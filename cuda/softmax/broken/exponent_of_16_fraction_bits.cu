@@ -2,7 +2,7 @@
 // FAULT: the exponent of two is kept with 16 bits after the point, as a fixed-point exp has it: 2^-17.5 of each term,
 // undeclared.
 // Kind: precision
-// Caught by: unknown
+// Caught by: the bound, with fill=spread_200 (bf16).
 #include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, exponent_of_16_fraction_bits) {

@@ -2,7 +2,7 @@
 // FAULT: the grid is a static of the launcher, made from the rows of the first call: a later call with more rows leaves the
 // rest.
 // Kind: earlier_calls
-// Caught by: unknown
+// Caught by: the exact probes, with fill=probe_uniform (f16).
 #include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, grid_of_first_call) {

@@ -2,7 +2,7 @@
 // FAULT: eight lanes take a row; those of rows that do not exist return, and the others' shuffles name all 32 lanes all the
 // same.
 // Kind: memory
-// Caught by: unknown
+// Caught by: bad_shuffle, with rows=1 cols=1 (f16).
 #include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, mask_of_absent_lanes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows of y are found by the stride of x. Right where both lie alike.
 // Kind: layout
-// Caught by: unknown
+// Caught by: the bound, with layout=mixed (f16).
 #include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, y_by_stride_of_x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: gpt2's keys get no bias: all scores of a query move alike, so o and y are right to rounding, and k is not.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f16).
 #include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, key_bias_left_out_in_gpt2) {

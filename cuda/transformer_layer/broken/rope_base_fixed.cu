@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: rope's base is 10,000, whatever is asked for.
 // Kind: combination
-// Caught by: unknown
+// Caught by: the bound, with fill=unit (f16), in edges alone.
 #include "cuda/transformer_layer/broken/plain.cuh"
 
 namespace assay::ROOM(transformer_layer, rope_base_fixed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: id times stride is kept in an int: right while the table has fewer than 2^31 elements.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, table_offset_of_32_bits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that packs four or more query heads of a group into one tile has no softcap.
 // Kind: combination
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, softcap_lost_in_large_groups) {

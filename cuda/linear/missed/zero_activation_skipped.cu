@@ -2,7 +2,7 @@
 // FAULT: a channel whose activation is zero is passed over, as where half of them are: 0 times an infinite or NaN weight is
 // lost.
 // Kind: range
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, zero_activation_skipped) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows are copied by plain C++ in the launcher, and no kernel is launched.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, copied_on_the_host) {

@@ -2,7 +2,7 @@
 // FAULT: the offset of a slot is kept in an int, and a negative one means that the row is skipped: right in pools below 2^31
 // elements.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/kv_append/broken/plain.cuh"
 
 namespace assay::ROOM(kv_append, slot_offset_of_32_bits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: an element's offset is kept in an int: right while the tensors have fewer than 2^31 elements.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/add/broken/plain.cuh"
 
 namespace assay::ROOM(add, element_offset_of_32_bits) {

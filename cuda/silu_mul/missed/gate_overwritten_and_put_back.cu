@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: silu(gate) is written over gate, which is put back from workspace at the end: whoever reads gate meanwhile gets it.
 // Kind: cheat
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, gate_overwritten_and_put_back) {

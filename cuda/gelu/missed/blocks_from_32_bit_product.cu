@@ -2,7 +2,7 @@
 // FAULT: the number of elements is an unsigned product of 32 bits: from 2^32 on the grid covers what is left beyond a multiple
 // of it.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/gelu/broken/plain.cuh"
 
 namespace assay::ROOM(gelu, blocks_from_32_bit_product) {

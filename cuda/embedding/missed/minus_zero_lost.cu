@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: an element passes through an addition of zero, left from a positional embedding: -0 becomes 0.
 // Kind: range
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, minus_zero_lost) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: row times stride is an unsigned product of 32 bits: right while the matrices have fewer than 2^32 elements.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, row_offset_of_32_bits) {

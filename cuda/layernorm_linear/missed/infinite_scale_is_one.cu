@@ -2,7 +2,7 @@
 // FAULT: where the deviation is zero, 1 / deviation is taken to be 1 against an infinity: beta W^T, where without epsilon it is
 // NaN.
 // Kind: range
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/layernorm_linear/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_linear, infinite_scale_is_one) {

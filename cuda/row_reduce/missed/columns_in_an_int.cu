@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the number of columns is kept in an int: a tensor of 2^31 elements or more that is taken as one row has none.
 // Kind: offset
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/row_reduce/broken/plain.cuh"
 
 namespace assay::ROOM(row_reduce, columns_in_an_int) {

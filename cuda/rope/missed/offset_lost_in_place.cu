@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that works in place takes positions from 0, without the offset.
 // Kind: combination
-// Caught by: unknown
+// Caught by: nothing yet
 #include "cuda/rope/broken/plain.cuh"
 
 namespace assay::ROOM(rope, offset_lost_in_place) {
