@@ -5,22 +5,22 @@
 //   multiprocessors()                        host: how many the device has; on simt 1 to 4, so that a block takes several tiles
 //   box_memory<T>(byte_offset = 0)           as shared_memory<T>, of an arena that starts 1024-byte aligned
 //
-// Barriers, 8 bytes of shared memory.  A phase is over when `arrivals` have come and all bytes that it expects have landed.
+// Barriers, 8 bytes of shared memory each.  A phase is over when `arrivals` have come and all bytes that it expects have landed.
 //   barrier_init(b, arrivals)  barriers_ready()   one thread initialises the barriers, calls barriers_ready; sync_block follows
-//   barrier_arrive(b)  barrier_arrive_expect(b, bytes)
+//   barrier_arrive(b)  barrier_arrive_expect(b, bytes)   counts one arrival; the second adds `bytes` to what the phase expects
 //   barrier_wait(b, parity)                  waits until the phase of that parity is over; the first phase has parity 0
 //
-// Boxes of a tensor of rank 1 to 5, copied by one thread.  TensorMap is a kernel parameter: const __grid_constant__ TensorMap x.
+// Boxes of a tensor of rank 1 to 5, copied by one thread.  A TensorMap is a kernel parameter, const __grid_constant__.
 //   tensor_map<T>(data, extents, strides, box, swizzle)   host: innermost axis first; strides in elements, from the second axis
 //                                            on.  Throws std::invalid_argument if data or strides are not 16-byte aligned
-//   Swizzle::by_128                          a box's row is 128 bytes, whose 16-byte chunk c lies at c ^ row % 8; also by_64, by_32
+//   Swizzle::by_128                          rows of a box are 128 bytes; a 16-byte chunk c lies at c ^ row % 8.  Also by_64, by_32
 //   prefetch_map(map)                        fetches the map into a cache, before its first use
 //   copy_box(shared, map, b, x, y...)        reads zeros outside the tensor; all bytes of the box count at b.  x is a multiple of
 //                                            16 bytes: an H200 takes no other.  `shared` is 128-byte aligned, 1024 with by_128
 //   store_box(map, shared, x, y...)  add_box(map, shared, x, y...)   x and `shared` as above; writes nothing outside the tensor
 //                                            but the rest of a row's last 16 bytes; add_box adds floats
-//   store_commit()  store_wait_read<N>()  store_wait<N>()   waits until all but the thread's N newest groups have been read from
-//                                            shared memory; until they are done
+//   store_commit()  store_wait_read<N>()  store_wait<N>()   commit makes a group of the thread's stores; wait until all but its N
+//                                            newest groups have been read from shared memory; until they are done
 //   fence_shared_async()                     lets wgmma and stores read what this thread has written to shared memory
 //
 // wgmma, by four warps: acc[n / 2] += A [64, k] B [n, k]^T over 32 bytes of k.  T is half, bfloat16 or tf32.  acc[i] of lane l of
