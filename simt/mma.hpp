@@ -33,9 +33,9 @@ void multiply_plainly(MmaTile<K>& tile, Mma how);
 template <bool Half, int K>
 bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 
-// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.  Note: of 524,288 results with subnormal operands 3 differed
-// from an H200's, by one in the last place of a subnormal; why is not known.  The class "subnormal" of "wgmma<tf32> of registers"
-// is therefore not among the recorded probes.
+// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.  Note: of 524,288 results with subnormal operands 3
+// differed from an H200's, by one in the last place of a subnormal; why is not known.  So the recorded probes leave out the class
+// "subnormal" of "wgmma<tf32> of registers".
 void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns);
 
 // Rounds to float toward zero; magnitudes from 2^128 on become infinite, and zero is +0.
