@@ -47,7 +47,8 @@ struct rope {
     Array sine;    // same shape: sin t
   };
 
-  static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // f32 holds every position
+  // f32 holds every position.  cuda/core/rotation.cuh derives its error of an angle for exponents log2(base) of at most 60.
+  static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;
   static constexpr AxisUse axes[] = {
       {Axis::batch, 0}, {Axis::seq_q, 0}, {Axis::heads, 1}, {Axis::kv_heads, 1}, {Axis::head_dim, 1}};
 
@@ -95,14 +96,15 @@ struct rope {
     return output == 0 ? row : row / kv_heads * heads + row % kv_heads * (heads / kv_heads);
   }
 
-  // y = x c + x' s', c = cos t, s' = +-sin t, x' the other channel of the pair; u: unit roundoff of the accumulator.
+  // Worst case, for independent and coherent errors, since the sum has only two terms: y = x c + x' s', c = cos t, s' = +-sin t,
+  // x' the other channel of the pair; u: unit roundoff of the accumulator.
   //   angle     e = angle_error u |t| + reduced_angle_error u
   //   c, s      angle error: |cos(t + e) - cos t| <= min(|s| e + e^2/2, e, 2); the function: function_error u times the value,
   //             or function_error times half the least subnormal.
-  //   products  u each, of the computed factors; the sum u; with FMA one of the products does not round.  A product that
-  //             underflows loses half the least subnormal.
+  //   products  u each, of the computed factors; the sum u; with FMA one product does not round.  A product that underflows loses
+  //             half the least subnormal.
   //   y         the rounding to the dtype.  A copied channel is exact.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*one sum of two*/, int output,
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
                       std::int64_t i) {
     const Tensor& x = output == 0 ? a.q : a.k;
     const std::int64_t dim = x.shape[3], d = i % dim, at = i / (dim * x.shape[2]) * dim + d;

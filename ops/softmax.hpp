@@ -48,10 +48,12 @@ struct softmax {
   //   sum    s >= 1.  The errors of its terms add a relative 3u spread + f (spread = sum of p|d|), and n dependent additions
   //          n u.  An online sum is multiplied by exp(old max - new max) at each rescale, f + u each time; the arguments of
   //          these factors and of the term's own exp add up to d, which is already counted.
-  //   p      e / s as a division or as a product with 1/s: 2 u; eta of e, and half the least subnormal for the product.
+  //   p      e / s as a division or as a product with 1/s: 2 u; and absolute errors, eta from e (as s >= 1) and half the least
+  //          subnormal from the product.
   //   out    a stored e: u_o p, and floor_o / s <= floor_o; the output: u_o |p| + floor_o.
-  // Relative errors that add up to rho put a product of factors off by rho / (1 - rho) at most; the factor 1 + 2^-10 covers
-  // their products with the absolute errors.
+  // If the relative errors of factors add up to rho, their product is off by rho / (1 - rho) at most.  min(rho, 0.5) keeps this
+  // finite; rho reaches 0.5 only in sums with millions of roundings.  The factor 1 + 2^-10 covers products of relative and
+  // absolute errors.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;

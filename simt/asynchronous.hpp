@@ -31,8 +31,8 @@ class Guards {
   }
   bool unwritable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.readers != 0; }); }
 
-  // Bytes that a thread wrote, until it fences or a copy replaces them.  Whether the fence comes before who reads them is seen by
-  // the watch alone.
+  // The thread that wrote a cell last, until it fences or a copy overwrites the cell.  Only the watch checks that the fence is
+  // ordered before the asynchronous read (Watch::fenced).
   void wrote(std::size_t offset, std::size_t bytes, unsigned thread) {
     if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
     each(offset, bytes, [&](Cell& c) {
@@ -82,14 +82,14 @@ void told_at_end(const char* kind, std::string message, unsigned thread, Where w
 inline void left_behind(std::string message, unsigned thread, Where where) {
   told_at_end("left_behind", std::move(message), thread, where);
 }
-// Called by each of these words: from the first one on, every access of the block goes through slow_access().
+// The words that begin asynchronous work call it.  From the block's first such call on, every access goes through slow_access().
 void use_asynchronous(Where where);
 void end_asynchronous();             // called when the block has ended or was abandoned
 void check_all_is_over();            // reports what the ended block has left running
-void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // of an access to shared memory
-void check_fenced(std::size_t offset, std::size_t bytes, Where where);  // of bytes that a wgmma or a store_box is about to read
+void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // checks an access to shared memory
+void check_fenced(std::size_t offset, std::size_t bytes, Where where);  // for bytes that a wgmma or store_box will read
 std::size_t arena_offset(const void* p);  // in bytes, of an address in shared memory
-// Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, as the seed says when shuffled.
+// Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
 bool as_late_as_may_be();
 
 }  // namespace simt::detail

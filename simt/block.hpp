@@ -27,7 +27,7 @@ inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr unsigned kWarpLanes = 32;
 inline constexpr std::size_t kMaxSharedBytes = 227 * 1024;
 inline constexpr std::size_t kNamedBarriers = 16;
-inline constexpr int kTicks = 4096;  // accesses between two looks at the clock
+inline constexpr int kTicks = 4096;  // accesses between two checks of the time limit
 
 struct Thread {
   device::uint3 index;
@@ -56,7 +56,7 @@ struct Warp {
 };
 
 struct NamedBarrier {
-  unsigned expected = 0, arrived = 0;  // threads; the first lane of a partial warp counts for the lanes that it lacks, too
+  unsigned expected = 0, arrived = 0;  // threads; a partial warp counts as 32, as its first lane to come adds the lanes it lacks
   bool partial_came = false;
   Watch::Clocks clocks;  // of threads that came by arrive_named
 };
@@ -109,7 +109,7 @@ struct Machine {
   RegisterPool registers;
   const char* told_kind = "";
   std::string told;
-  int slow_ticks = 0;      // slow accesses since the last look at the clock
+  int slow_ticks = 0;      // slow accesses since the time limit was last checked
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
   Trouble trouble;
@@ -120,7 +120,7 @@ extern Machine machine;
 // Runs the block blockIdx until all its threads have ended or machine.trouble is set.
 void run_block();
 void start_grid();  // sets the threads' indices and the warps
-// Between these two every access goes through slow_access; the clock is looked at as often as before.
+// Between these two calls every access goes through slow_access; the time limit is still checked only every kTicks accesses.
 void watch_accesses();
 void unwatch_accesses();
 // Lets the other ready threads run; returns when this thread is at the head of the queue.

@@ -22,7 +22,7 @@
 
 namespace simt::detail {
 
-// Move the bytes of an access.  Note: in kernels compiled for observe.cpp, move() does so, where the compiler adds no check.
+// Move the bytes of an access.  Note: kernels instrumented for observe.cpp call move(), which is not instrumented itself.
 template <class T>
 inline T get(const T* p) {
   T v;

@@ -33,7 +33,7 @@ void run_ldmatrix(WarpWork* const* lanes);
 template <int Bytes>
 void copy_async(void* shared, const void* global, int valid, Where where);
 void commit_copies();
-void wait_for_copies(unsigned newest, Where where);  // for all but the `newest` last groups of this thread
+void wait_for_copies(unsigned newest, Where where);  // for all but this thread's `newest` newest groups
 void check_matrix_row(const void* row, Where where);
 
 }  // namespace simt::detail
@@ -103,7 +103,7 @@ inline Vec<float, 2> unpack(unsigned word) {
       if (f != f) f = std::bit_cast<float>(0x7fffffffu);
   return v;
 }
-// Note: a product is exact as a float, except below 2^-134, where it becomes zero in either case.
+// Note: each result is rounded once: the float product is exact, except below 2^-134, where the result is zero anyway.
 template <class T>
 inline unsigned multiply_packed(unsigned a, unsigned b) {
   const auto x = unpack<T>(a), y = unpack<T>(b);

@@ -71,7 +71,7 @@ class FiberPool {
   void prepare(Fiber& f);
 
   void (*entry_)();
-  std::deque<Fiber> all_;  // addresses stay
+  std::deque<Fiber> all_;  // a deque, so that their addresses stay valid
   std::vector<Fiber*> free_;
 };
 

@@ -47,7 +47,7 @@ enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
 constexpr bool is_write(Access kind) { return kind == Access::write || kind == Access::atomic_write; }
 
 [[noreturn, gnu::cold]] void refuse(std::uintptr_t address, unsigned bytes, bool write, Where where);
-// Looks at the clock.  While `ticks` is below 0, every access calls it, to check races and bytes in flight and count sectors.
+// Checks the time limit.  While `ticks` is below 0, every access calls it: it checks races and bytes in flight, counts sectors.
 void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
 void tick(Where where);
 void move(void* to, const void* from, std::size_t bytes);

@@ -25,7 +25,7 @@ struct Options {
   bool count_sectors = false;  // also count sectors, requests and wavefronts, which costs time; bytes are always counted
   double time_limit_s = 0;     // of one launch; 0: none.  Noticed at accesses, shuffles and barriers only
   Mma mma = Mma::hopper;
-  const void* stream = nullptr;  // a launch on any other stream is a finding; null: none is
+  const void* stream = nullptr;  // a launch on any other stream is a finding; null: any stream is allowed
   bool watch = false;            // races, and reads of what nobody wrote, are findings too
 };
 // Sets the options of all later launches.

@@ -30,9 +30,9 @@ struct Barrier {
   Where where;             // of its initialisation
   unsigned thread;         // made the barrier
   bool ready;              // that thread has called barriers_ready since
-  unsigned engine;         // stands in the watch for the copies that land here
-  Watch::Clocks gathering, over;  // of the current phase; of the one before
-  std::vector<Landed> landed, complete;
+  unsigned engine;         // the watch's engine (watch.hpp) for the copies that land here
+  Watch::Clocks gathering, over;  // clocks released into the current phase; into the one before
+  std::vector<Landed> landed, complete;  // in the current phase; in phases that are over, until a thread has waited
   std::vector<std::uint16_t> waiting;  // numbers of threads
 };
 

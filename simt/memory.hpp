@@ -19,7 +19,7 @@ struct Allocation {
   std::size_t first = 0;  // its first slot, counted from the first one reserved
   std::size_t slots = 0;  // 0 if never used
   bool live = false;
-  bool vouched = false;            // the map of bytes that the host marked may have bits set
+  bool vouched = false;            // host_map may have bits of it set: the host has marked bytes as written
   std::uint64_t requests[2] = {};  // read, written
   std::uint64_t sectors[2] = {};
 };

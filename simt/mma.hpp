@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of tensor cores on the operands of one warp's mma.  Mma::hopper and Mma::ampere give the bits of the hardware.
 // The products and c are aligned to the largest exponent E among them.  Each is truncated to F bits below 2^E, they are added as
-// integers, and the sum is truncated to float.  The exponent of a product is the sum of its factors', so its significand lies
-// below 4.  A product of zero takes no part.  A subnormal has the least exponent of its format.  Sums from 2^128 on are infinite,
-// and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere has F = 24 and steps of 8.
+// integers, and the sum is truncated to float.  A product's exponent is the sum of its factors' exponents; its significand is not
+// normalised and is below 4.  A product of zero takes no part.  A subnormal has the least exponent of its format.  Sums from
+// 2^128 on are infinite, and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere has F = 24 and
+// adds 8 products a step.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,9 @@ void multiply_plainly(MmaTile<K>& tile, Mma how);
 template <bool Half, int K>
 bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 
-// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.  Note: of 524,288 results with subnormal operands 3 differed
-// from an H200's, by one in the last place of a subnormal; why is not known.  The class "subnormal" of "wgmma<tf32> of registers"
-// is therefore not among the recorded probes.
+// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.  Note: of 524,288 results with subnormal operands 3
+// differed from an H200's, by one in the last place of a subnormal; why is not known.  So the recorded probes leave out the class
+// "subnormal" of "wgmma<tf32> of registers".
 void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns);
 
 // Rounds to float toward zero; magnitudes from 2^128 on become infinite, and zero is +0.

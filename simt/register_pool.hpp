@@ -20,8 +20,8 @@ class RegisterPool {
   void take(int count, Where where);
   void give(int count, Where where);
   void check_over();
-  void settle();                 // meets the requests it can; called when all lanes of a warp have come
-  std::string shortage() const;  // message for requests that are never met
+  void settle();                 // grants the requests that it can; called when all lanes of a warp have come
+  std::string shortage() const;  // message for requests that are never granted
 
  private:
   struct Warp {
@@ -31,7 +31,7 @@ class RegisterPool {
   int share() const;  // registers a thread at launch
   void start();
   std::array<Warp, 32> warps_;
-  int free_ = 0;  // given back, in registers a thread of one warp
+  int free_ = 0;  // registers given back and not taken since, counted per thread of one warp
   bool started_ = false;
   std::vector<std::uint16_t> waiting_;  // numbers of threads
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor copies (TMA): boxes between a tensor in global memory and shared memory, where a box lies row after row.  The 128-byte
 // swizzle XORs address bits 4 to 6, the number of a 16-byte chunk, with bits 7 to 9; the narrower ones use fewer bits.
-// Elements outside the tensor are read as zero.  They are not written, except up to the end of a 16-byte piece.
+// Elements outside the tensor are read as zero.  They are not written, except that a store fills the last 16-byte piece of a row.
 // A copy to shared memory lands at once, when its barrier is waited for, or when no thread can go on.  A store reads its bytes at
 // once or when its thread waits for it.
 #pragma once

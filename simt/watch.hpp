@@ -4,7 +4,7 @@
 // Barriers of all kinds, sync_warp and the end of a launch order accesses.  Shuffles, votes, mma and ldmatrix do not.  Blocks of
 // one launch are never ordered.  The detector compares vector clocks (FastTrack, Flanagan and Freund 2009) and not the turns that
 // threads take here, so it finds a race in any order of the threads.
-// A cell keeps its last write and two reads, from two warps if there were two.  Note: with named barriers, or sync_warp of parts
+// A cell keeps its last write and two reads, from different warps if possible.  Note: with named barriers, or sync_warp of parts
 // of a warp, a third reader may go unseen in some orders.
 #pragma once
 
@@ -28,7 +28,7 @@ class Watch {
   void start_launch(unsigned threads);
   void start_block();
   // Returns the block's first read of bytes that nobody had written, or What::none; sets `thread` to its reader.  Note: it is
-  // reported only at the end of the block.  A missing barrier may let the reader run before the writer; then the race says more.
+  // reported only at the end of the block.  A missing barrier may let the reader run before the writer; the race then says more.
   const Trouble& uninitialised(unsigned& thread) const { return thread = uninitialised_by_, uninitialised_; }
   void block_barrier() { barrier_ = ++clock_, crossed_ = false; }
   void warp_barrier(unsigned warp, unsigned lanes);
@@ -44,8 +44,8 @@ class Watch {
   // "thread (1, 0, 0) of block (0, 0, 0) (KERNEL.cu:12)"
   std::string describe(Stamp s) const;
 
-  // --- Asynchronous work (watch_async.cpp).  An engine performs it; engines are numbered after the threads.  Only clocks order
-  // an engine's accesses: they are released into a barrier and acquired from it.
+  // --- Asynchronous work (watch_async.cpp).  The watch treats its sources as further threads, called engines and numbered after
+  // the threads.  Barriers order their accesses: clocks are released into a barrier and acquired from it.
   using Clocks = std::vector<std::uint64_t>;  // [thread or engine]: its accesses up to this clock are ordered before
   static constexpr unsigned kEngines = 64;
   unsigned engine(unsigned n) const { return engines_ + n % kEngines; }
@@ -96,13 +96,13 @@ class Watch {
   std::uint64_t clock_ = 1;                             // grows by one at every synchronisation
   std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // clocks at the start of launch and block, at the last block barrier
   unsigned threads_ = 0, engines_ = 0, width_ = 0;       // threads of a block; number of the first engine; one past the last
-  unsigned stamped_ = ~0u;  // cache of stamp(): its last thread, the clock then, the result
+  unsigned stamped_ = ~0u;  // cache of stamp(): its last thread, the clock at that call, the result
   std::uint64_t stamped_at_ = 0;
   Stamp stamp_clock_ = 0;
-  bool crossed_ = false;                                  // across_ holds: warps synchronised since the last block barrier
-  std::array<std::uint64_t, kThreads> own_{};             // [thread] last synchronisation of any other kind, or fence
+  bool crossed_ = false;                                  // across_ is in use: warps synchronised since the last block barrier
+  std::array<std::uint64_t, kThreads> own_{};             // [thread] clock of its last other synchronisation or fence
   std::array<std::uint64_t, kThreads / kLanes> warp_{};   // [warp] clock of its last sync_warp by all lanes
-  std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp] ordered before, up to this clock
+  std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp] accesses up to it are ordered before
   std::vector<std::uint64_t> across_;                     // [thread][thread or engine] the same, while `crossed_`
   std::vector<std::uint64_t> joined_;
   std::vector<std::vector<std::uint64_t>> fences_;        // [thread] clocks of its fences in this block

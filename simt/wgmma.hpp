@@ -3,9 +3,9 @@
 // A product starts once all 128 lanes have issued it, and runs until a lane waits for its group.  Meanwhile its accumulators hold
 // a NaN, and what it reads may not be written.  The machine computes it at its start or at that wait.
 // Descriptors are the hardware's (PTX ISA, "Asynchronous warpgroup level matrix instructions"): bits 0-13 start / 16, 16-29
-// leading and 32-45 stride distance / 16, 62-63 the swizzle (1: 128 bytes, 2: 64, 3: 32).  With k innermost, 8 rows as wide as
-// the swizzle are contiguous, and the stride leads to the next 8.  With m or n innermost, 8 k of such a row are contiguous; the
-// stride leads to the next 8 k, the leading distance to the next row's width.  The swizzle changes bits of the address itself.
+// leading and 32-45 stride distance / 16, 62-63 the swizzle (1: 128 bytes, 2: 64, 3: 32).  A row is as wide as the swizzle; 8
+// rows are contiguous, and the stride leads to the next 8.  With k innermost, a row runs along k.  With m or n innermost, a row
+// is one k and runs along m or n, and the leading distance leads to the next row's width.  The swizzle XORs address bits.
 #pragma once
 
 #include <array>

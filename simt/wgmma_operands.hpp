@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a wgmma, found by its descriptors, and their product; used by wgmma.cpp.
+// Reads the operands of a wgmma at the addresses that its descriptors give, and multiplies them; used by wgmma.cpp.
 #pragma once
 
 #include <cstddef>

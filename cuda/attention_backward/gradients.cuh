@@ -71,8 +71,8 @@ struct Gradients {
     }
   }
 
-  // sum += w columns, element by element, w not rounded, only where counts(half, column) for row g + 8 half: used where `columns`
-  // holds inf or NaN (0 times them is NaN) or w overflows the storage dtype.
+  // sum += w columns, without rounding w, and only for pairs of row g + 8 half and column for which counts(half, column).  Used
+  // where `columns` holds inf or NaN (0 times either is NaN) or w overflows the storage dtype.
   template <class Counts>
   __device__ static void add_counted(Sum& sum, const Weights& w, const T* columns, Counts&& counts) {
     const int lane = fresh(lane_id());
@@ -100,7 +100,7 @@ struct Gradients {
     }
   }
 
-  // Sets hidden pairs to zero.
+  // Sets the weights of pairs that do not count to zero.
   template <class Counts>
   __device__ static void mask(Weights& w, Counts&& counts) {
     const int first = fresh(lane_id()) % 4 * 2;

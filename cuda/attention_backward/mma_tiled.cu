@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2's gradients (Dao 2023, arXiv 2307.08691) in two deterministic passes: blocks of 64 queries loop over tiles of
 // keys for dQ; blocks of 64 keys loop over the queries of all their heads for dK and dV, with S and dS transposed, so that P and
-// dS stay in registers.  cp.async loads the next tile during the products.  Tiles without a visible pair are skipped.  O(seq)
-// memory: only D.
+// dS stay in registers.  cp.async loads the next tile during the products.  Tiles without a visible pair are skipped.  Only
+// D is kept in workspace.
 #include "cuda/attention_backward/gradients.cuh"
 
 namespace assay::ROOM(attention_backward, mma_tiled) {
@@ -29,8 +29,8 @@ template <int kDim>
 struct Sizes {
   static constexpr int kColumns = kDim <= 128 ? 64 : kDim <= 192 ? 32 : 16;  // per tile; fits sm_86's 99 KB of shared memory
   static constexpr int kRow = Rows128<kDim>::kPitch, kBlocksAnSm = 2;
-  // Byte offsets in shared memory: the two operands of the rows, two stages of the columns' two, two of L and D, two flags
-  // (handle the pairs of a tile one by one).
+  // Byte offsets in shared memory: the rows' two operands, two stages of the columns' two operands, two stages of L and D, two
+  // flags, each of which says that the pairs of a tile must be handled one by one.
   static constexpr int kSecond = kBlockRows * kRow * 2, kStages = 2 * kSecond, kStage = 2 * kColumns * kRow * 2;
   static constexpr int kStatistics = kStages + 2 * kStage, kCareful = kStatistics + 2 * 2 * kColumns * 4;
   static constexpr std::size_t kSharedBytes = kCareful + 2 * sizeof(int);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   const int end = ((kQueries ? p.visible(last) : p.queries) + kColumns - 1) / kColumns, of_head = end > begin ? end - begin : 0;
   const int steps = of_head * (kQueries ? 1 : p.group);
   const auto tile_of = [&](int step) { return begin + step % of_head; };
-  // Whether some pair of the tile is hidden or out of range.  Such pairs are skipped, since 0 times inf or NaN is NaN.
+  // Whether some pair of the tile is hidden or out of range.  Such pairs add nothing, even where 0 times inf would be NaN.
   const auto is_masked = [&](int tile) {
     const int begins = tile * kColumns, ends = begins + kColumns;
     return kQueries ? ends > p.visible(first) : begins < p.seen_from(last) || ends > p.queries;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
       if (const int i = linear_thread(); !kQueries && i < kColumns) {
         const bool there = at + i < p.queries;
         const float lse = there ? ld(p.lse.row(batch, other, at + i)) : INFINITY;
-        // Note: the same holds for inf or NaN in dO.
+        // Note: a query with L = -inf has weights of 0, but 0 times an inf or NaN in its dO would be NaN.
         if (lse == -INFINITY && !is_masked(tile)) st(careful(step), 1);
         st(statistics(step) + i, lse == -INFINITY ? INFINITY : lse);
         st(statistics(step) + kColumns + i, there ? ld(p.d_of(batch, other) + at + i) : 0.0f);

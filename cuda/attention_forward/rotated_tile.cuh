@@ -8,7 +8,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// Turns of positions least, least + 1, ..., `pitch` per position: rotary / 2, padded by up to 3 so that rows stay aligned.
+// Rotations of positions least, least + 1, ..., `pitch` per position: rotary / 2, padded by up to 3 so that rows stay aligned.
 struct Turns {
   const Rotation* table;
   int least, pitch;
@@ -52,14 +52,14 @@ inline Turns make_turns(const attention_forward::Args& a, const Rope& rope, cons
 }
 
 // Rotates rows [first, first + kRows) of a tile that Loader<T, kDim, kThreads> has loaded; rows from `rows` on are left.
-// `place`: the position of row 0 of the sequence.  A lane takes every 32nd unit of its warp's rows.  A unit is 8 pairs from two
-// chunks if halves are whole chunks, the 4 pairs of a chunk if interleaved, else one pair.
+// `place`: the position of row 0 of the sequence.  A lane takes every 32nd unit of its warp's rows.  A unit is the 4 pairs of
+// a chunk if interleaved; else the 8 pairs of two chunks, or one pair if rotary / 2 is no multiple of 8.
 template <class T, int kDim, int kThreads>
 struct TileRotator {
   using Load = head_tile::Loader<T, kDim, kThreads>;
   using Tile = typename Load::Tile;
   using Chunk = Vec<T, head_tile::kChunk>;
-  using Two = Vec<float, 4>;  // turns
+  using Two = Vec<float, 4>;  // two rotations
   static constexpr int kChunk = head_tile::kChunk, kWarpRows = kWarp / Load::kLanes;
   Turns turns;
   int half;  // rotated pairs

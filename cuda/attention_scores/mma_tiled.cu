@@ -87,7 +87,7 @@ struct Lane {
 
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
 
-// Masks the scores of a tile, starting at key `key`, that the rows do not see.
+// Replaces the scores that the rows do not see, in the tile that starts at key `key`, by `with`.
 template <class S>
 __device__ inline void hide(Lane<S>& l, int key, float with) {
 #pragma unroll

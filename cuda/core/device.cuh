@@ -17,10 +17,10 @@
 //   atomic_add(p, v)                         float, int, unsigned, unsigned long long; returns the old value
 //   launch(kernel, {.grid, .block, .shared_bytes}, stream, args...)   host side; throws if the launch is refused
 //
-// Tensor cores, for T = half and bfloat16.  A word holds two values, that of the lower index in its low half.
-//   mma_m16n8k16<T>(c, a, b)                 c += a·b by a whole warp: float c[4], words a[4], b[2] a lane (sm_80)
-//   mma_m16n8k8<T>(c, a, b)                  float c[4], words a[2], b[1] (half: sm_75, bfloat16: sm_80)
-//                                            lane 4g + t holds (a word has the pair k, k + 1)
+// Tensor cores, for T = half and bfloat16.  An unsigned holds two values, the one of lower index in its low half.
+//   mma_m16n8k16<T>(c, a, b)                 c += a·b by a whole warp: float c[4], unsigned a[4], b[2] a lane (sm_80)
+//   mma_m16n8k8<T>(c, a, b)                  float c[4], unsigned a[2], b[1] (half: sm_75, bfloat16: sm_80)
+//                                            lane 4g + t holds (an unsigned has the pair k, k + 1)
 //                                              a[i]: row g + 8 (i % 2), k = 2t + 8 (i / 2)     b[i]: k = 2t + 8i, column g
 //                                              c[i]: row g + 8 (i / 2), column 2t + i % 2
 //   ldmatrix<N>(r, row) ldmatrix_trans<N>(r, row)   loads N = 1, 2, 4 matrices of 8x8 values from shared memory: lane 8j + i

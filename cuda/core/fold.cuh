@@ -47,10 +47,10 @@ struct Max {
   __device__ float result() const { return value; }
 };
 
-// add() rescales the sum once, and join() once.  The sum is NaN if an element is NaN or +inf.
+// add() and join() each rescale the sum once.  The sum is NaN if an element is NaN or +inf.
 struct alignas(8) LogSumExp {
   float max = -INFINITY, sum = 0;
-  // The value that is subtracted before exp.  Note: -inf minus -inf would be NaN; with 0 it is a term of zero.
+  // The value that is subtracted before exp.  Note: if all are -inf it is 0: -inf - (-inf) would be NaN, and exp(-inf - 0) is 0.
   __device__ static float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
   template <int N>
   __device__ void add(const float (&v)[N]) {
@@ -80,7 +80,7 @@ __device__ inline F join_warp(F f) {
   return f;
 }
 
-// Joins the values of a block, 10 joins deep.  Only thread 0 gets the result.  `partial`: shared memory for kWarp of F, reusable.
+// Joins the values of a block, 10 joins deep.  Only thread 0 gets it.  `partial`: shared memory for kWarp of F, reusable at once.
 template <class F>
 __device__ inline F join_block(F f, F* partial) {
   const int warps = static_cast<int>(blockDim.x + kWarp - 1) / kWarp;

@@ -7,7 +7,7 @@
 
 namespace assay::ASSAY_FLAVOUR::head_tile {
 
-inline constexpr int kAccess = 16, kChunk = 8;  // bytes, and 16-bit elements, of a chunk: one cp.async, one row of ldmatrix
+inline constexpr int kAccess = 16, kChunk = 8;  // bytes and elements of a chunk: what a cp.async copies; a row of ldmatrix
 
 // The layout of a tile in shared memory: rows of kDim channels, at multiples of 128 bytes.  A chunk's number is XORed with its
 // row's, so that the eight rows that ldmatrix reads at once cover all 32 banks.
@@ -17,12 +17,12 @@ struct Rows128 {
   __device__ static int place(int row, int chunk) {
     return row * kPitch + (chunk & ~7) * kChunk + ((chunk ^ row) & 7) * kChunk;
   }
-  // place(row + more, chunk) for a constant `more`, of which multiples of 8 rows are a constant offset.
+  // place(row + more, chunk) for a constant `more`.  The multiple of 8 rows in it becomes a constant offset.
   __device__ static int place(int row, int more, int chunk) { return place(row + more % 8, chunk) + more / 8 * 8 * kPitch; }
 };
 
-// Returns v through a shuffle, so that the compiler does not hoist what follows from it.  Note: it would compute the addresses of
-// all fragments before the loop over tiles, and spill a hundred registers to keep them.
+// Returns v through a shuffle, so that the compiler does not hoist what is computed from it.  Note: otherwise it computes the
+// addresses of all fragments before the loop over tiles, and spills a hundred registers to keep them.
 __device__ inline int fresh(int v) { return shuffle(v, lane_id()); }
 
 // Returns nonzero if one of the two 16-bit values of a word has an exponent of all ones, so is NaN or infinite.
@@ -92,7 +92,7 @@ struct Loader {
 };
 
 // The order in which blocks take tiles.  Heads go in groups whose shared operands fit the L2 cache.  In a group the tiles of rank
-// 0 of all heads come first, then those of rank 1.  Rank 0 must be the longest, so that short tiles fill the end.
+// 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.
 struct Schedule {
   int tiles, heads, together;  // tiles of a head; heads of all sequences; heads in a group
 };

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that only sm_90a has, beside those of device.cuh: hopper_gpu.cuh and wgmma_gpu.cuh give them meaning under nvcc,
-// simt/device_hopper.hpp under a plain C++ compiler.  The order they keep is told with the findings in simt/asynchronous.hpp.
+// The words that only sm_90a has, beside those of device.cuh.  hopper_gpu.cuh and wgmma_gpu.cuh define them under nvcc,
+// simt/device_hopper.hpp under a plain C++ compiler.  The findings in simt/machine.hpp say in which order they must be called.
 //
-//   multiprocessors()                        host: of the device; on simt 1 to 4, so that a block takes several tiles
+//   multiprocessors()                        host: how many the device has; on simt 1 to 4, so that a block takes several tiles
 //   box_memory<T>(byte_offset = 0)           as shared_memory<T>, of an arena that starts 1024-byte aligned
 //
-// Barriers, 8 bytes of shared memory.  A phase is over when `arrivals` have come and all bytes that it expects have landed.
-//   barrier_init(b, arrivals)  barriers_ready()   one thread makes barriers, then tells; a barrier of the block follows
-//   barrier_arrive(b)  barrier_arrive_expect(b, bytes)
-//   barrier_wait(b, parity)                  until the phase of that parity is over; the first phase has parity 0
+// Barriers, 8 bytes of shared memory each.  A phase is over when `arrivals` have come and all bytes that it expects have landed.
+//   barrier_init(b, arrivals)  barriers_ready()   one thread initialises the barriers, calls barriers_ready; sync_block follows
+//   barrier_arrive(b)  barrier_arrive_expect(b, bytes)   counts one arrival; the second adds `bytes` to what the phase expects
+//   barrier_wait(b, parity)                  waits until the phase of that parity is over; the first phase has parity 0
 //
-// Boxes of a tensor of rank 1 to 5, by one thread.  TensorMap is a kernel parameter: const __grid_constant__ TensorMap x.
-//   tensor_map<T>(data, extents, strides, box, swizzle)   host: innermost first; strides in elements, from the second on.
-//                                            16-byte alignment of data and strides; throws std::invalid_argument
-//   Swizzle::by_128                          a box's row is 128 bytes, whose 16-byte chunk c lies at c ^ row % 8; also by_64, by_32
-//   prefetch_map(map)
-//                                            x is a multiple of 16 bytes: an H200 takes no other
-//   copy_box(shared, map, b, x, y...)        zeros outside the tensor; all of the box's bytes count at b.  `shared` is 128-byte
-//                                            aligned, 1024 with by_128
-//   store_box(map, shared, x, y...)  add_box(map, shared, x, y...)   nothing outside the tensor but the rest of a row's last 16 bytes;
-//                                            add_box: float, +=
-//   store_commit()  store_wait_read<N>()  store_wait<N>()   until all but the thread's N newest groups have been read; are done
-//   fence_shared_async()                     what this thread wrote to shared memory is for wgmma and stores, too
+// Boxes of a tensor of rank 1 to 5, copied by one thread.  A TensorMap is a kernel parameter, const __grid_constant__.
+//   tensor_map<T>(data, extents, strides, box, swizzle)   host: innermost axis first; strides in elements, from the second axis
+//                                            on.  Throws std::invalid_argument if data or strides are not 16-byte aligned
+//   Swizzle::by_128                          rows of a box are 128 bytes; 16-byte chunk c lies at c ^ row % 8.  Also by_64, by_32
+//   prefetch_map(map)                        fetches the map into a cache, before its first use
+//   copy_box(shared, map, b, x, y...)        reads zeros outside the tensor; all bytes of the box count at b.  x is a multiple of
+//                                            16 bytes: an H200 takes no other.  `shared` is 128-byte aligned, 1024 with by_128
+//   store_box(map, shared, x, y...)  add_box(map, shared, x, y...)   x and `shared` as above; writes nothing outside the tensor
+//                                            but the rest of a row's last 16 bytes; add_box adds floats
+//   store_commit()  store_wait_read<N>()  store_wait<N>()   commit makes a group of the thread's stores; wait until all but its N
+//                                            newest groups have been read from shared memory; until they are done
+//   fence_shared_async()                     lets wgmma and stores read what this thread has written to shared memory
 //
-// wgmma of four warps: acc[n / 2] += A [64, k] B [n, k]^T, 32 bytes of k.  T is half, bfloat16 or tf32.  Lane l of warp w has row
-// 16 w + l / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (l % 4) + i % 2.
-//   k_major<T>(p)  mn_major<T>(p, leading_bytes)   tiles swizzled by 128: rows of 64 k, or of 64 m or n, `leading_bytes` between
-//                                            those; .plus(bytes) moves them: 32 a step of k with k innermost, 2048 else
-//   wgmma_begin()                            before the first of them, and after registers of theirs were written
-//   wgmma<T>(acc, a, b, keep)                keep = false: acc = A B^T.  a may be words of registers, as of mma_m16n8k16's A
-//   wgmma_commit()  wgmma_wait<N>(acc)       until all but the N newest groups are over; acc: all accumulators under way
+// wgmma, by four warps: acc[n / 2] += A [64, k] B [n, k]^T over 32 bytes of k.  T is half, bfloat16 or tf32.  acc[i] of lane l of
+// warp w is at row 16 w + l / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (l % 4) + i % 2.
+//   k_major<T>(p)  mn_major<T>(p, leading_bytes)   an operand at p, swizzled by 128: rows of 128 bytes along k; or along m or n,
+//                                            the next 128 bytes of m or n `leading_bytes` further on.  .plus(bytes) moves it: a
+//                                            step of k is 32 bytes with k innermost, else 2048
+//   wgmma_begin()                            call it before the first wgmma, and after registers of a wgmma were written
+//   wgmma<T>(acc, a, b, keep)                keep = false: acc = A B^T.  a may be in registers, laid out as mma_m16n8k16's A
+//   wgmma_commit()  wgmma_wait<N>(acc)       waits until all but the N newest groups are over; acc: all accumulators in use
 //
-//   take_registers<N>() give_registers<N>()  the registers a thread of this warpgroup has from now on; of 65536 an SM
-//   arrive_named(id, threads)                as sync_named, but goes on at once
+//   take_registers<N>() give_registers<N>()  each thread of this warpgroup has N registers from now on; an SM has 65536
+//   arrive_named(id, threads)                counts as sync_named does, but does not wait
 //   stmatrix<N>(row, r)                      the reverse of ldmatrix<N>
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the accumulators of a product for Hopper (hopper_gemm.cuh) before they are stored, and the products that
-// several kernels have.
+// Epilogues of a product for Hopper (hopper_gemm.cuh): what is done to its accumulators before they are stored.  And the products
+// that several kernels share.
 #pragma once
 
 #include "cuda/core/activation.cuh"
@@ -12,7 +12,7 @@ struct AddBias {
   static constexpr int kTileCycles = 300;
   const void* bias;  // null: none
   int columns;
-  // Note: pairs of columns are both there or both not, as takes() has it.
+  // Note: takes() requires an even number of columns, so both columns of a pair exist or neither does.
   template <class T>
   __device__ Vec<float, 2> of(Place at) const {
     if (bias == nullptr || at.column >= columns) return {{0, 0}};
@@ -28,7 +28,7 @@ struct AddBias {
   }
 };
 
-// 128 values a thread, 16 instructions each, of two warps on a scheduler.
+// kTileCycles follows from 128 values a thread, 16 instructions each, and two warps on a scheduler.
 template <Activation kForm>
 struct BiasGelu {
   static constexpr int kTileCycles = 5000;
@@ -41,7 +41,7 @@ struct BiasGelu {
   }
 };
 
-// Of gate, given up: 64 values a thread, 14 instructions each.
+// silu(gate) up.  kTileCycles follows from 64 values a thread, 14 instructions each, and two warps on a scheduler.
 struct SwiGlu {
   static constexpr int kTileCycles = 2500;
   template <class T>
@@ -51,7 +51,7 @@ struct SwiGlu {
   }
 };
 
-// Of tiles, for one to be chosen.  Note: each is a kernel for each dtype and form, and takes ptxas seconds.
+// The tile shapes that product_by chooses from.  Note: each is a kernel for each dtype and form, and takes ptxas seconds.
 template <class...>
 struct Shapes {};
 using FewShapes = Shapes<Shape<128, 168, true>, Shape<128, 128, true>, Shape<64, 128, true>>;
@@ -75,7 +75,7 @@ void gelu_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& 
   });
 }
 
-// What a kernel with GELU declares, and one with SiLU.
+// The numerics that a kernel with GELU declares, and one with SiLU.
 inline constexpr Numerics kWithGelu = {
     .accumulate = DType::f32, .mma_terms = 16, .quotient_error = kFastQuotientError, .flushes_subnormals = true};
 inline constexpr Numerics kWithSilu = {.accumulate = DType::f32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products for Hopper: C = epilogue(A B^T), A [m, k] and B [n, k] with k innermost, 16-bit elements, f32 accumulators.
 // One warp copies boxes of 64 k into a ring of stages; two warpgroups multiply them with wgmma, either sharing a tile or taking
-// tiles in turns, so that one stores while the other multiplies.  C leaves by stmatrix, chunks of 64 columns and store_box.
+// tiles in turns, so that one stores while the other multiplies.  C is stored 64 columns at a time, by stmatrix and store_box.
 // Extents need not be whole tiles; rows have to start at multiples of 16 bytes.
 #pragma once
 
@@ -12,17 +12,18 @@ namespace assay::ASSAY_FLAVOUR::hopper_gemm {
 
 inline constexpr int kGroup = 128, kThreads = 3 * kGroup;  // threads of a warpgroup; of a block: the copying one and two others
 inline constexpr int kK = 64, kRow = 128;                  // elements, bytes of a row of a stage
-inline constexpr int kBuffer = 64 * kRow, kBuffers = 2;    // of C on its way out, for each of the two warpgroups
+inline constexpr int kBuffer = 64 * kRow, kBuffers = 2;    // bytes of a staging buffer of C; buffers a warpgroup
 inline constexpr int kMostShared = 227 * 1024;
-inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // of 168 each
-inline constexpr int kSuper = 16;  // tiles along m that blocks take together, for what they share in L2
+inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // a thread; the launch gives 168
+inline constexpr int kSuper = 16;  // tiles are numbered down strips of this many along m: neighbours share operands in L2
 
-// A block's tile: kM x kN of B's rows, kWeights matrices B stacked in it, whose results one thread holds side by side.
+// A block's tile: kM rows of A, kN rows of B.  With two Weights, half of the kN rows are of each of two matrices B, and a thread
+// holds the same elements of both products.  Turns: the two warpgroups take tiles in turns; else they share each tile.
 template <int M, int N, bool Turns, int Weights = 1>
 struct Shape {
   static constexpr int kM = M, kN = N, kWeights = Weights, kOut = N / Weights;
   static constexpr bool kTurns = Turns;
-  static constexpr int kBlocks = M / (Turns ? 64 : 128);  // of 64 rows, for each warpgroup
+  static constexpr int kBlocks = M / (Turns ? 64 : 128);  // 64-row blocks of a tile for each warpgroup
   static constexpr int kBytesA = M * kRow, kBytesB = N * kRow, kStage = kBytesA + kBytesB;
   static constexpr int kFixed = 2 * kBuffers * kBuffer + 256;
   static constexpr int kStages = (kMostShared - kFixed) / kStage < 8 ? (kMostShared - kFixed) / kStage : 8;
@@ -75,7 +76,7 @@ __device__ inline void copy_stages(const TensorMap& a, const TensorMap& b, const
   }
 }
 
-// The tile (in 64-row blocks of this warpgroup) of C, chunk by chunk.
+// Stores this warpgroup's 64-row blocks of a tile of C, 64 columns (a chunk) at a time.
 template <class S, class T, class Epilogue>
 __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const TensorMap& c, int me, int row, int column,
                                   int columns, int& chunks, const Epilogue& epilogue) {
@@ -85,7 +86,7 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
   for (int i = 0; i < S::kBlocks; ++i)
 #pragma unroll
     for (int chunk = 0; chunk < (S::kOut + kK - 1) / kK; ++chunk) {
-      // Note: the last one overlaps the one before, where the tile's width is no multiple of 64: the same values twice.
+      // Note: if the tile's width is no multiple of 64, the last chunk overlaps the one before and stores some values again.
       const int first = chunk * kK + kK > S::kOut ? S::kOut - kK : chunk * kK;
       if (column + first >= columns) continue;
 #pragma unroll
@@ -117,9 +118,9 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
     }
 }
 
-// An epilogue (hopper_epilogue.cuh) is a value that the kernel gets: apply<T>(v, second, at) changes 4 results, of which element
-// e is at row at.row + 8 (e / 2), column at.column + e % 2, given those of the second matrix; kTileCycles is about what it costs
-// for a tile whose warpgroups share it.
+// Epilogue: one of hopper_epilogue.cuh.  Its apply<T>(v, second, at) changes four results v; v[e] is at row at.row + 8 (e / 2),
+// column at.column + e % 2; `second`: the same elements of the second matrix's product, or null.  kTileCycles: about how many
+// cycles it takes for a tile that both warpgroups share.
 template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
     hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
@@ -151,8 +152,8 @@ __global__ void __launch_bounds__(kThreads, 1)
         t.next(work.steps);
         continue;
       }
-      // Note: a parity does not tell this tile's phases from the other's before them; so the other has waited for all of its
-      // own first.
+      // Note: the parity alone cannot tell a phase of this tile from one of the other warpgroup's tile before it.  So this
+      // warpgroup begins after the other has waited for all phases of that tile.
       if constexpr (S::kTurns) sync_named(3 + me, 2 * kGroup);
       int before = -1;
       for (int k = 0; k < work.steps; ++k, t.next()) {
@@ -184,8 +185,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // --- On the host ------------------------------------------------------------------------------------------------------
 
-// Which matrices the copies can take; a bias starts at a multiple of 4 bytes.  Note: a store by boxes fills a row's last 16
-// bytes, so that those of y have to be its own.
+// Whether tensor copies can take these matrices, and the epilogue this bias.  Note: store_box fills the last 16 bytes of a row,
+// so rows of y must be whole pieces of 16 bytes.
 inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y, const void* bias = nullptr) {
   if (y.shape[1] * size_of(y.dtype) % 16 != 0) return Legality::no("needs an output whose rows are whole pieces of 16 bytes");
   if (reinterpret_cast<std::uintptr_t>(bias) % 4 != 0) return Legality::no("needs a bias that starts at a multiple of 4 bytes");
@@ -199,7 +200,7 @@ inline Legality takes(std::initializer_list<const Tensor*> operands, const Tenso
 
 template <class T>
 TensorMap map_of(const Tensor& t, int box_rows) {
-  // Note: the stride of a single row means nothing, and may be one that no map takes.
+  // Note: the stride of a single row is not used, and may be one that tensor_map refuses.
   const std::int64_t width = ceil_div(t.shape[1], 8) * 8, stride[] = {t.shape[0] > 1 ? t.stride[0] : width};
   return tensor_map<T>(t.as<T>(), {t.shape[1], t.shape[0]}, stride, {kK, box_rows}, Swizzle::by_128);
 }
@@ -210,7 +211,7 @@ constexpr int step_cycles() {
   const int least = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10, full = S::kM * S::kN / 32;
   return S::kM == 64 ? least + full / 32 : least < full ? full : least;
 }
-// Waves of tiles, and what a tile costs besides: the turn of its warpgroups, or the epilogue where they share it.
+// Cycles of all waves of tiles.  A tile takes its steps, and kTurn if warpgroups take turns, else its epilogue.
 template <class S, class Epilogue>
 std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
   const std::int64_t waves = ceil_div(ceil_div(m, S::kM) * ceil_div(n, S::kOut), sms);
@@ -230,7 +231,7 @@ void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, cons
          second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
 }
 
-// By the cheapest of these shapes.
+// Computes the product with the cheapest of the shapes S.
 template <class T, class... S, class Epilogue>
 void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
                 const Launch& l) {

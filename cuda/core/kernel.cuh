@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included by every kernel file.  A file cuda/OP/STEM.cu opens `namespace assay::ROOM(OP, STEM) {` and defines in it
-//   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>; or = one that several share
+//   KERNEL(OP){...};                                      its declaration, a KernelTraits<OP>; or KERNEL(OP) = a shared one;
 //   void run(const OP::Args& a, const Launch& l) {...}    its launcher
 // The generated table refers to both by op and stem, so a file whose room differs from its name does not link.
 #pragma once

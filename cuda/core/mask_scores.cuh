@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kMaskThreads)
   }
 }
 
-// scores: [batch, queries, heads, keys], in memory head after head without gaps, with rows at multiples of 16 bytes.
+// scores: [batch, queries, heads, keys], in memory [batch, heads, queries, keys], with rows padded to multiples of 16 bytes.
 inline void run_mask_scores(const Tensor& scores, std::int64_t above, void* stream) {
   with_type(scores.dtype, [&]<class T>(Type<T>) {
     constexpr int N = 16 / sizeof(T);

@@ -22,7 +22,7 @@ inline constexpr std::size_t kSharedBytes = std::size_t{kStages} * kStageElement
 static_assert(kChunks == 4 || kChunks == 8, "the swizzle is for rows of 64 or 128 bytes");
 static_assert(kM % kRowsAtOnce == 0 && kN % kRowsAtOnce == 0);
 
-// Where a chunk lies in a tile: the eight rows that ldmatrix takes at once meet all 32 banks.
+// Where a chunk lies in a tile: swizzled, so that the eight rows that ldmatrix reads at once cover all 32 banks.
 __device__ inline int swizzled(int row, int chunk) {
   return row * kK + (chunk ^ (kChunks == 4 ? row >> 1 & 3 : row & 7)) * kChunk;
 }
@@ -82,7 +82,7 @@ __device__ inline int warp_column() { return warp_id() % (kN / kWarpN) * kWarpN;
 template <class T>
 struct Fragments {
   unsigned a[kTilesM][4], b[kTilesN / 2][4];
-  // The 16 channels `step` of a stage.
+  // Loads channels [16 step, 16 step + 16) of a stage.
   __device__ void load(const T* a_tile, const T* b_tile, int step) {
     const int lane = lane_id();
 #pragma unroll
@@ -148,15 +148,16 @@ __device__ inline void multiply(const Loader<T, kM>& a, const Loader<T, kN>& b, 
     }
   }
 }
+// The form of a scale_b, which changes nothing here.  For one that scales, see mma_gamma.cuh.
 struct NoScale {
-  __device__ void load(int /*stage*/, std::int64_t /*k*/) const {}    // copies what scales the channels from k on, with the tiles
-  __device__ void fetch(int /*stage*/, int /*step*/) const {}         // takes 16 channels' part of it, with their fragments
+  __device__ void load(int /*stage*/, std::int64_t /*k*/) const {}    // copies the factors of channels from k on, with the tiles
+  __device__ void fetch(int /*stage*/, int /*step*/) const {}         // loads 16 channels' factors, with their fragments
   template <class F>
   __device__ void apply(F& /*fragments*/, int /*step*/) const {}
 };
 
-// The tile of this block.  Blocks that run together share rows of A and of B in L2: they walk down super-columns of
-// kSuper tiles.
+// The tile of this block.  Tiles are numbered down strips of kSuper along m, so that blocks that run together share rows of A
+// and of B in L2.
 struct TilePlace {
   std::int64_t m, n;
 };

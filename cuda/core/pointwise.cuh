@@ -12,13 +12,13 @@ inline constexpr int kThreads = 256;
 template <class T>
 struct Rows {
   const T* data;
-  std::int64_t stride;  // elements; 0: all rows are the same one
+  std::int64_t stride;  // elements; 0: every row is the first one
 };
 
 // The inputs of f: kInputs matrices of one shape.
 template <class T, int kInputs>
 struct Inputs {
-  static constexpr int kBatch = kInputs == 1 ? 4 : 2;  // packs of each in flight: 64 bytes a thread keep all threads resident
+  static constexpr int kBatch = kInputs == 1 ? 4 : 2;  // packs of each in flight; more than 64 bytes a thread lower occupancy
   Rows<T> rows[kInputs];
 };
 

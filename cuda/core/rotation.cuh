@@ -6,8 +6,9 @@
 
 namespace assay::ASSAY_FLAVOUR {
 
-// t = position 2^(-i step) in f64.  The exponent, at most 60 in size, has the roundings of log2 (2 units of 2^-53), the division
-// and the product: 4 * 60 ln 2 < 167 units of t.  exp2 adds 4, the product 1, 2 pi under 1: below 2^-45 = 2^-21 of f32's unit.
+// t = position 2^(-i step) in f64.  Its relative error in units of 2^-53: the exponent, at most 60 since base <= 2^60, has errors
+// of log2 (2), the division and the product (1 each), which make 4 * 60 ln 2 < 167; exp2 adds 4, the product with the position 1,
+// 2 pi less than 1.  Together they are below 2^8 units: 2^-45, or 2^-21 units of 2^-24.
 inline constexpr double kAngleError = 0x1p-21;
 __device__ inline double angle_of(double step, int i, std::int64_t position) {
   return static_cast<double>(position) * exp2(-step * i);
@@ -17,7 +18,7 @@ struct alignas(8) Rotation {
   float cosine, sine;
 };
 // The angle less its whole turns is rounded to f32, by at most half an ulp of pi: 2^-23 = 2 * 2^-24.  Numerics::function_error
-// has the rounding of the functions.
+// covers the errors of cosf and sinf.
 inline constexpr double kReducedAngleError = 2;
 __device__ inline Rotation rotation_by(double angle) {
   constexpr double kTurn = 6.283185307179586, kTurns = 0.15915494309189535;

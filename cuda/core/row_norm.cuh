@@ -192,7 +192,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
     }
   };
 
-  // Statistics; what is not inside the row is zero.
+  // Statistics; elements beyond the row are zero.
   Statistics by{};
   if constexpr (M::kCentres) {
     float sum = extra;
@@ -279,7 +279,7 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
 //
 // A block has as few threads as hold the row, since with small blocks the sums of one row overlap the loads of another.
 
-// Note: element by element a thread has four times the addresses, which do not fit 64 registers beside the elements.
+// Note: with N = 1 a thread has four times the addresses, which do not fit 64 registers beside the elements.
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
@@ -291,8 +291,8 @@ int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads<N> / kWarp));
 }
-// The longest chain of additions.  held() makes 16 element by element, or 3 + 4 and the tail in packs, and 10 in the block.
-// read_again() adds ceil(cols / 512) elements a thread, or 3 and fewer packs than that, and 10 in the block.
+// The longest chain of additions of a thread, and 10 more to join the block.  In held(): 16 elements with N = 1; else 3 within a
+// pack, 4 packs, and the tail.  In read_again(): ceil(cols / 512) elements with N = 1; else 3, and fewer packs than that.
 inline constexpr Chain kBlockChain = {.lanes = kMostThreads<1>, .extra = 15 + 10};
 
 template <int N, bool kHeld, class M>
@@ -322,8 +322,8 @@ Legality fits_warp(const Args& a) {
     return Legality::no("beyond 1024 columns every row must start at a multiple of 16 bytes");
   return Legality::yes();
 }
-// A lane adds each pack of 4 or 8 pairwise and the packs one after the other, of which a warp's cover at least 128 columns; then
-// come the tail (1) and the butterfly (5).  Element by element a lane adds at most 32.
+// A lane adds each pack of 4 or 8 pairwise, and its packs one after the other; one pack a lane covers at least 128 columns.  Then
+// come the tail (1) and the butterfly (5).  With N = 1 a lane adds at most 32 elements.
 inline constexpr Chain kWarpChain = {.lanes = 4 * kWarp, .extra = 24 + 5};
 
 // Calls f with integral constants N and P, the least compiled P that holds the row.

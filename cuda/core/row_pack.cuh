@@ -23,7 +23,7 @@ __device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
 }
 
 // Makes the compiler convert raw words anew in the next pass.  Note: it would keep every element as a float between passes, in
-// twice the registers.  `nothing` is a zero that it does not know as one, and an XOR a word is cheaper than a spill.
+// twice the registers.  `nothing`: a zero that the compiler cannot know to be one.  An XOR a word is cheaper than a spill.
 template <class Words>
 __device__ inline void forget(Words& words, unsigned nothing) {
 #pragma unroll
@@ -40,7 +40,7 @@ __device__ inline float pairwise_sum(float (&v)[N]) {
   return v[0];
 }
 
-// The column of a thread's element after the last whole pack, or one >= cols: these elements are fewer than a warp.
+// The column of this thread's element after the last whole pack, or a column >= cols.  These elements are fewer than a warp.
 template <int N>
 __device__ inline std::int64_t tail_column(std::int64_t cols, int thread) {
   static_assert(N <= kWarp);

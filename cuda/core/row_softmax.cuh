@@ -9,7 +9,7 @@ namespace assay::ASSAY_FLAVOUR::row_softmax {
 
 using namespace row_pack;
 
-// exp(d) for d <= 0.  For 16-bit types it is 2^x of the hardware, whose rounded x adds a relative 2u|d|; subnormals are zero.
+// exp(d) for d <= 0.  16-bit types use exp2_approx: its rounded argument adds a relative 2u|d|, and subnormal results are zero.
 template <class T>
 __device__ inline float exponential(float d) {
   if constexpr (std::is_same_v<T, float>) return expf(d);
@@ -18,7 +18,7 @@ __device__ inline float exponential(float d) {
 
 // --- A batch: V columns a thread, in packs of N that are one access each, the packs of one thread `threads` apart -------
 //
-// x, y: the batch's first pack, from which on `left` packs exist.  Columns beyond are taken as -inf, which adds nothing to a sum.
+// x, y: the batch's first pack.  `left`: packs of the row from there on.  Columns beyond it count as -inf, a term of zero.
 // Note: indices are 32-bit, from one pointer, since a 64-bit index for each pack spilled.
 
 template <class T, int N, int V>
@@ -85,7 +85,7 @@ struct Row {
 
 enum class Nothing { is_nan, is_zero };  // the result of a row of nothing but -inf
 
-// The value that is subtracted before exp.  Note: -inf minus -inf would be NaN; with 0 it is a term of zero.
+// The value that is subtracted before exp.  Note: if all are -inf it is 0: -inf - (-inf) would be NaN, and exp(-inf - 0) is 0.
 __device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
 template <Nothing kNothing>
 __device__ inline float last_anchor(float max) {
@@ -164,8 +164,8 @@ __device__ inline void online(const Row<T>& row, const Group& group) {
   if (tail < row.cols) st(row.y + tail, from_float<T>(exponential<T>(to_float(ld(row.x + tail)) - max) * r));
 }
 
-// The block for a row: kBatch columns a thread, and as many threads as hold the row, up to kMostThreads.  Note: element by
-// element a thread has eight times the addresses, which do not fit 64 registers beside the columns.
+// The block for a row: kBatch columns a thread, and as many threads as hold the row, up to kMostThreads.  Note: with
+// N = 1 a thread has eight times the addresses, which do not fit 64 registers beside the columns.
 inline constexpr int kBatch = 32;
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;

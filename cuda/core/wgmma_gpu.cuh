@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma on a GPU.  The text of an instruction names each of its n / 2 accumulators, so there is one for every n that a kernel or a
-// probe uses: TEXT_n and LIST_n are its accumulators in words and as operands, and the numbers behind are those of the operands
-// that follow.  Matrices: PTX ISA, "Asynchronous warpgroup level matrix instructions".
+// wgmma on a GPU.  The text of an instruction names each of its n / 2 accumulators, so WGMMA(n, ...) defines one for every n that
+// a kernel or a probe uses.  TEXT_n and LIST_n name n / 2 accumulators in the text and as operands; the other arguments of WGMMA
+// are the numbers of the operands after them.  Matrices: PTX ISA, "Asynchronous warpgroup level matrix instructions".
 #pragma once
 
 #include "cuda/core/hopper_gpu.cuh"

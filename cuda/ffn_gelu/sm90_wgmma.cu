@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two products by Hopper's own instructions (cuda/core/hopper_gemm.cuh): bias and GELU are applied to the accumulators of the
+// Two products by wgmma and tensor copies (cuda/core/hopper_gemm.cuh): bias and GELU are applied to the accumulators of the
 // first, so z never leaves the chip; h goes to workspace, rounded to the dtype of the second product.
 #include "cuda/core/hopper_epilogue.cuh"
 #include "cuda/core/product.cuh"
@@ -7,7 +7,7 @@
 
 namespace assay::ROOM(ffn_gelu, sm90_wgmma) {
 
-// Features of w1 are columns of h, whose rows the second product copies as it does those of x.
+// The rows of h must be whole pieces of 16 bytes too, since they are stored by boxes.
 Legality supports(const ffn_gelu::Args& a) {
   if (a.w1.shape[0] % 8 != 0) return Legality::no("needs a multiple of 8 units");
   const Legality first = hopper_gemm::takes({&a.x, &a.w1}, a.y, a.b1.data);

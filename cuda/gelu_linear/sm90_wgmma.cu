@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's own instructions (cuda/core/hopper_gemm.cuh), bias and GELU taken on the accumulators: z never leaves the registers
-// and is never rounded.  While one warpgroup takes them, the other multiplies the next tile.
+// A product by wgmma and tensor copies (cuda/core/hopper_gemm.cuh).  Bias and GELU are applied to the accumulators: z never
+// leaves the registers and is never rounded.  In most shapes one warpgroup does this while the other multiplies the next tile.
 #include "cuda/core/hopper_epilogue.cuh"
 #include "ops/gelu_linear.hpp"
 

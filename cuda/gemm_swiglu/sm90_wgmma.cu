@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's own instructions (cuda/core/hopper_gemm.cuh): a tile of B is as many rows of w_gate as of w_up, so that a thread holds
-// a feature's gate and up; x is read once for both, and neither product leaves the registers.
+// Two products by wgmma and tensor copies (cuda/core/hopper_gemm.cuh): half of a tile's rows of B are of w_gate, half of w_up, so
+// that a thread holds a feature's gate and up.  x is read once for both, and neither product leaves the registers.
 #include "cuda/core/hopper_epilogue.cuh"
 #include "ops/gemm_swiglu.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor cores (cuda/core/mma_gemm.cuh), the row statistics in the epilogue: y = r (sum (x - p) gw - (mean - p) sum gw) + sum bw,
-// gw = gamma w, rounded.  The pivot p is the mean in the dtype, so a large mean costs the product no digits: x - p is exact
-// there.  x - p is scaled by a power of two to deviation 1 ... 2, so no dtype overflows.  Two small kernels compute mean and r of
-// every row, sum gw and sum bw of every feature.
+// gw = gamma w, rounded, bw = beta w.  The pivot p is the mean in the dtype, so a large mean costs the product no digits: x - p
+// is exact there.  x - p is scaled by a power of two to deviation 1 ... 2, so no dtype overflows.  Two small kernels compute mean
+// and r of every row, sum gw and sum bw of every feature.
 #include "cuda/core/mma_epilogue.cuh"
 #include "cuda/core/mma_gamma.cuh"
 #include "cuda/layernorm_linear/row.cuh"

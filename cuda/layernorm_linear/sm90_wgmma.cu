@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LayerNorm of x, rounded to the dtype, into workspace, by one block per row (layernorm/block_row's); then its product with
-// the weight by Hopper's own instructions (cuda/core/hopper_gemm.cuh).
+// The LayerNorm of x, rounded to the dtype, into workspace, by one block per row, as layernorm/block_row; then its product
+// with the weight by wgmma and tensor copies (cuda/core/hopper_gemm.cuh).
 #include "cuda/core/hopper_epilogue.cuh"
 #include "cuda/core/product.cuh"
 #include "cuda/core/row_norm.cuh"

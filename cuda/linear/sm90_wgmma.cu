@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's own instructions (cuda/core/hopper_gemm.cuh): boxes copied into a ring, wgmma by two warpgroups, the bias added to the
-// accumulators, y stored by boxes.  The tile's shape is the one whose waves of tiles cost least.
+// wgmma and tensor copies (cuda/core/hopper_gemm.cuh): boxes copied into a ring, wgmma by two warpgroups, the bias added to the
+// accumulators, y stored by boxes.  The shape of tile with the least estimated time is chosen.
 #include "cuda/core/hopper_epilogue.cuh"
 #include "ops/linear.hpp"
 

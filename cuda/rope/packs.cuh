@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs in packs: N first channels and their N partners, or, if interleaved, 2N neighbours; two accesses of up to 16 bytes.
+// N pairs of channels as two packs of up to 16 bytes: N first channels and their N partners, or, if interleaved, 2N neighbours.
 #pragma once
 
 #include "cuda/rope/problem.cuh"
@@ -16,7 +16,7 @@ struct PairPacks {
     low = ld(reinterpret_cast<const Vec<T, N>*>(x + low_channel(p, at)));
     high = ld(reinterpret_cast<const Vec<T, N>*>(x + high_channel(p, at)));
   }
-  // rotation(j): the rotation of pair N at + j.
+  // rotation(j): the rotation of pair number N * at + j.
   template <class RotationOf>
   __device__ void rotate_and_store(const Problem<T>& p, T* y, int at, RotationOf&& rotation) const {
     float a[N], b[N];

@@ -27,8 +27,8 @@ Legality supports(const row_reduce::Args& a) {
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::cols, kLeastPart)},
-    // A thread has 4096 / 256 = 16 columns, or beyond 1024 parts cols / 2^18; at most a pack of 8 and part of another more, and
-    // one of the tail; 10 joins; then 1024 / 256 = 4 and 10 joins for the parts.
+    // A thread adds at most 4096 / 256 = 16 columns; in rows of over 1024 * 4096, cols / 2^18 and at most two packs of 8 more.
+    // Then one of the tail, 10 joins in the block, and 1024 / 256 = 4 and 10 joins of the parts.
     .numerics = {.accumulate = f32, .chain = {.lanes = kMostParts * kThreads, .extra = 50},
                  .rescales = {.lanes = kMostParts * kThreads, .extra = 50}},
     .supports = supports,

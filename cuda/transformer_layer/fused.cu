@@ -49,7 +49,7 @@ class Fused final : public Layer {
     if (output == kO) return flash(a).traits.numerics;
     if (output == kAct)
       return llama ? PRODUCT_OF(gemm_swiglu, a.x.dtype).traits.numerics : PRODUCT_OF(gelu_linear, a.x.dtype).traits.numerics;
-    return Layer::numerics(a, output);  // residual_* have the chains of the norms
+    return Layer::numerics(a, output);  // residual_layernorm and residual_rmsnorm sum as the norms do
   }
 
  private:

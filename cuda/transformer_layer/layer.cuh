@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block step by step, one kernel per step; derived layers override steps.
+// A transformer block step by step, one kernel per step; derived layers override steps.
 #pragma once
 
 #include "cuda/transformer_layer/steps.cuh"
@@ -63,7 +63,7 @@ class Layer {
     using enum transformer_layer::Output;
     const Numerics norm = a.dialect == transformer_layer::Dialect::llama ? KERNEL_OF(rmsnorm, block_row).traits.numerics
                                                                          : KERNEL_OF(layernorm, block_row).traits.numerics;
-    // The longer chain of two steps; f32's products are single chains.
+    // A stage of a norm and a product gets the longer chain of the two.  A product in f32 is one serial chain, the longer.
     Numerics stored = product;
     stored.stores_intermediate = true;
     if (a.x.dtype != f32) stored.chain = norm.chain;

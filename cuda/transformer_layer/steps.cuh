@@ -67,7 +67,7 @@ struct Step {
 class Steps {
  public:
   Steps() = default;
-  // `asked`: a query over the same steps.
+  // `asked`: knows the workspace that the same steps need, since a layer was made with it without a launch.
   Steps(const Steps& asked, const Launch& l) : launch_(&l), scratch_(asked.scratch_) {}
 
   template <class Op>
@@ -76,7 +76,7 @@ class Steps {
     if (step.traits.workspace_bytes) scratch_ = std::max(scratch_, rounded(step.traits.workspace_bytes(a)));
     if (supported_ && step.traits.supports) supported_ = step.traits.supports(a);
   }
-  // A tensor between steps.  A step's own workspace comes before all of them.
+  // A tensor between steps, in workspace.  The workspace that steps themselves use lies before all such tensors.
   Tensor room(DType t, std::initializer_list<std::int64_t> shape) {
     Tensor to = dense(nullptr, t, shape);
     if (launch_) to.data = static_cast<char*>(launch_->workspace) + scratch_ + taken_;

@@ -7,8 +7,8 @@
 // Argument error    |f(z + d) - f(z)| <= min(|f'(z)| t + max|f''| t^2 / 2, max|f'| t) for |d| <= t, with the maxima over all
 //                   z (kBend, kSlope); below kTurn |f'| decreases towards 0, so |f'(z + t)| t is a bound as well.
 // Rounding error    u = 2^-24, E u: the relative error of exp, tanh, erf (Numerics::function_error), z~ = z + d.
-//   z w / (1 + e)   e = exp(-|v|), w = 1, or e for v < 0.  v has a relative error of 4u (x^2, two constants and the fma, the
-//                   product), silu's v = z none; X u more where exp2 takes it times log2(e) (Numerics::exponent_error: the
+//   z w / (1 + e)   e = exp(-|v|), w = 1, or e for v < 0.  v has a relative error of 4u (z^2, two constants and the fma, the
+//                   product), silu's v = z none; X u more where exp2 is taken of v log2(e) (Numerics::exponent_error: the
 //                   constant and the product, 2); e then has (4 + X) u|v| + E u, which changes s by a relative 1 - s times
 //                   that; z w and the sum round, the quotient errs by Q u (Numerics::quotient_error):
 //                   u |f| (2 + Q + (1 - s)((4 + X)|v| + E)).
@@ -19,8 +19,8 @@
 //                   most (E + 2) u, since |w g'(w)| <= 1/2; cancellation in 1 + g keeps this absolute error; the sum and the
 //                   product round:  u (|z|/2 (E + 2) + 2 |f|)
 // Each term is evaluated where it is largest within t of z.  Underflow: a subnormal e or erfc errs by E or 2E times half the
-// least subnormal, multiplied by |z| or |z|/2, or by the least normal number if it becomes zero (Numerics::flushes_subnormals); a
-// subnormal product or quotient errs by half the least subnormal.
+// least subnormal, or, if it is flushed to zero (Numerics::flushes_subnormals), by up to the least normal number; z or z/2
+// multiplies this error.  A subnormal product or quotient errs by half the least subnormal.
 #pragma once
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //           scale, its product and the quotient (2) add at most 4u|s| to s = c tanh(x / c); tanh adds function_error u|s|;
 //           c and the last product 2u|s|.
 //   rope    a rotated channel of q or k (ops/rope.hpp) is off by at most m rho (1 + rho), with m = |a| + |b| of its pair plus the
-//           least normal of f32 (for underflow), rho = (angle_error |t| + reduced_angle_error + function_error + 3) u, where 3 counts the
-//           two products and their sum.  The score, with R = rho + rho' of q and k, is off by sum m m' (R + 2R^2).
+//           least normal of f32 (for underflow), rho = (angle_error |t| + reduced_angle_error + function_error + 3) u, where 3
+//           counts the two products and their sum.  The score, with R = rho + rho' of q and k, is off by sum m m' (R + 2R^2).
 //           Rounded to the storage dtype then (u_s, floor_s), q and k together: 2u_s sum|q k| at worst, as a random walk
 //           0.58 sqrt(2) lambda u_s sqrt(sum (q k)^2); subnormals floor_s of q times k and of k times q,
 //           floor_s (sum (m + m') + dim floor_s).  The rounded values carry the earlier errors: times (1 + 3u_s).
@@ -36,8 +36,8 @@
 //           floor_p sum|v|.  An exp that flushes subnormals loses up to 2^-126 of each weight.
 //   P V     product_error of n terms.
 //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
-//   1/l     3u|o|: reciprocal, product, and the product's own.
-//   L       log: function_error u |ln l~|; m scaled and added, ln 2: 4u(|m| + |ln l~|) with both.
+//   1/l     3u|o|, enough for a reciprocal within 1 ulp (2u) and the product with it (u).
+//   L       log: function_error u |ln l~|; the scaling of m, its addition and ln 2: together 4u(|m| + |ln l~|).
 //   out     one rounding.
 #pragma once
 

@@ -35,7 +35,7 @@ struct AttentionRope {
     v.attribute("rope_offset", offset, 0);
   }
 
-  static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // f32 holds every position
+  static constexpr double kMostPosition = 0x1p24, kMostBase = 0x1p60;  // as in ops/rope.hpp
   // `tokens`: number of queries and keys together.
   Legality legal(std::int64_t head_dim, std::int64_t tokens) const {
     if (!(rotary_dim >= 0 && rotary_dim <= static_cast<double>(head_dim)) || std::fmod(rotary_dim, 2) != 0)

@@ -79,11 +79,11 @@ constexpr int division_roundings(std::int64_t n) { return std::has_single_bit(st
 
 // How a kernel computes.  Its bound depends on this and on the data only.
 struct Numerics {
-  DType accumulate = DType::f32;      // sums and everything between input and output
+  DType accumulate = DType::f32;      // format of sums and of all values between input and output
   Chain chain{};                      // of the sums
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
   bool stores_every_step = false;          // also rounds a product before its bias, and silu before it is multiplied
-  std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers all); 0: no mma
+  std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers any GPU); 0: no mma
   bool narrow_probabilities = false;  // rounds attention's p (ffn_gelu's h) to the storage dtype before the product with V (w2)
   bool scaled_gradients = false;      // attention_backward rounds scale dS, not dS, to the storage dtype
   bool cancelling_gelu = false;       // GELU as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x
@@ -97,7 +97,7 @@ struct Numerics {
   double reduced_angle_error = 0;              // rope: absolute error of the reduced angle, in units of 2^-24 radians
   bool rounds_rotated = false;         // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
-  Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: the numerics of the step that makes it
+  Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
   bool operator==(const Numerics&) const = default;
 };
 

@@ -5,15 +5,16 @@
 //   FMA chain    n = chain.roundings(k) + 1 roundings (the first product rounds as well), each of at most u |p|.
 //     coherent     |p| <= A:                                             n u A
 //     independent  the errors are a random walk of variance u^2 p^2 / 3 a step, p^2 about S^2 + c^2 at most:
-//                  sqrt(n/3) u (S + |c|) is one deviation; lambda = 6:    lambda sqrt(n) u (S + |c|); leaving out the
-//                  1/sqrt(3) covers partial sums that exceed S + |c| on the way
+//                  sqrt(n/3) u (S + |c|) is one deviation; lambda = 6:    lambda sqrt(n) u (S + |c|); the 1/sqrt(3)
+//                  is left out to cover partial sums that exceed S + |c| on the way
 //   Tensor core  a step aligns m products and the accumulator to the largest of them and truncates each: F >= 24
 //                fractional bits lose at most u max(|p|, |ab|) a term, m + 1 terms; and truncates the result towards
 //                zero, at most 2u |p| (bit for bit on an H200: simt/mma.cpp).  ceil(k/m) steps.
 //     coherent     ceil(k/m) (m + 3) u A
 //     independent  the result's truncation is one-sided, so it adds up:   ceil(k/m) 2u (|c| + 2S), |p| <= |c| + 2S;
 //                  the terms' truncations have random signs, and count as k roundings:  lambda sqrt(k) u (S + |c|)
-// Underflow costs at most half the least subnormal per term.  The coherent form is the worst case and caps the independent one.
+// Underflow: rounding loses half the least subnormal, a truncation all of it; the code allows all of it for k + 2 terms.
+// The coherent form is the worst case and caps the independent one.
 #pragma once
 
 #include <algorithm>

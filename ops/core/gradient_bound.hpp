@@ -5,8 +5,8 @@
 // magnitude of a single pair (|s|, |g - D|) stands for the largest among the pairs.
 //
 //   score   s: scale * product_error of head_dim terms.
-//   exponent  s - L, M = max(|s|, |L|): scale rounded u|s|, its product u|s|, the difference u|s - L|; where scale log2(e) is one
-//           factor, that constant u|s - L|, products u|s| and u|L|, scale u|s|, the FMA u|s - L|; together below 7u M.
+//   exponent  s - L, M = max(|s|, |L|), in steps: scale rounded u|s|, its product u|s|, the difference u|s - L|; with one
+//           constant scale log2(e): that u|s - L|, products u|s| and u|L|, scale u|s|, the FMA u|s - L|.  Either is at most 7u M.
 //   exp     function_error u.
 //   p       epsilon is the sum of these: |p'/p - 1| <= e^epsilon - 1 = eta; and lost = half the least subnormal, or 2^-126 if
 //           exp flushes subnormals.  From epsilon = 1 on the bound is infinite.

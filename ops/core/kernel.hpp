@@ -36,14 +36,14 @@ template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
   int min_arch = 75;         // sm_ number
-  int only_arch = 0;           // of the one architecture whose instructions it uses; 0: any from min_arch on
+  int only_arch = 0;           // sm_ number, if it uses instructions of one architecture; 0: any from min_arch on
   bool deterministic = true;   // the same bits at every run
   bool finite_inputs = false;  // takes no NaN and no infinity
   // The bits of an element depend on its index in the tensor, or on other extents (for example, how sums are split).
   bool position_matters = false;
   std::array<Tile, 3> tiles{};  // extent 0: unused
   Numerics numerics{};
-  Legality (*available)() = nullptr;                                   // is the library it calls installed; null: it calls none
+  Legality (*available)() = nullptr;                                   // whether the library it calls is there; null: calls none
   Legality (*supports)(const typename Op::Args&) = nullptr;            // null: every legal case
   std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // null: 0
 };

@@ -5,8 +5,8 @@
 //
 // LayerNorm in two passes (mean, then the mean of squared deviations); d = x - mean, r = 1/sqrt(var + epsilon), xhat = d r:
 //   mean   n dependent additions and the division:                 |dmean| <= (n+q) u mean|x| + floor
-//   var    the mean square of (d - dmean)(1+u) is (var + dmean^2) within a relative (n+q+3) u: 2 for the rounded
-//          difference squared, 1 for the square, n for the sum, q for the division; no cross term, since sum d = 0.  So it is
+//   var    the mean of ((d - dmean)(1+u))^2 is var + dmean^2 (no cross term, since sum d = 0) within a relative (n+q+3) u:
+//          2 for the rounded difference, which is squared, 1 for the square, n for the sum, q for the division.  So it is
 //          too large by at most dmean^2 + (n+q+3) u (var + dmean^2), too small by at most (n+q+3) u var; underflow of the squares
 //          and of the mean adds 2 floor.
 //   r      epsilon rounded and added: 2 u; square root and division: 2 u more.  r stays in [r/sqrt(1+up), r/sqrt(1-down)].

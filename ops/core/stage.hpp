@@ -12,10 +12,10 @@
 
 namespace assay {
 
-// One or more outputs of the composite, computed by `op` from its inputs and the outputs of earlier stages.
+// One or more outputs of the composite, computed by `op` from the composite's inputs and the outputs of earlier stages.
 struct Stage {
-  // Binds tensor `name` of the stage's op to tensor `is` of the composite: the same elements in the same order, the shape may
-  // differ.  A tensor absent in the composite is absent in the stage; an output of the stage that is not bound is not judged.
+  // Says which tensor of the composite, `is`, stands for the tensor `name` of the stage's op.  Both have the same elements in the
+  // same order; their shapes may differ.  If `is` is absent, so is `name`.  An output of the op that no part names is not judged.
   struct Part {
     std::string_view name, is;
   };

@@ -26,7 +26,7 @@ struct Product {
   Matrix value, sum_abs, sum_sq;
 
   // x times rows [first, first + count) of a weight [rows, inner].  The weight is read once, in tiles of kInner columns that stay
-  // in cache; each(column, |w|) is called per tile.
+  // in cache.  each(column, |w|) gets the first column of each tile and its absolute values, for sums over the weight alone.
   template <class Each>
   Product(const Matrix& x, const Tensor& weight, std::int64_t first, std::int64_t count, Each&& each)
       : value(Matrix::Zero(x.rows(), count)), sum_abs(value), sum_sq(value) {
