@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm of one row by a warp or a block, after s = x + residual where the op has one (s is rounded to the
-// dtype, stored, and normalised as stored).  A row that fits stays in registers from beginning to end, as it came: each byte of
-// x, residual, s and y is moved once.  A longer one is read again for each pass, from L2 if it kept it.
+// LayerNorm and RMSNorm of one row by a warp or a block, after s = x + residual if the op has a residual (s is rounded to the
+// dtype, stored, and normalised as stored).  A row that fits stays in registers, unconverted, so each byte of x, residual, s and
+// y is moved once.  A longer one is read again for each pass, from L2 if it is still there.
 #pragma once
 
 #include "cuda/core/row_pack.cuh"
@@ -10,8 +10,8 @@ namespace assay::ASSAY_FLAVOUR::row_norm {
 
 using namespace row_pack;
 
-// The arguments of an op, and what it has among them: beta makes it a LayerNorm, residual an addition before it; without gamma
-// the row is normalised and no more.
+// The arguments of an op.  With beta it is a LayerNorm, else an RMSNorm; with residual it adds first; without gamma it does not
+// scale.
 template <class T, class Args>
 struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
@@ -112,7 +112,7 @@ __device__ inline float normalised(float x, const Statistics& by, float gamma, f
   else return x * by.r;
 }
 
-// Pack p of y.
+// Stores pack p of y.
 template <int N, class M, class T = typename M::Element>
 __device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const Raw<T, N>& raw, const Statistics& by) {
   const Vec<T, N> x = elements<T, N>(raw);
@@ -192,7 +192,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
     }
   };
 
-  // Statistics; elements beyond the row are zero.
+  // Statistics; what is not inside the row is zero.
   Statistics by{};
   if constexpr (M::kCentres) {
     float sum = extra;
@@ -242,7 +242,7 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
   const T* x = m.x + row * m.x_stride;
   float extra = has_tail ? to_float(ld(x + tail)) : 0.0f;
 
-  // s.
+  // s = x + residual.
   if constexpr (M::kAdds) {
     const T* const residual = m.residual + row * m.residual_stride;
     T* const s = m.s + row * m.s_stride;
@@ -279,7 +279,7 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
 //
 // A block has as few threads as hold the row, since with small blocks the sums of one row overlap the loads of another.
 
-// Note: with N = 1 a thread has four times the addresses, which do not fit 64 registers beside the elements.
+// Note: element by element a thread has four times the addresses, which do not fit 64 registers beside the elements.
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
@@ -291,8 +291,8 @@ int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads<N> / kWarp));
 }
-// The longest chain of additions of a thread, and 10 more to join the block.  In held(): 16 elements with N = 1; else 3 within a
-// pack, 4 packs, and the tail.  In read_again(): ceil(cols / 512) elements with N = 1; else 3, and fewer packs than that.
+// The longest chain of additions.  held() makes 16 element by element, or 3 + 4 and the tail in packs, and 10 in the block.
+// read_again() adds ceil(cols / 512) elements a thread, or 3 and fewer packs than that, and 10 in the block.
 inline constexpr Chain kBlockChain = {.lanes = kMostThreads<1>, .extra = 15 + 10};
 
 template <int N, bool kHeld, class M>
@@ -322,8 +322,8 @@ Legality fits_warp(const Args& a) {
     return Legality::no("beyond 1024 columns every row must start at a multiple of 16 bytes");
   return Legality::yes();
 }
-// A lane adds each pack of 4 or 8 pairwise, and its packs one after the other; one pack a lane covers at least 128 columns.  Then
-// come the tail (1) and the butterfly (5).  With N = 1 a lane adds at most 32 elements.
+// A lane adds each pack of 4 or 8 pairwise and the packs one after the other, of which a warp's cover at least 128 columns; then
+// come the tail (1) and the butterfly (5).  Element by element a lane adds at most 32.
 inline constexpr Chain kWarpChain = {.lanes = 4 * kWarp, .extra = 24 + 5};
 
 // Calls f with integral constants N and P, the least compiled P that holds the row.
