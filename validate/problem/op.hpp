@@ -44,7 +44,7 @@ class Problem {
   virtual Cost cost() const = 0;
   // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
   virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
-  virtual const Rows& rows() const = 0;  // the solved rows
+  virtual const Rows& rows() const = 0;                               // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
@@ -75,7 +75,7 @@ enum class Roundings {
 // checks that the bound rejects that answer (validate/judge/power.cpp).
 struct Summed {
   Axis axis;
-  bool (*applies)(const Case&) = nullptr;              // null: always
+  bool (*applies)(const Case&) = nullptr;  // null: always
   // Gives the shorter problem the case's attributes where a default depends on the extent (attention's scale); null: none do.
   void (*keep_attributes)(const Case&, Problem&) = nullptr;
 };
@@ -131,7 +131,7 @@ struct Kernel {
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
   bool variant = false;    // correct, with another order of sums; used only to test the judge
-  DTypes dtypes;  // this and the fields up to workspace_bytes: as in KernelTraits (ops/core/kernel.hpp)
+  DTypes dtypes;           // this and the fields up to workspace_bytes: as in KernelTraits (ops/core/kernel.hpp)
   int min_arch = 0, only_arch = 0;
   bool deterministic = true;
   bool finite_inputs = false;
