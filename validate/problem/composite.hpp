@@ -18,7 +18,7 @@ using StagesOf = std::vector<Stage> (*)(const void* args);
 
 // Makes a problem whose golden and bounds are those of its stages, which solve() solves in order.  A stage reads what the
 // candidate stored, if the outputs have data.  If they have none, it reads the goldens of earlier stages, rounded to the storage
-// dtype; then solve() does nothing for a sample of rows, since attention needs keys and values of all rows.
+// dtype; then solve() solves nothing for a sample of rows, since attention needs keys and values of all rows.
 // `whole`: the same op without stages.  It holds the arguments, and its golden, the whole formula in f64, is end_to_end().
 std::unique_ptr<Problem> make_composite(std::unique_ptr<Problem> whole, std::vector<TensorSpec> tensors, StagesOf);
 

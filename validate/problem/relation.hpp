@@ -50,7 +50,7 @@ struct Relation {
   void (*change)(Case&) = nullptr;         // changes attributes; if regrouped, extents
   bool (*applies)(const Case&) = nullptr;  // besides an axis that is long enough; null: always
 
-  // The inverse check that feeds this input, or that takes this output; null: none.
+  // The inverse check of which this is the input, or the output; null: none.
   const Inverse* inverse_into(std::string_view input) const { return inverse_with(&Inverse::input, input); }
   const Inverse* inverse_of(std::string_view output) const { return inverse_with(&Inverse::output, output); }
   Scaled scaling(std::string_view tensor) const {
