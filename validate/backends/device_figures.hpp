@@ -8,7 +8,8 @@
 
 namespace assay {
 
-// Bytes of one launch.  `whole`: of `launches` launches with a flush of the cache after each; `of_flushes`: of flushes alone.
+// Bytes of one launch.  `whole`: those of `launches` launches with a flush of the cache after each.  `of_flushes`: those of
+// `flushes` flushes alone, which are subtracted.
 DramBytes dram_of_launch(const DramBytes& whole, int launches, const DramBytes& of_flushes, int flushes);
 // How many launches to count: 2 to 16, for about 0.05 s in all.
 int dram_rounds(double about_s);

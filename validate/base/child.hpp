@@ -9,14 +9,14 @@
 
 namespace assay {
 
-// The child's descriptor `theirs` is a duplicate of `ours`; of -1: /dev/null.
+// The child's descriptor `theirs` becomes a duplicate of `ours`, or of /dev/null if `ours` is -1.
 struct Descriptor {
   int ours, theirs;
 };
 
 // Starts `program` with `arguments` (after its name), in a process group of its own, so that a Ctrl-C reaches the caller alone.
-// Its OpenMP threads wait passively, for they share the cores with the caller's.  All other descriptors of the caller that are
-// close-on-exec stay here.  Sets `pid`; returns 0, or errno and pid -1.
+// Its OpenMP threads wait passively, since they share the cores with the caller's.  It inherits no other descriptor that is
+// close-on-exec.  Sets `pid` and returns 0; on failure sets `pid` to -1 and returns errno.
 int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
                 const std::vector<Descriptor>& descriptors);
 

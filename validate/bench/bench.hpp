@@ -48,7 +48,7 @@ struct BenchFlags {
   std::vector<std::string> shapes;  // "rows=16384 cols=8192"
   std::string suite;                // a file's name in datasets/bench/suites; empty: the ops' own files
   std::string baseline = "unfused";
-  double seconds = 0.3;  // timing each row takes, summed over all processes
+  double seconds = 0.3;  // how long to time a row, summed over all processes
   bool times_only = false;
   bool sites = false;       // count bytes by source line too
   bool memory = false;      // only allocate and report device memory; no kernel runs
@@ -96,7 +96,7 @@ BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Ke
 // The same fields as the beginning of a printed line.
 std::string row_text(const BenchShape& shape, const Kernel& k);
 
-// The sound kernels that the flags select for a row, and the references of its ratios: unfused, the baseline, vendor libraries.
+// The sound kernels that the flags select for a row, and those to which its ratios refer: unfused, --baseline, vendor libraries.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
 // The timing processes of this build (sides[0]) and of another one (sides[1], --ab), whose records go to a file of its own.
@@ -104,11 +104,11 @@ struct BenchTimers {
   std::vector<std::unique_ptr<RowTimer>> sides[2];
   const BenchOut* other_out = nullptr;
   DeviceMonitor* monitor = nullptr;
-  // Counts DRAM bytes and takes no times, since a profiler may slow its process afterwards.  Null: not counted.
+  // Counts DRAM bytes, in a process that times nothing, since it may be slower once a profiler was in it.  Null: not counted.
   std::unique_ptr<RowTimer> counter;
 };
 
-// Times the kernels of one row in every process, where they are interleaved.  Then runs each at addresses that no launch has
+// Times the kernels of one row in every process, each of which interleaves them.  Then runs each at addresses that no launch has
 // used, judges that output, prints and writes.  Returns whether every output was right and every rate below the device's peak.
 bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
                  const BenchOut& out);

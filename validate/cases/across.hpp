@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the failing cases of a kernel have in common and its passing ones have not: one fill, layout, dtype, attribute or class of
-// an axis (a value, a range, multiples of a power of two) that separates them.
+// Finds a property that all failing cases of a kernel have and no passing one has: a fill, a layout, a dtype, an attribute, or
+// an extent (its value, a range, or whether it is a multiple of a power of two).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace assay {
 
 class Across {
  public:
-  // A case of a kernel: it passed, or failed for that reason.
+  // Adds a case of a kernel that passed, or one that failed for that reason.
   void add_passed(const Case& c, const OpShape& op, const std::string& kernel) { of_[{c.op, kernel}].passed.add(c, op); }
   void add_failed(const Case& c, const OpShape& op, const std::string& kernel, const std::string& reason) {
     of_[{c.op, kernel}].failed[reason].add(c, op);
@@ -27,7 +27,7 @@ class Across {
   static constexpr std::int64_t kLeast = 3;
 
  private:
-  // How many of some cases have a property.  A property's rank orders it among those that separate: the plainest first.
+  // How many of some cases have each property.  A property has a rank: of several that separate, that of least rank is told.
   struct Counts {
     std::int64_t cases = 0;
     std::map<std::pair<int, std::string>, std::int64_t> having;

@@ -8,7 +8,8 @@
 
 namespace assay {
 
-// "axes" for all dtypes and kernels, or {"shape": axes, "dtypes": [...], "kernels": [...]}.
+// An entry is either a text like "rows=16384 cols=8192", for all dtypes and kernels, or an object {"shape": such a text,
+// "dtypes": [...], "kernels": [...]}.
 struct BenchEntry {
   std::string shape;  // "rows=16384 cols=8192"
   std::vector<std::string> dtypes{}, kernels{};
@@ -16,7 +17,7 @@ struct BenchEntry {
 
 struct BenchFile {
   std::vector<BenchEntry> entries;
-  std::vector<std::string> ladder;  // kernels in the order of their ideas, simplest first
+  std::vector<std::string> ladder;  // kernels from the simplest to the most optimised
 };
 
 struct SuiteRow {

@@ -147,7 +147,7 @@ std::string unknown_dtype(std::string_view text) {
 
 std::int64_t elements(const Case& c, const OpShape& op) {
   const bool grouped = find_axis(op, name(Axis::heads)) != nullptr;
-  // A block with attention and feed-forward counts the wider of the two.
+  // A transformer block, with attention and feed-forward, counts the wider of the two.
   const bool block = grouped && find_axis(op, name(Axis::ffn)) != nullptr;
   const bool narrow_ffn = block && c.dims[Axis::ffn] / std::max<std::int64_t>(1, c.dims[Axis::heads]) < c.dims[Axis::head_dim];
   std::int64_t n = 1;

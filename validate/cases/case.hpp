@@ -26,14 +26,15 @@ struct Case {
   std::string layout = "contiguous";
   std::uint64_t seed = 0;
 
-  // Origin of the case and reductions: not part of the repro line.
-  std::string source;  // "edges/common", "models/gpt2-124m", "random"
+  // From here on: not part of the repro line.
+  std::string source;  // origin: "edges/common", "models/gpt2-124m", "random"
   struct Reduction {
     Axis axis;
     std::int64_t from, to;
   };
   std::vector<Reduction> reduced;  // axes shortened for a slow backend
-  // An axis longer than gridDim.y and z: a slow backend skips kernels whose tile spans several indices of it.
+  // An axis with more indices than gridDim.y or z allows (65,535).  The case tests kernels that launch a block for each index.
+  // On a slow backend, kernels whose tile spans several indices are not judged on it: their grids are smaller than that.
   std::optional<Axis> blocks_along{};
 };
 
@@ -48,9 +49,9 @@ inline bool from_dataset(const Case& c) { return c.source.find('/') != std::stri
 inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 
-// The product of the extents, an estimate of the case's cost up to a factor of the op.  kv_heads is not counted if the op has
-// heads; of heads x head_dim and ffn the wider counts; pages count if there are more than table entries.  Values above
-// kMostElements are returned as kMostElements + 1.
+// An estimate of the case's cost, up to a factor of the op: the product of the extents, 0 if one is 0, kMostElements + 1 if it is
+// above kMostElements.  It leaves out kv_heads if the op has heads, the smaller of heads x head_dim and ffn if it has both, and
+// pages, but multiplies by pages / (batch x max_pages), rounded up, where that is more than 1.
 std::int64_t elements(const Case&, const OpShape&);
 
 // The repro line; `kernel` may be empty.  Axes and attributes are in the op's order.

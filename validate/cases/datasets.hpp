@@ -50,22 +50,23 @@ struct Group {
 // The ranges from which the random suite draws.
 struct Ranges {
   Place place{};
-  std::map<std::string, std::array<std::int64_t, 2>> axes{};     // first and last extent
+  std::map<std::string, std::array<std::int64_t, 2>> axes{};     // least and greatest extent
   std::map<std::string, std::vector<std::string>> attributes{};  // as text: a number or a word
   std::vector<std::string> fills{"normal"}, layouts{"contiguous"};
   std::int64_t most_elements = 0;
 };
 
-// How an op maps a model: for each axis or attribute a figure of the model ("tokens", "hidden", "norm_epsilon", ...), a number or
-// a word; and the fill.
+// How to make a case of an op from a model.  It gives each axis and attribute a figure of the model ("cols": "hidden"), a
+// constant ("batch": 1) or a choice's word ("mask": "causal"), and names the fill.
 struct ModelUse {
   Place place{};
   std::string fill = "normal";
-  std::map<std::string, std::string> figures{};
+  std::map<std::string, std::string> figures{};  // by axis or attribute: "tokens", "hidden", "norm_epsilon", ...
   std::map<std::string, double> constants{};
-  std::map<std::string, std::string> words{};  // values of choices
+  std::map<std::string, std::string> words{};
 };
 
+// The file of one op.
 struct Edges {
   std::string op;
   Place place{};
@@ -74,11 +75,12 @@ struct Edges {
   std::optional<Ranges> random{};
 };
 
+// edges/common.json.
 struct Common {
   Place place{};
-  std::int64_t smoke_tokens = 0;  // token count of the smoke suite's models
-  std::int64_t most_elements = 0;
-  // Per suite: the values of an axis, the first one is the default; fills and layouts are tried at the default shape.
+  std::int64_t smoke_tokens = 0;   // token count of the smoke suite's models
+  std::int64_t most_elements = 0;  // larger cases of `axes`, and of models in smoke, are left out
+  // By suite, then axis: the extents to try, the default first.  Fills and layouts, by suite, are tried at the default shape.
   std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> axes{};
   std::map<std::string, std::vector<std::string>> fills{}, layouts{};
   ModelUse models{};

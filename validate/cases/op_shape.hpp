@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain description of an op, enough to make its cases without templates on ops.
+// What is needed of an op to make its cases: its axes, attributes and fills.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace assay {
 
-// A parameter of an op beside its tensors: a number or an enum.
+// A parameter of an op besides its tensors: a number, or a choice of one word of several.
 struct Attribute {
   std::string_view name;
-  double standard = 0;                      // the default; 0 for an enum
-  std::vector<std::string_view> choices{};  // names of enum values 0, 1, ...; empty: any finite number
+  double standard = 0;                      // the default; 0, the first word, for a choice
+  std::vector<std::string_view> choices{};  // a choice's words, for the values 0, 1, ...; empty: a number, any finite one
 };
 
 struct OpShape {
@@ -33,7 +33,7 @@ inline constexpr std::array<DType, 3> kActivationDTypes{DType::f16, DType::bf16,
 
 const AxisUse* find_axis(const OpShape&, std::string_view name);         // null: none
 const Attribute* find_attribute(const OpShape&, std::string_view name);  // null: none
-// An attribute's value as text (shortest number, or enum name), and back.  Throws BadInput.
+// An attribute's value as text (the shortest that reads back the same, or a choice's word), and back.  Throws BadInput.
 std::string text_of(const Attribute&, double value);
 double value_of(const Attribute&, std::string_view text);
 
@@ -44,7 +44,7 @@ std::vector<std::string_view> layout_names();
 std::vector<std::string_view> axis_names();
 std::vector<std::string_view> axis_names(const OpShape&);
 std::vector<std::string_view> dtype_names();
-// "unknown dtype 'fp16'. Did you mean 'f16'?": other programs' names are known too.
+// "unknown dtype 'fp16'. Did you mean 'f16'?"  Knows other programs' names of dtypes.
 std::string unknown_dtype(std::string_view text);
 
 }  // namespace assay

@@ -84,7 +84,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   }
 }
 
-// A model's shape with `tokens` tokens.
+// The case of a model with `taken` tokens, where the model has `tokens`.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
   Case c = new_case(op, "models/" + m.stem);
   c.fill = use.fill;
@@ -122,7 +122,7 @@ void cut(Case& c, const OpShape& op, Axis axis, std::int64_t to, std::int64_t mo
   if (earlier != c.reduced.end()) earlier->to = c.dims[axis];
   else c.reduced.push_back({axis, from, c.dims[axis]});
 }
-// Shortens heads, down to one group.
+// Cuts heads down to one group: those of one kv_head.
 void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
   const std::int64_t heads = c.dims[Axis::heads], kv_heads = c.dims[Axis::kv_heads];
   if (!heads || elements(c, op) <= most) return;
@@ -132,9 +132,9 @@ void cut_heads(Case& c, const OpShape& op, std::int64_t most) {
 }
 
 // Shrinks a case that would take minutes on simt: first output features, then heads (keeping the group size), then tokens or
-// rows.  Summed axes keep their extent, except in a block.
+// rows.  Summed axes keep their extent, except in a transformer block.
 void fit(Case& c, const OpShape& op, std::int64_t most) {
-  // A block is seven products and attention, so summed axes shrink too.
+  // A transformer block is seven products and attention, so summed axes shrink too.
   const bool block = c.dims[Axis::heads] && c.dims[Axis::hidden];
   if (block) most /= 16;
   cut(c, op, Axis::out, 33, most), cut(c, op, Axis::ffn, 33, most);

@@ -26,14 +26,14 @@ struct SuiteOptions {
   std::uint64_t seed = 2026;
   std::int64_t count = 200;           // number of cases in the random suite
   std::vector<DType> dtypes{};        // empty: all
-  bool reduce = false;                // for a slow backend: model shapes keep their widths but have fewer tokens:
-  std::int64_t reduce_rows_to = 129;  // this many: one tile of 128 and one more
-  std::int64_t reduce_elements_to = std::int64_t{1} << 20;  // larger cases also get fewer features, heads and rows
+  bool reduce = false;                // for a slow backend: cut down the cases of `models` and `errors`
+  std::int64_t reduce_rows_to = 129;  // most tokens of a model's case, whichever axis has them: one tile of 128 and one more
+  std::int64_t reduce_elements_to = std::int64_t{1} << 20;  // larger cases get fewer features, heads and tokens
 };
 
 // The cases of a suite in a stable order, without duplicates.  A case's seed is derived from the suite's seed and the case's
 // text, so its values do not change when other cases are added or removed.  An op without its own file, or without a group for
-// the suite, gets the cases of edges/common.json.  Throws BadInput.
+// the suite, gets the cases of edges/common.json, but none in `long` and `errors`.  Throws BadInput.
 std::vector<Case> cases(const Datasets&, const OpShape&, std::string_view suite, const SuiteOptions& = {});
 
 // Collects cases; skips duplicates and cases that do not apply (fill, alignment of the layout, least extents).
@@ -41,7 +41,7 @@ class CaseList {
  public:
   CaseList(const OpShape&, const SuiteOptions&);
   ~CaseList();
-  bool add(Case);  // returns whether it was added
+  bool add(Case);  // sets its seed; returns whether it was added
   std::vector<Case> take();
   const std::vector<DType>& dtypes() const;
 

@@ -13,7 +13,8 @@
 
 namespace assay {
 
-// How many cases a kernel passes and fails by a rule, over the cases on which the rule passes the plain, sound kernel.
+// How many cases a kernel passes and fails by a rule.  Only cases count on which the rule passes the plain kernel, the op's naive
+// or unfused one.
 struct PolicyCount {
   std::int64_t passed = 0, failed = 0;
 };
@@ -37,8 +38,8 @@ class Policies {
 
  private:
   std::string case_;
-  std::vector<PolicyFigures> baseline_;  // the plain kernel's figures on the case
-  std::array<bool, kPolicies.size()> usable_{};
+  std::vector<PolicyFigures> baseline_;          // the plain kernel's figures on the case
+  std::array<bool, kPolicies.size()> usable_{};  // which rules pass the plain kernel on the case
 };
 
 struct TrialTotals {

@@ -53,7 +53,7 @@ class Doing {
 
 class Console {
  public:
-  enum class Show { everything, last_line, progress };
+  enum class Show { everything, last_line, progress };  // progress: that alone
   // `total`: the records to expect.  `each_case`: the table has one line per case, with its largest absolute error.
   Console(Show show, std::int64_t total, bool colour = false, bool each_case = false);
 

@@ -27,7 +27,7 @@ bool repeats(const Hooks& hooks, const Numerics& n) {
   return hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities);
 }
 
-// Half the spacing of `t` at v.
+// Half the distance between neighbouring numbers of `t` at v.
 double half_spacing(DType t, double v) {
   const FloatFormat f = info(t).format;
   return detail::exp2i(std::max(std::ilogb(v), f.min_exponent) - f.precision);
@@ -43,7 +43,7 @@ struct BothWays {
 
 // Sums over one row.
 struct Row {
-  BothWays z, last, added;  // errors; the golden's own rounding; what a parameter that is added last loses
+  BothWays z, last, added;  // of z; of the golden's own last rounding (Z); of the error of a parameter that is added last (C)
   double allowed = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
   std::int64_t elements = 0;
 };
@@ -100,7 +100,7 @@ class Elements {
 
  private:
   // The rounding error of a parameter that is added last.  If the sum before it is no smaller than the output, that sum is a
-  // multiple of the output's spacing, so the parameter is rounded to one too.
+  // multiple of the output's spacing, so the parameter is rounded to a multiple of it too.  Otherwise nothing is known: 0.
   static double lost_of(double added, double golden, double spacing) {
     return std::ilogb(golden - added) < std::ilogb(golden) ? 0 : std::nearbyint(added / spacing) * spacing - added;
   }
@@ -110,7 +110,7 @@ class Elements {
   double (*last_addend_)(const void*, std::int64_t);
   const void* args_;
   bool symmetric_;
-  Numerics signed_numerics_;  // only of what may err with one sign
+  Numerics signed_numerics_;  // their bound is T': no stored intermediates, unless the roundings of these repeat
   Bounds bounds_, signed_bounds_;
 };
 

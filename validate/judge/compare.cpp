@@ -16,7 +16,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // err/bound of one element; infinite if its class (finite, +inf, -inf, NaN) is wrong.  The right class is that of the golden
-// rounded to the dtype; within the bound of the overflow threshold, finite and infinite are both right.
+// rounded to the dtype.  If the golden is no further than its bound from the overflow threshold, finite and infinite are right.
 double ratio(double got, double golden, double bound, bool exact, DType dtype) {
   if (std::isnan(golden)) return std::isnan(got) ? 0 : kInfinity;
   const double rounded = round_to(dtype, golden);

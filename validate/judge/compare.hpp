@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares an output with the golden.  An element fails if !(|got - golden| <= bound), so NaN fails; no element is exempt.
+// Compares an output with the golden.  An element fails if it has the wrong class (finite, +inf, -inf, NaN), or if
+// !(|got - golden| <= bound), so with a NaN bound too; no element is exempt.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,7 @@ class Run {
     });
   }
 
-  // A task that is being prepared, or that power has not looked at yet.
+  // A task that is being prepared, or is prepared (`made`) but not yet looked at by power.
   struct Making {
     const Task* task;
     double bytes;
@@ -208,7 +208,7 @@ class Run {
     lane.worker->send(order, inputs, outputs);
   }
 
-  // Has the crew make the next related problem, or finishes the task if all relations have been tried.
+  // Has the crew make the next related problem, or finishes the lane's task if all its relations have been tried.
   void go_on(Lane& lane) {
     if (lane.next_relation == lane.running->relations.size()) return finish(lane, Verdict::passed, std::move(lane.reply));
     lane.making = timed(goldens_ns_, [of = lane.running, relation = lane.relation(), outputs = lane.outputs.data()] {

@@ -50,7 +50,7 @@ std::string ordinal(std::int64_t n) {
 
 enum class Seen : char { unjudged, right, wrong };
 
-// Which indices of one axis have a wrong element.
+// Which indices of one axis have a wrong element, and which only right ones.
 struct AxisSet {
   Axis axis;
   std::int64_t tile;
@@ -122,7 +122,8 @@ std::string set_text(const AxisSet& s) {
 // What the values of the wrong elements have in common.
 struct Values {
   bool unwritten = true, nan = true, zero = true;
-  std::int64_t finite = 0;  // wrong elements with a golden far from zero, whose factors and offsets follow
+  // Wrong elements that are finite and have a golden far from zero; below, their extremes of got / golden and of got - golden.
+  std::int64_t finite = 0;
   double least_factor = INFINITY, most_factor = -INFINITY, least_offset = INFINITY, most_offset = -INFINITY;
 
   void add(const Element& e, const Tensor& got) {
@@ -238,7 +239,8 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
     if (rank >= 2) diagonal.add(static_cast<std::int64_t>(index[rank - 2]), static_cast<std::int64_t>(index[rank - 1]));
   });
 
-  // How many judged elements have a wrong index on every axis.  If all of them are wrong, the axes alone tell the pattern.
+  // How many judged elements have, on every axis, an index with some wrong element.  If all of these are wrong, the wrong
+  // indices of each axis describe the pattern completely.
   std::int64_t within = 0;
   if (judged == got.size()) {
     within = 1;

@@ -84,7 +84,8 @@ class Faults {
     return std::nullopt;
   }
 
-  // The golden, with the elements of the problem whose axis is one shorter replaced by that problem's golden.
+  // The golden without the last term of a sum.  Solves the problem with that axis one shorter, on the same images, and copies
+  // its golden over the elements that both problems have.
   Answer without_last(const Summed& sum) const {
     const std::unique_ptr<Problem> shorter = op_.make();
     std::vector<std::byte*> images;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Power: whether the bounds of a run would notice a fault.  A bound that is too wide for any fault to exceed proves nothing.  So
-// for each kernel and dtype a run tries these faults, made from the golden or by the oracle, until the kernel's own bound
-// rejects each on some case:
+// Power: whether the bounds of a run would notice a fault.  A bound that no fault exceeds proves nothing.  So for each kernel and
+// dtype a run makes answers with these faults, from the golden or by the oracle.  It tries each on case after case, until the
+// kernel's own bound rejects it:
 //   accumulator     everything on chip one precision lower (Roundings::one_lower)
-//   intermediate    the result of a step rounded to the storage dtype, unless the kernel declares that
+//   intermediate    the result of a step rounded to the storage dtype, in f16 and bf16, unless the kernel declares that (or
+//                   narrow_probabilities, with Hooks::intermediates_alike)
 //   output          the golden rounded to fewer bits: TF32's 11 for f32, bf16's 8 for f16, E4M3's 4 for bf16
 //   dropped_AXIS    the last term of a sum over that axis missing (Hooks::summed)
 // Cases in which the fault changes no output do not count.  A fault that was tried and never rejected makes the run suspect.

@@ -17,7 +17,7 @@ struct Prepared {
   const Task* task;
   std::size_t first_record;  // index of its first kernel's record
   Packing packing;
-  SharedMemory inputs;  // the case's set, and with replays a second set with other values
+  SharedMemory inputs;  // the case's images, and for graph replays a second set of images with other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
   bool exact = false;

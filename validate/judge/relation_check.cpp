@@ -16,8 +16,8 @@ namespace {
 
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
-// Whether scaling by a power of two is exact: v and `scaled` are normal values, or v is a zero that did not underflow.
-// Note: the least normal value is left out, since a subnormal may have been rounded up to it.
+// Whether scaling v to `scaled`, by a power of two, is exact: both are normal values, or v is a zero and did not underflow, since
+// its golden is zero too (`zero_by_right`).  Note: the least normal value is left out, as a subnormal may be rounded up to it.
 bool scales_exactly(DType t, double v, double scaled, bool zero_by_right) {
   const double least = random::power_of_two(info(t).format.min_exponent), most = overflow_threshold(t);
   const auto normal = [&](double x) { return std::fabs(x) > least && std::fabs(x) < most; };
@@ -31,7 +31,7 @@ std::string place(std::span<const Axis> axes, const Tensor& t, std::int64_t i) {
   return text;
 }
 
-// The related problem with its golden; for a composite op, computed from what the candidate itself has stored.
+// The related problem with its golden; that of a composite op is computed from what the candidate stored in the related run.
 struct Solved {
   std::optional<Related> related;
   std::unique_ptr<Problem> problem;  // null: the relation does not apply
@@ -88,7 +88,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
     if (!by_bits)
       if (const Comparison judged = compare(*problem, kernel.numerics, output, b, false); judged.wrong)
         return fail(judged.worst, judged.golden, "out of the bound of");
-    if (!by_bits && op.composite) continue;  // Note: a stage's bound does not cover differences of its inputs
+    if (!by_bits && op.composite) continue;  // Note: both runs stored other inputs of a stage, which its bound does not cover
     const Relation::Scaled s = r.scaling(spec.name);
     std::optional<Bounds> related_bounds, original_bounds;
     if (!by_bits)

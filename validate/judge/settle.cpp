@@ -195,7 +195,7 @@ class OutputJudge {
 
   // Whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A kernel that
-  // declares too much is found by power (power.hpp), over a whole run.
+  // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (r_.compared == 0) {
       r_.reason = "empty: nothing may be written, and nothing was";

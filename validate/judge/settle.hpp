@@ -31,7 +31,7 @@ std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions
 // The verdict of a reply before its outputs are judged.
 Verdict verdict_of(const Reply&);
 
-// The record of a kernel on a task that was not run.
+// The record of a kernel on a task that was not run, and why.  `incomplete`: as Record::incomplete.
 Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why, bool incomplete = false);
 
 // Makes the record of a result, and judges the outputs unless the worker failed.  Thread-safe.

@@ -51,7 +51,8 @@ std::set<std::int64_t> shorter(std::int64_t extent, std::int64_t tile, std::int6
 
 void make_plain(Case& c) { c.attributes.clear(), c.fill = "normal", c.layout = "contiguous"; }
 
-// A smaller case to try: one thing is changed, or everything.  Of the moves of a group, only the first that still fails counts.
+// A smaller case to try, in which one thing is changed, or everything.  `group` names it: an axis, an attribute, "fill".  Of the
+// moves of a group, only the first that still fails counts.
 struct Move {
   std::string group;
   Case c;
@@ -182,7 +183,8 @@ class Search {
     return hits;
   }
 
-  // Combines the hits: all of them; if that no longer fails, all but one; else only the smallest hit.
+  // Goes on from the smallest case that fails, of those with the changes of all hits, or of all but one.  If none fails, goes on
+  // from the smallest hit.
   void together(const std::map<std::string, Record>& hits) {
     std::vector<Case> list;
     const auto add = [&](const std::string& but) {

@@ -34,8 +34,8 @@ inline bool can_shrink(const Record& r) {
 // Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.
 Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds);
 
-// The search itself.  `trials` judges cases in order: it calls wanted(index) before each, and judged(index, record) after each.
-// A case that is not wanted gets a skipped record or none.
+// The search itself.  `trials` judges cases in order.  It calls wanted(index) before each, and judged(index, record) after each;
+// for a case that is not wanted, judged() gets a skipped record or is not called.
 using TryCases = std::function<void(std::span<const Case>, const std::function<bool(std::size_t)>& wanted,
                                     const std::function<void(std::size_t, const Record&)>& judged)>;
 Shrunk shrink(const Record& failed, const OpShape& op, const Kernel& kernel, const TryCases& trials);

@@ -14,7 +14,8 @@ inline double small_integers(const FillSite& s, std::int64_t i) {
   return static_cast<double>((row * 7 + col * 3 + s.tensor_index * 11 + 45) % 61 - 30);
 }
 
-// The bends of activations: [-8, 8), and one value in eight is a minimum, in GELU's tail, 0, or where exp overflows f32.
+// Values where activations bend.  One in eight is a place of trouble: the minimum of GELU or SiLU, GELU's tail, 0, or where exp
+// of the value or of its negative overflows or vanishes in f32.  The others are uniform in [-8, 8).
 inline double bends(const FillSite& s, std::int64_t i) {
   static constexpr double kPlaces[] = {-0.751791, -1.278465, -5.25, -3.5, 0, 30, -30, 89, -89, -104};
   constexpr std::int64_t kCount = std::size(kPlaces);
@@ -22,7 +23,7 @@ inline double bends(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, Purpose::exponent, i, kCount)];
 }
 
-// Multiples of 1024, where GELU and SiLU are the identity or zero even in f64.
+// Nonzero multiples of 1024, where GELU and SiLU are the identity or zero even in f64.
 inline double saturated(const FillSite& s, std::int64_t i) {
   const double v = small_integers(s, i);
   return 1024 * (v == 0 ? 1 : v);

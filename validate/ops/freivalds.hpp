@@ -3,11 +3,10 @@
 // machines can use less running time"): with random signs v, y v must be z (w^T v) + b v.
 //
 // An element that is wrong by d moves its row's sum by +-d.  Correct elements err by at most T_j, the op's bound, independently
-// of v, so the row's sum is off by at most lambda sqrt(sum T_j^2).  By Minkowski that root is at most the formula of T_j with
-// norms over the row instead of magnitudes of one element: |c| -> ||y||, S -> sqrt(sum_h z_h^2 ||w_h||^2), A -> sum_h |z_h|
-// ||w_h||
-// (||w_h|| over the features), and sqrt(features) times terms that are equal for all features.  Several v are used, since wrong
-// elements of one row might cancel under one.
+// of v, so the row's sum is off by at most lambda sqrt(sum T_j^2).  Minkowski's inequality bounds this root: in the formula of
+// T_j (ops/core/gemm_bound.hpp), a norm over the row's features takes the place of each magnitude of one element.  ||y|| takes
+// that of |c|, sqrt(sum_h z_h^2 ||w_h||^2) that of S, sum_h |z_h| ||w_h|| that of A.  A term that is equal for all features is
+// multiplied by sqrt(features).  Several v are used, since wrong elements of one row might cancel under one.
 #pragma once
 
 #include <cmath>
@@ -25,7 +24,7 @@ inline constexpr int kProbes = 8;
 struct Norms {
   double y;        // of the computed row
   double sum_sq;   // S^2
-  double sum_abs;  // A; infinite for independent errors, since the minimum of two bounds holds only for single elements
+  double sum_abs;  // A; infinite for independent errors, so that min(coherent, independent) takes the other form
 };
 
 // w [out, hidden], b [out] or absent, y [tokens, out].  load(t, z) writes row t of z, `hidden` values in f64.
@@ -94,12 +93,12 @@ double margin(const Tensor& w, const Tensor& b, const Tensor& y, Errors errors, 
   return worst;
 }
 
-// product_error (ops/core/gemm_bound.hpp) in norms over a row of `count` elements; underflow counts in each of them.
+// product_error() of ops/core/gemm_bound.hpp in norms over a row of `count` elements.  The underflow is equal for all of them.
 inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, const Norms& n, double count) {
   const double underflow = (static_cast<double>(k) + 2) * 2 * rounding_floor(numerics.accumulate);
   return assay::product_error(numerics, errors, k, n.y, n.sum_abs, n.sum_sq) + std::sqrt(count) * underflow;
 }
-// The norm of one rounding of each element of a row with norm `norm` and `count` elements.
+// The norm of the errors of rounding each element of a row once.  The row has `count` elements and norm `norm`, within `error`.
 inline double rounding_error(DType t, double norm, double error, double count) {
   return unit_roundoff(t) * (norm + error) + std::sqrt(count) * rounding_floor(t);
 }

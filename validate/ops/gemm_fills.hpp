@@ -40,8 +40,8 @@ inline double probe_one_hot(const FillSite& s, std::int64_t i) {
   return i % hidden_of(s) == (i / hidden_of(s) * 37) % hidden_of(s) ? 1.0 : 0.0;
 }
 
-// The second half of the channels cancels the first half's terms except for less than `part` of them, so that any early rounding
-// shows.
+// The terms of the second half of the channels cancel those of the first half, but for less than `part` of each.  So any early
+// rounding shows.
 inline double cancelling_but(double part, const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), half = hidden / 2, row = i / hidden, h = i % hidden;
   if ((s.role == Role::weight && s.shape.size() == 1) || h >= 2 * half) return normal(s, i) / 64;
@@ -71,7 +71,7 @@ inline double chosen(const FillSite& s, std::int64_t i) {
   }
 }
 
-// unit, and one channel of every token 100 times as large.
+// As unit(), but one channel of every token is 100 times as large.
 inline double unit_outlier(const FillSite& s, std::int64_t i) {
   const std::int64_t hidden = hidden_of(s), row = i / hidden;
   const bool here = s.role == Role::input && i % hidden == random::index(shared_key(s, Purpose::column), at(row), hidden);

@@ -9,7 +9,7 @@
 
 namespace assay::gemm_oracle {
 
-// Rounding by a policy.  one_lower means a 16-bit accumulator for f16 and bf16, and both factors in TF32's 11 bits for f32.
+// Rounds by a policy.  Under one_lower the accumulator has 16 bits for f16 and bf16; for f32 both factors have TF32's 11 bits.
 struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
       : exact(policy == Roundings::exact),
@@ -22,7 +22,7 @@ struct Rounding {
   double operator()(double v) const { return exact ? v : round_to(chip, v); }
   double add(double a, double b) const { return (*this)(a + b); }
   double multiply(double a, double b) const { return (*this)(a * b); }
-  // The result of a step as it is stored.
+  // The result of a step as it is stored: rounded if the kernel declares stores_intermediate, by step() if stores_every_step.
   double stored(double v) const { return stores ? round_to(dtype, v) : v; }
   double step(double v) const { return steps ? round_to(dtype, v) : v; }
   double factor(double v) const {

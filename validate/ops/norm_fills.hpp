@@ -12,7 +12,7 @@ using namespace draws;
 
 inline std::int64_t cols_of(const FillSite& s) { return s.dims[Axis::cols]; }
 
-// Small integers that differ from column to column; a residual's differ from element to element (modulo small primes).
+// Small integers that differ from column to column, those of a residual also from row to row (modulo small primes).
 inline double probe_residual(std::int64_t row, std::int64_t col) { return static_cast<double>((row * 7 + col * 3) % 29 - 14); }
 inline double probe_beta(std::int64_t col) { return static_cast<double>(col % 17 - 8); }
 inline double probe_gamma(std::int64_t col) { return static_cast<double>(1 + col % 13); }
@@ -61,7 +61,7 @@ double probe_sum(const FillSite& s, std::int64_t i) {
 }
 inline double constant(const FillSite&, std::int64_t row, std::int64_t) { return constant_row(row); }
 
-// residual = -x, except in every kKept-th column (0: no exception).
+// residual = -x, but for every kKept-th column (0: all columns).
 template <std::int64_t kKept>
 double opposite(const FillSite& s, std::int64_t i) {
   if (s.tensor != "residual" || (kKept && i % cols_of(s) % kKept == 0)) return normal(s, i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next lower precision, for oracles of ops with at most one rounding, for which computing in the dtype itself is correct.
+// The next lower precision, for the oracles of ops that round at most once.  Computing these in the dtype itself is correct, so
+// the fault of Roundings::one_lower must be less precise than the dtype.
 #pragma once
 
 #include "ops/core/dtype.hpp"

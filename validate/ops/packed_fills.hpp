@@ -56,7 +56,7 @@ inline std::int64_t tile_starts(const FillSite& s, std::int64_t sequence) {
   return sequence < s.dims[Axis::batch] ? std::min(start, tokens(s)) : tokens(s);
 }
 
-// The place of a row of q in its sequence, and the sequence's rows of k; for packed sequences by starts<ragged>.
+// The place of a row of q in its sequence, and the sequence's rows of k.  Assumes that packed sequences start at starts<ragged>.
 struct Place {
   std::int64_t query, queries, first_key, keys;
 };

@@ -43,7 +43,7 @@ inline std::int64_t ragged_length(const FillSite& s, std::int64_t b) {
 }
 inline std::int64_t full_length(const FillSite& s, std::int64_t) { return capacity(s.dims); }
 inline std::int64_t few_length(const FillSite& s, std::int64_t b) { return std::min(capacity(s.dims), (b + 1) % 4); }
-// k pages, or one position less or more.
+// The positions of k whole pages, or one less or more.
 inline std::int64_t boundary_length(const FillSite& s, std::int64_t b) {
   const auto pages = static_cast<std::uint64_t>(std::max<std::int64_t>(1, owned(s.dims)));
   const auto k = 1 + static_cast<std::int64_t>(draw(s, Purpose::size, b) % pages);

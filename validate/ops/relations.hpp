@@ -29,7 +29,7 @@ inline Relation of_a_sum(Relation r, std::vector<std::string_view> sums) {
 // Values whose doubling neither overflows nor underflows in any square or sum of a row.
 inline bool normal_values(const Case& c) { return c.fill == "normal"; }
 
-// With 4 epsilon a doubled row has the same normalised bits; 1e-5 is the default of every norm.
+// With four times the epsilon, a doubled row has the same normalised bits.  1e-5 is the default of every norm.
 inline void epsilon_times_four(Case& c) { c.attributes["epsilon"] = 4 * attribute(c, "epsilon", 1e-5); }
 // For norms: doubles these tensors, of which the normalised row is made.
 inline Relation x_doubled(std::vector<Relation::Scaled> doubled, Applies applies = normal_values) {

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// Rounds every on-chip result by a policy.  one_lower means the storage type for f16 and bf16 (a half accumulator), TF32's 11
-// bits for f32.
+// Rounds every on-chip result by a policy.  Under one_lower it rounds to the storage dtype for f16 and bf16 (a half accumulator),
+// to TF32's 11 bits for f32.
 struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
       : exact(policy == Roundings::exact), numerics(exact ? Numerics{} : n), dtype(storage) {

@@ -33,7 +33,8 @@ std::vector<ProbeClass> probe_classes(Instruction i);
 // The inputs, [instructions, 32 lanes, words_in].
 std::vector<std::uint32_t> probe_inputs(Instruction i, const ProbeClass& c);
 
-// The relative error of `got` as exp2(x), in units of 2^-24; infinite if `got` is negative, subnormal or wrongly (not) NaN.
+// The relative error of `got` as exp2(x), in units of 2^-24; infinite if `got` is negative or subnormal, or if only one of `got`
+// and exp2(x) is NaN.
 double exp2_error(float x, float got);
 
 // How two results of an instruction differ: "the sign of a zero", "a NaN's payload", "value", ...

@@ -56,7 +56,7 @@ class Composite final : public Problem {
   std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
 
  private:
-  // The stage's problem and output that one of our outputs corresponds to; null: absent.
+  // The stage that computes one output of the composite: its problem, and that output's number there.  Null: not solved.
   struct Solved {
     std::shared_ptr<Problem> problem{};
     int output = 0;
@@ -70,7 +70,7 @@ class Composite final : public Problem {
   }
   std::byte* room(std::int64_t bytes) { return memory_.emplace_back(static_cast<std::size_t>(bytes) + 1).data(); }
 
-  // The elements of our tensor, contiguous.
+  // The elements of tensor i of the composite, contiguous: a golden of an earlier stage, or the attached data, copied if strided.
   void* elements(std::size_t i) {
     const Tensor& t = tensor(i);
     if (stored_[i]) return stored_[i];
@@ -131,7 +131,7 @@ class Composite final : public Problem {
     }
   }
 
-  // Our sampled rows as rows of a stage; one of ours may be several there (the heads of a token).
+  // The composite's sampled rows as rows of a stage.  One row may be several there: a token has a row for each head.
   std::vector<std::int64_t> rows_of(Problem& problem, const Op& op) const {
     if (rows_.all()) return {};
     std::size_t first = 0;
@@ -150,7 +150,7 @@ class Composite final : public Problem {
   std::vector<std::size_t> outputs_;  // indices of the output tensors
   Rows rows_;
   bool whole_solved_ = false;
-  std::vector<Solved> solved_;                  // per output
+  std::vector<Solved> solved_;                  // per output: who solves it
   std::vector<std::vector<std::byte>> memory_;  // owns stored_
   std::vector<std::byte*> stored_;              // per tensor; null: use the attached data
 };

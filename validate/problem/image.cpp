@@ -18,14 +18,14 @@ namespace assay {
 
 namespace {
 
-// The row stride in elements.
+// The row stride in elements.  The gap is 3 elements, or with a row_multiple of m more than m and at most 2 m bytes.
 std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element_bytes) {
   if (!l.padded) return cols;
   if (!l.row_multiple) return cols + 3;
   return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
 }
 
-// Strides as the layout's name says, the same for all tensors.
+// Places a tensor by a layout whose rules are the same for all tensors.
 void place_alike(const Layout& l, Placement& p) {
   Tensor& t = p.tensor;
   const std::int64_t element = size_of(t.dtype);
@@ -40,23 +40,24 @@ void place_alike(const Layout& l, Placement& p) {
 
 constexpr std::int64_t kVectorBytes = 16;  // of the widest access
 
-// Whether tensor `index` of a case in which each has its own layout starts, and has its rows, at multiples of 16 bytes.  In half
-// of the cases each tensor draws; in the others all but one do, for kernels that look at the alignment of all tensors but one.
+// For the layout `mixed`: whether the start and the rows of tensor `index` lie at multiples of 16 bytes.  In half of the cases
+// each tensor is aligned with a probability of 1/2.  In the others all are but one, which catches a kernel that checks the
+// alignment of every tensor but that one.
 bool draws_alignment(std::uint64_t seed, std::size_t index, std::size_t tensors) {
   const std::uint64_t key = random::key(seed, tensors, random::Purpose::layout);
   if (random::one_in(key, 0, 2)) return random::one_in(key, 2 + index, 2);
   return random::index(key, 1, static_cast<std::int64_t>(tensors)) != static_cast<std::int64_t>(index);
 }
 
-// Places a tensor at a start, with strides and an order of the outer axes that are drawn from `key`.  `merged`: the first two axes
-// stay addressed by one stride.
+// Draws a tensor's start, its strides and the order of its outer axes from `key`.  `merged`: the first two axes keep their order
+// and have no gap between them, so that one stride addresses both.
 void place_own(std::uint64_t key, bool aligned, bool merged, Placement& p) {
   Tensor& t = p.tensor;
   const std::int64_t element = size_of(t.dtype), unit = aligned ? kVectorBytes / element : 1;
   std::uint64_t draws = 0;
   const auto draw = [&](std::int64_t n) { return random::index(key, draws++, n); };
   p.offset = aligned ? 0 : static_cast<std::size_t>(draw(kVectorBytes / element) * element);
-  std::vector<int> outwards;  // outer axes, from the one whose slices lie closest together
+  std::vector<int> outwards;  // outer axes, the one with the smallest stride first
   for (int i = t.rank - 2; i >= 0; --i) outwards.push_back(i);
   for (std::size_t i = outwards.size(); !merged && i > 1; --i)
     std::swap(outwards[i - 1], outwards[static_cast<std::size_t>(draw(static_cast<std::int64_t>(i)))]);

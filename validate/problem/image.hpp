@@ -26,11 +26,11 @@ struct Placement {
 // The placement of every tensor of a case, in the order of the op's tensors.  Throws BadInput if the layout is unknown.
 std::vector<Placement> place(const Op& op, const Case& c);
 
-// The index of the input whose memory output `index` shares in this case (in place); empty: it has its own memory.
+// The index of the input whose memory output `index` shares in this case (in place); empty: the output has memory of its own.
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index);
 
-// Fills the image of an input or of an updated output with the case's values, gaps with NaN (0xff); other outputs are filled
-// with the byte `garbage`.
+// Fills the image of an input or of an updated output with the case's values, and its gaps with NaN (0xff).  Fills that of any
+// other output with the byte `garbage`.
 void fill_image(const Op& op, const Case& c, int tensor, const Placement& p, std::byte* image, std::byte garbage);
 
 // Whether all elements of an image are finite; gaps between rows are ignored.
@@ -44,7 +44,7 @@ const Fill& find_fill(const Op& op, std::string_view name);
 
 // The extent of a kernel's tile along an axis; 1 if it declares none.
 std::int64_t tile_along(const Kernel&, Axis, DType);
-// Whether some axis of the case has more than one of the kernel's tiles and a partial last one.
+// Whether the kernel takes some axis of the case in several tiles with a ragged tail.
 bool multi_tile_ragged(const Kernel& k, const Case& c);
 
 }  // namespace assay

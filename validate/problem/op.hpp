@@ -44,11 +44,11 @@ class Problem {
   virtual Cost cost() const = 0;
   // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
   virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
-  virtual const Rows& rows() const = 0;  // the solved rows
-  virtual std::int64_t row_of(int output, std::int64_t i) const = 0;
+  virtual const Rows& rows() const = 0;                               // the solved rows
+  virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
   virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
-  // For a composite op, solved without a candidate's outputs: the first output by the whole formula in f64.
+  // Only of a composite op that was solved without a candidate's outputs: the first output by the whole formula in f64.
   virtual std::span<const double> end_to_end() const { return {}; }
   // The number of elements per row of an output if rows are consecutive; else 0.
   virtual std::int64_t row_length(int /*output*/) const { return 0; }
@@ -57,7 +57,7 @@ class Problem {
   KeptBounds& kept_bounds() const { return *bounds_; }
 
  protected:
-  void forget_bounds();  // solve() does
+  void forget_bounds();  // solve() calls it
   Errors errors_ = Errors::independent;
 
  private:
@@ -68,24 +68,27 @@ class Problem {
 enum class Roundings {
   exact,      // none: f64 throughout
   declared,   // those of a kernel with the given numerics
-  one_lower,  // every on-chip result one precision lower: a wrong answer that the bound must reject
+  one_lower,  // every on-chip result in the next lower precision: a wrong answer that the bound must reject
 };
 
-// An axis that is summed over; used to check that the bound rejects sums without their last term.
+// An axis that is summed over.  Power solves the problem with this axis one shorter, which drops the last term of the sum, and
+// checks that the bound rejects that answer (validate/judge/power.cpp).
 struct Summed {
   Axis axis;
-  bool (*applies)(const Case&) = nullptr;              // null: always
-  void (*keep_attributes)(const Case&, Problem&) = nullptr;  // keeps attributes whose default depends on the extent
+  bool (*applies)(const Case&) = nullptr;  // null: always
+  // Gives the shorter problem the case's attributes where a default depends on the extent (attention's scale); null: none do.
+  void (*keep_attributes)(const Case&, Problem&) = nullptr;
 };
 
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
   std::vector<Fill> fills;
-  // Element i of an integer tensor, for fills without Fill::integer; null: a random index on the axis of index_of.
+  // Element i of an integer tensor, for fills without Fill::integer; null: a random index of the axis TensorOptions::index_of.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
   // The rows (all axes but the last) of a tensor that a correct kernel never reads; they are filled with NaN.  Empty: none.
   std::vector<bool> (*unread)(const FillSite&, const Fill&) = nullptr;
-  // Inputs that are computed from earlier inputs instead of filled; and their values, row-major, before rounding.
+  // Inputs that are not filled but computed from earlier inputs (attention_backward's o and lse).  derive() returns their values,
+  // row-major, before rounding.
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
   // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output, not yet rounded.
@@ -94,18 +97,19 @@ struct Hooks {
   // largest ratio of error to allowed error.
   double (*sweep)(const void* args, const Numerics&, Errors, const Tensor& got, std::uint64_t seed) = nullptr;
   std::vector<Relation> relations{};
-  // The formula has no functions and no constants: without tensor cores all roundings are to nearest, so errors have no
-  // preferred sign (aggregate.hpp).
+  // The formula only multiplies and adds inputs.  It has no function (exp) and no constant, whose errors may have one sign in
+  // all elements.  So without tensor cores, which truncate, the kernel's errors have no preferred sign (A = 0 in aggregate.hpp).
   bool only_sums = false;
-  // The parameter (such as a bias) that a kernel adds last to element i of the first output, or 0.  It may cause the same
-  // rounding error in every row (aggregate.hpp).
+  // The parameter, such as a bias, that a kernel adds last to element i of the first output; 0: none.  If the sum before it is
+  // as coarse as the output, the parameter loses the same low bits in every row (C in aggregate.hpp).
   double (*last_addend)(const void* args, std::int64_t i) = nullptr;
-  // A stored intermediate depends on few inputs (exp(x - max), x + r), has a parameter added, or is a norm's, where one channel
-  // may dominate its row: its roundings repeat (aggregate.hpp).
+  // A kernel that stores intermediates makes the same rounding error many times, since they take few values: they depend on few
+  // inputs (exp(x - max), x + r), or get a parameter added, or are a norm's, where one channel may dominate its row.  So these
+  // errors may have one sign (they belong to A in aggregate.hpp).
   bool repeated_roundings = false;
   std::vector<Summed> summed{};
-  // The intermediates that a kernel may round to the storage dtype have about equal weight in the result: if one is declared as
-  // rounded (narrow_probabilities), no bound detects a rounding of the others.
+  // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
+  // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.
   bool intermediates_alike = false;
 };
 
@@ -127,7 +131,7 @@ struct Kernel {
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
   bool variant = false;    // correct, with another order of sums; used only to test the judge
-  DTypes dtypes;
+  DTypes dtypes;           // this and the fields up to workspace_bytes: as in KernelTraits (ops/core/kernel.hpp)
   int min_arch = 0, only_arch = 0;
   bool deterministic = true;
   bool finite_inputs = false;
@@ -141,7 +145,7 @@ struct Kernel {
   Launcher on_gpu = nullptr;
 };
 
-// What the kernel needs that an architecture is not; empty: nothing.
+// The architecture that the kernel needs, if it cannot run on `arch`, such as "sm_90 alone"; empty: it can.
 inline std::string needs_arch(const Kernel& k, int arch) {
   if (k.only_arch != 0 && k.only_arch != arch) return "sm_" + std::to_string(k.only_arch) + " alone";
   return k.min_arch > arch ? "sm_" + std::to_string(k.min_arch) : "";

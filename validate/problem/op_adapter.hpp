@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erases the types of contracts and kernels.  Included only by the generated tables.
+// Makes an Op of a contract and a Kernel of a kernel's traits (type erasure).  Included only by the generated tables.
 #pragma once
 
 #include <concepts>
@@ -141,7 +141,7 @@ class TypedProblem final : public Problem {
     else throw std::logic_error("a composite op has no bound of its own");
   }
 
-  // The reference's golden, found by overload; a wrong signature fails to link.
+  // Calls reference::golden().  The generated tables declare its overload for this op, so a wrong signature fails to link.
   static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
 
  private:
@@ -179,7 +179,7 @@ void erased_run(const void* args, const Launch& l) {
   Run(*static_cast<const typename C::Args*>(args), l);
 }
 
-// Wrappers, one per kernel, that take type-erased arguments for the traits' function pointers.
+// Describes a kernel.  Its function pointers take type-erased arguments and call the functions of the traits.
 template <Contract C, const KernelTraits<C>& Traits>
 Kernel make_kernel(std::string_view op, std::string_view name, std::string_view about, bool broken) {
   return {.op = op,

@@ -9,8 +9,8 @@ namespace assay {
 // Offsets of images in the two memories.
 struct Packing {
   std::vector<Placement> placements;  // per tensor
-  std::vector<std::size_t> at;        // an input's image in the input memory, an output's first image in the output memory
-  std::vector<std::size_t> given;     // filled values in the input memory: an input's image, an updated output's initial values
+  std::vector<std::size_t> at;        // of an input's image in the input memory, of an output's image of run 0 in the other
+  std::vector<std::size_t> given;     // of filled values in the input memory: an input's, or an updated output's initial ones
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;  // per run; run k's images start at k * output_bytes
 };

@@ -13,7 +13,8 @@
 
 namespace assay {
 
-// Names of the relations that apply to a case: all of them, or for Relations::share one, in one case of four, chosen by its seed.
+// Names of the relations to try on a case, of those that apply: all, or for Relations::share at most one, in one case of four,
+// both chosen by the case's seed.
 std::vector<std::string> relations_of(const Op&, const Case&, Relations which);
 const Relation* find_relation(const Op&, std::string_view name);
 
@@ -27,7 +28,8 @@ struct Related {
   Case c;
   std::vector<std::byte> inputs;  // laid out by pack(op, c)
 };
-// Empty if the dtype cannot represent some input of the related problem.  `outputs`: of the kernel, for inverse checks.
+// Empty if the dtype cannot represent some input of the related problem.  `outputs`: the kernel's on the original, for inverse
+// checks.
 std::optional<Related> relate(const Op&, const Case&, const Relation&, const Packing&, const std::byte* inputs,
                               const std::byte* outputs);
 

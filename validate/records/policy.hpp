@@ -21,15 +21,15 @@ constexpr std::string_view name(Policy p) { return kPolicies[static_cast<std::si
 // The figures of one output that all policies are computed from.
 struct PolicyFigures {
   std::int64_t compared = 0;
-  std::int64_t not_close = 0;         // beyond atol = rtol = 1e-2
-  std::int64_t not_assert_close = 0;  // beyond the dtype's defaults
+  std::int64_t not_close = 0;         // elements beyond atol = rtol = 1e-2
+  std::int64_t not_assert_close = 0;  // elements beyond the dtype's defaults of torch.testing.assert_close
   bool class_differs = false;         // a NaN on either side, or infinities that differ
   double error_squares = 0, got_squares = 0, golden_squares = 0, product = 0;
   double max_error = 0;  // NaN if any error is NaN
 };
 
-// Whether the outputs pass a policy.  `baseline`: the plain kernel's figures on the same case, one per output, which only
-// two-times-baseline uses.
+// Whether the outputs pass a policy.  `baseline`: the figures of `naive` (or `unfused`) on the same case, one per output;
+// only two-times-baseline uses them.
 bool passes(Policy policy, std::span<const PolicyFigures> outputs, std::span<const PolicyFigures> baseline);
 
 }  // namespace assay

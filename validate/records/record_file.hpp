@@ -45,11 +45,11 @@ struct TimedRow {
   std::map<std::string, Interval> intervals;  // of the speedups
   double margin = 0;                          // err/bound after the timing; infinite: wrong
   double peak_bytes = 0;                      // of device memory; 0: not recorded
-  double planted = 0;                         // percent of a planted slowdown, which the times include; 0: none
+  double planted = 0;                         // percent by which the kernel was slowed on purpose, to test `compare`; 0: not
   std::string code;                           // code hash; empty: unknown
   std::optional<MachineState> machine;
   std::optional<SuitePlace> suite;
-  std::optional<int> step;  // its index in the op's ladder
+  std::optional<int> step;  // the kernel's index in the op's ladder; none: not in it
   std::optional<DramBytes> dram;
   std::vector<FunctionResources> resources;
 

@@ -18,8 +18,8 @@ constexpr std::string_view name(Change c) { return kChanges[static_cast<int>(c)]
 // When a row counts as FASTER or SLOWER.  All conditions must hold, so that neither many samples of a small difference nor a few
 // samples of a large one are enough.
 struct TimeRule {
-  double least_share = 0.02;  // smallest relative difference that matters; raised to the row's own spread (split_spread)
-  double least_us = 0.5;      // smallest difference of medians: the step of the device's clock
+  double least_share = 0.02;  // smallest relative difference that counts; if the row's own spread (split_spread) is larger, that
+  double least_us = 0.5;      // smallest difference of medians that counts: the step of the device's clock
   double most_q = 0.01;       // accepted false-discovery rate
   double confidence = 0.99;   // of the interval
   std::size_t least_samples = 30, least_processes = 6;  // on each side; samples per process

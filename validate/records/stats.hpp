@@ -33,8 +33,8 @@ double student_two_sided(double t, double degrees);
 double mann_whitney(std::span<const double> a, std::span<const double> b);
 
 // The same for clusters.  The variance of U is multiplied by the design effect 1 + (m - 1) rho of the ranks (Kish 1965; Donner &
-// Klar 2000), where rho is their correlation within a process.  z is compared with Student's distribution, whose degrees of
-// freedom are the number of processes less two, since rho is estimated from that many.
+// Klar 2000): m is the mean number of samples of a process, rho the correlation of ranks within a process.  z is compared with
+// Student's distribution with as many degrees of freedom as there are processes, less two, since rho is estimated from these.
 double mann_whitney(const Clusters& a, const Clusters& b);
 
 // The q-value of each p by Benjamini and Hochberg (1995), in the order given.

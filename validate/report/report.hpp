@@ -16,7 +16,7 @@ namespace assay {
 struct ReportRow {
   const RecordFile* file = nullptr;       // the latest file that has the row
   const TimedRow* row = nullptr;          // the row in that file
-  const TimedRow* before = nullptr;       // in the file before that has it, if that is of the same suite, backend and device
+  const TimedRow* before = nullptr;       // in the last earlier file with it, if that is of the same suite, backend and device
   std::vector<const SuitePlace*> suites;  // the published tables that list it in that file
   std::string again;                      // the command that times it again
 };
@@ -61,7 +61,7 @@ struct SuiteLine {
   double most = 0;                                     // the largest ratio that fusion alone can give; 0: unknown
   double claimed = 0;                                  // the largest published speedup; 0: none
   bool claimed_beyond = false;                         // `claimed` exceeds `most`
-  // The row whose formula counts: ours, else any; nullptr: nothing was timed.
+  // A row to take the problem's operations and bytes from: ours, else any; nullptr: nothing was timed.
   const TimedRow* any() const { return ours ? ours : rows.empty() ? nullptr : rows.front(); }
 };
 

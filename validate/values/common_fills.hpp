@@ -8,7 +8,7 @@ namespace assay {
 
 std::span<const Fill> common_fills();
 
-// A random index 0 ... places - 1; one in eight is the first or the last.
+// A random index 0 ... s.index_extent - 1; one in eight is the first or the last.
 std::int64_t any_place(const FillSite&, std::int64_t i);
 
 }  // namespace assay

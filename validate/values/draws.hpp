@@ -12,7 +12,7 @@ using random::Purpose;
 constexpr std::uint64_t at(std::int64_t i) { return static_cast<std::uint64_t>(i); }
 
 inline std::uint64_t key(const FillSite& s, Purpose p) { return random::key(s.seed, at(s.tensor_index), p); }
-// Note: equal to the streams of the first tensor.
+// The key of a stream that all tensors share: that of tensor 0.
 inline std::uint64_t shared_key(const FillSite& s, Purpose p) { return random::key(s.seed, 0, p); }
 
 inline double normal(const FillSite& s, std::int64_t i) { return random::normal(key(s, Purpose::value), at(i)); }
@@ -24,7 +24,7 @@ inline std::int64_t draw(const FillSite& s, Purpose p, std::int64_t i, std::int6
 }
 inline double shared_sign(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::sign), at(i)); }
 
-// For Fill::exact and Fill::applies.
+// A value for Fill::exact and Fill::applies.
 inline bool always(const Dims&, DType) { return true; }
 
 }  // namespace assay::draws

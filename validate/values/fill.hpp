@@ -42,7 +42,8 @@ struct Fill {
   bool (*exact)(const Dims&, DType) = nullptr;
   // Whether the fill makes sense for these extents and dtype; null: always.
   bool (*applies)(const Dims&, DType) = nullptr;
-  // Rows are independent and symmetric about zero, so aggregate checks over rows apply (aggregate.hpp).
+  // Each row is drawn independently, and is as likely as its negative.  A row may hold an outlier, if its sign is drawn too.  So
+  // errors of different rows are independent and of either sign, and aggregate checks over rows apply (aggregate.hpp).
   bool scattered = false;
 };
 

@@ -11,11 +11,11 @@ namespace assay {
 
 struct Layout {
   std::string_view name;
-  std::string_view shows;
-  int offset_bytes = 0;  // distance of the first element from a 16-byte boundary
-  bool padded = false;   // padding between rows, filled with NaN
-  int row_multiple = 0;  // starts and strides are multiples of this many bytes (0: of one element)
-  bool own = false;      // each tensor draws its own start, row stride, room between slices and order of its outer axes
+  std::string_view shows;  // the bug that it shows
+  int offset_bytes = 0;    // distance of the first element from a 16-byte boundary
+  bool padded = false;     // gaps between rows, filled with NaN: 3 elements, or at most 2 row_multiple bytes; if `own`, drawn
+  int row_multiple = 0;    // starts and strides are multiples of this many bytes; 0: of an element's size alone
+  bool own = false;        // each tensor draws a start, a gap (perhaps none) for each outer axis, and an order of these axes
 };
 
 inline constexpr std::array<Layout, 7> kLayouts{{
@@ -34,7 +34,7 @@ constexpr const Layout* find_layout(std::string_view name) {
   return nullptr;
 }
 
-// An element must lie at a multiple of its size.
+// Whether tensors of that dtype can have the layout: each element must lie at a multiple of its size.
 constexpr bool applies(const Layout& l, DType t) { return l.offset_bytes % size_of(t) == 0; }
 
 }  // namespace assay

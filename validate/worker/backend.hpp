@@ -59,15 +59,16 @@ class Backend {
 
   // Runs a launcher and waits for its kernels.  Throws BackendFinding on a finding, std::runtime_error if the launch fails.
   virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
-  // Captures the launcher in a graph, calls `between`, then replays the graph.  Returns false if the machine cannot capture.
+  // Captures the launcher in a CUDA graph, calls `between`, replays the graph and waits.  Returns false if the machine cannot
+  // capture.
   virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {
     return false;
   }
-  virtual Launcher launcher(const struct Kernel& k) const = 0;
-  virtual int arch() const = 0;  // 90 for sm_90; simt: the architecture that it simulates
+  virtual Launcher launcher(const struct Kernel& k) const = 0;  // null: the kernel is not built for this machine
+  virtual int arch() const = 0;                                 // 90 for sm_90; simt: the architecture that it simulates
 
-  virtual Traffic traffic(const void* /*allocation*/) const { return {}; }
-  virtual std::vector<SiteTraffic> sites() const { return {}; }  // of the last run, if it counted sectors
+  virtual Traffic traffic(const void* /*allocation*/) const { return {}; }  // of the last run
+  virtual std::vector<SiteTraffic> sites() const { return {}; }             // of the last run, if it counted sectors
 
   virtual std::size_t memory_in_use() { return 0; }  // bytes, of the whole device; 0: unknown
   virtual Clock* clock() { return nullptr; }         // null: the machine cannot time kernels

@@ -20,7 +20,7 @@ struct TimedLaunch {
 };
 
 struct SteadyTimes {
-  std::vector<double> us;  // per launch, each the mean over `launches` launches; empty: the backend cannot measure it
+  std::vector<double> us;  // samples of the time per launch, each a mean over `launches`; empty: the backend cannot measure it
   int launches = 0;
   bool graph = false;  // the launches were replayed from a CUDA graph
 };
@@ -56,8 +56,8 @@ class Clock {
   // The CUDA functions of one launch, in order, except those that a library launches.  `watched`: shows this launch to a profiler
   // that waits for it (ncu --profile-from-start off).
   virtual std::vector<LaunchedFunction> launched(const TimedLaunch&, bool /*watched*/) { return {}; }
-  // Bytes of device memory that one launch of each kernel reads and writes, by hardware counters.  The cache is flushed before,
-  // and writes count until they reach memory.  `about_s`: rough time of one launch of each kernel, in seconds.  Throws
+  // Bytes of device memory that one launch of each kernel reads and writes, by hardware counters.  The cache is flushed before
+  // and after it, so that all its writes reach memory.  `about_s`: rough time of one launch of each kernel, in seconds.  Throws
   // std::runtime_error with the reason if the device has no such counters or does not let us read them.
   virtual std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>&, const std::vector<double>& /*about_s*/) {
     throw std::runtime_error("this backend has no counters");

@@ -25,7 +25,7 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
 
   // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
-  // A kernel's prints go to stderr, out of our output.
+  // What a kernel prints goes to stderr, since stdout may hold the records.
   const int error = start_child(pid_, "/proc/self/exe", {"worker", std::string(backend)},
                                 {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}});
   if (end != ends[1]) ::close(end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge's handle of a worker process: starts it, sends orders, receives replies, and tells why it died.
+// The judge's side of a worker process: starts it, sends orders, receives replies, and says why it died.
 #pragma once
 
 #include <sys/types.h>

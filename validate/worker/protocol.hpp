@@ -30,14 +30,14 @@ struct OrderTensor {
   Placement place;
   std::optional<std::size_t> input{};   // offset of its image in a set of inputs; for inputs and updated outputs
   std::optional<std::size_t> output{};  // offset of its image in the outputs of a run; for outputs
-  std::optional<std::size_t> over{};    // for an output that shares the memory of an input: the input's index in the list
+  std::optional<std::size_t> over{};    // for an in-place output: the index in the list of the input whose memory it shares
 };
 
 struct OrderRun {
   Variation how{};
   std::byte garbage{};     // fills every output before the launch, unless its initial values are given
   std::size_t inputs = 0;  // index of the set of input images
-  bool replayed = false;   // captured on the previous set, replayed on this one; a worker that cannot capture stops before it
+  bool replayed = false;   // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 
 struct Order {

@@ -100,7 +100,7 @@ class Session {
     }
   }
 
-  // Fills outputs with garbage; writes the initial values of updated outputs, and for an output over an input that input's.
+  // Fills outputs with garbage.  Writes an updated output's initial values, and into an in-place output those of its input.
   void reset_outputs(std::byte garbage) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_output(i)) continue;
@@ -117,14 +117,14 @@ class Session {
       if (!is_output(i)) buffers_[i]->write(values(i));
   }
 
-  // Makes one run and reads its outputs into place.  Returns false if it should be replayed and the backend cannot capture.
+  // Makes one run and copies its outputs for the judge.  Returns false if it should be replayed and the backend cannot capture.
   bool launch(const OrderRun& run, std::size_t number) {
     const auto begin = [&] { change_inputs(run.inputs), reset_outputs(run.garbage); };
     try {
       if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
       else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;
     } catch (const BackendFinding& f) {
-      // An unwatched store also leaves its memory uninitialised for the watch, so this tells the two apart.
+      // Note: memory that was stored to without st() counts as uninitialised, too.  That makes a kernel unwatchable, not wrong.
       if (run.how.watch && f.kind == "uninitialised") check_watched(run.garbage);
       throw;
     }
@@ -136,7 +136,7 @@ class Session {
     return true;
   }
 
-  // Throws NotWatchable if memory has changed to which the watch saw no store.
+  // Throws NotWatchable if an output or the workspace has changed where the watch saw no store.
   void check_watched(std::byte garbage) const {
     std::vector<std::byte> seen;
     const auto check = [&](const GuardedBuffer& buffer, std::size_t bytes, std::byte was, std::string_view name) {
@@ -164,7 +164,7 @@ class Session {
     }
   }
 
-  // Throws Misdeed if an input or a guard of inputs or workspace has changed.  An input that an output lies over may change.
+  // Throws Misdeed if an input has changed, unless an output shares its memory, or a guard of an input or of the workspace.
   void check_inputs() {
     std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -187,7 +187,7 @@ class Session {
   const SharedMemory& outputs_;
   Launcher launcher_ = nullptr;
   std::size_t set_ = 0;                                  // index of the set of inputs that the buffers hold
-  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // by tensor; an output over an input shares its buffer
+  std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // by tensor; an in-place output shares its input's
   std::unique_ptr<Problem> problem_;
   std::unique_ptr<GuardedBuffer> workspace_;
 };

@@ -19,7 +19,7 @@ namespace assay {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  // Creates a zeroed one, of at least one byte.  Throws std::runtime_error.
+  // Creates zeroed memory of at least one byte.  Throws std::runtime_error.
   explicit SharedMemory(std::size_t bytes)
       : fd_(::memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes ? bytes : 1) {
     if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("making");
