@@ -61,8 +61,8 @@ std::int64_t source_of(const Relation& r, const Dims& from, const Dims& to, std:
   if (r.move == Move::regrouped) return i / (elements_of(to, axes) / elements_of(from, axes));
   // Note: a shortcut, since this runs per element and most tensors do not move.
   const auto inner = axes.subspan(axes.empty() ? 0 : 1);
-  const auto keep_attributes = [&](Axis a) { return from[a] == to[a]; };
-  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), keep_attributes)) return i;
+  const auto same_extent = [&](Axis a) { return from[a] == to[a]; };
+  if (r.move != Move::permuted && std::all_of(inner.begin(), inner.end(), same_extent)) return i;
   std::int64_t at = 0, step = 1;
   for (std::size_t a = axes.size(); a-- > 0;) {
     at += source(r, from, axes[a], i % to[axes[a]]) * step;
