@@ -57,7 +57,7 @@ struct attention_forward {
       return (token / q.shape[1] * q.shape[2] + head) * q.shape[1] + token % q.shape[1];
     }
   };
-  struct Golden : AttentionGolden {        // v_abs: shape of V
+  struct Golden : AttentionGolden {                             // v_abs: shape of V
     Array rope_products, rope_products_angle, rope_magnitudes;  // shape of lse; see AttentionMagnitudes
   };
 
@@ -117,7 +117,8 @@ struct attention_forward {
     const std::int64_t end = a.visible(s, query), n = end - a.first_visible(s, query);
     AttentionMagnitudes m = g.magnitudes(at);
     m.keys = n, m.dim = dim, m.scale = a.scale_used(), m.softcap = a.softcap, m.storage = a.q.dtype;
-    m.rope_products = g.rope_products[at], m.rope_products_angle = g.rope_products_angle[at], m.rope_magnitudes = g.rope_magnitudes[at];
+    m.rope_products = g.rope_products[at], m.rope_products_angle = g.rope_products_angle[at],
+    m.rope_magnitudes = g.rope_magnitudes[at];
     m.most_angle = 2 * (std::fabs(a.rope.offset) + static_cast<double>(a.all_tokens()));
     if (output == 1) return attention_lse_bound(numerics, errors, m);
     g.add_channel(m, i);

@@ -107,7 +107,8 @@ struct ffn_gelu {
     const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
     const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
     const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
-    const int stored = numerics.stores_intermediate + (numerics.stores_every_step && a.b1.data);  // roundings of one z to the dtype
+    const int stored =
+        numerics.stores_intermediate + (numerics.stores_every_step && a.b1.data);  // roundings of one z to the dtype
     if (worst + u + stored * u_o > kNear) return std::numeric_limits<double>::infinity();
 
     double t = worst * g.product_abs[i];

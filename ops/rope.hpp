@@ -57,7 +57,8 @@ struct rope {
     v.input("q", a.q, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim});
     v.input("k", a.k, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim});
     v.input("positions", a.positions, {Axis::batch, Axis::seq_q}, {.dtype = i32, .present_if = "positions"});
-    v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim}, {.in_place_of = "q", .in_place_if = "in_place"});
+    v.output("q_out", a.q_out, {Axis::batch, Axis::seq_q, Axis::heads, Axis::head_dim},
+             {.in_place_of = "q", .in_place_if = "in_place"});
     v.output("k_out", a.k_out, {Axis::batch, Axis::seq_q, Axis::kv_heads, Axis::head_dim},
              {.in_place_of = "k", .in_place_if = "in_place"});
     v.choice("positions", a.explicit_positions, {"consecutive", "explicit"});

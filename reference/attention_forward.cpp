@@ -229,7 +229,8 @@ class BlockAnswer {
     g.lse[at] = spoiled(r) ? kNaN : score_max_[r] + std::log(sum_[r]);
     g.score_max[at] = score_max_[r];
     g.score_abs[at] = score_abs_[r], g.products_abs[at] = products_abs_[r], g.products_sq[at] = products_sq_[r];
-    g.rope_products[at] = rope_products_[r], g.rope_products_angle[at] = rope_products_angle_[r], g.rope_magnitudes[at] = rope_magnitudes_[r];
+    g.rope_products[at] = rope_products_[r], g.rope_products_angle[at] = rope_products_angle_[r],
+    g.rope_magnitudes[at] = rope_magnitudes_[r];
     const double whole = empty(r) || spoiled(r) ? 1 : sum_[r];
     g.p_sq[at] = sum_sq_[r] / (whole * whole);
     o_.row(r) /= whole, pv_abs_.row(r) /= whole, p_v_sq_.row(r) /= whole, pv_sq_.row(r) /= whole * whole;

@@ -28,7 +28,6 @@ namespace assay {
 
 namespace {
 
-
 // A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
 struct Lane {
   const Kernel* kernel;
