@@ -186,10 +186,9 @@ try:
     lines = value("document.querySelectorAll('tbody tr').length")
     send("Emulation.setScriptExecutionDisabled", session, value=True)
     view(1280)
-    send("Page.navigate", session, url="file://" + page)
+    loader = send("Page.navigate", session, url="file://" + page)["loaderId"]
+    while not any(is_load(e) for e in events): events.append(receive())  # a node asked for before it may be the old page's
     def found(selector): return send("DOM.querySelectorAll", session, nodeId=send("DOM.getDocument", session)["root"]["nodeId"], selector=selector)["nodeIds"]
-    start = time.time()
-    while len(found("details.section tbody tr")) != lines and time.time() - start < 20: time.sleep(0.2)
     check("lines without JavaScript", len(found("details.section tbody tr")) == lines, f"{len(found('details.section tbody tr'))} of {lines}")
     box = send("DOM.getBoxModel", session, nodeId=found("#verdict")[0])
     check("the verdict without JavaScript", box["model"]["height"] > 10, box)
