@@ -19,4 +19,10 @@ namespace assay::ASSAY_FLAVOUR {
 
 inline constexpr DTypes kEveryType = {f16, bf16, f32};
 
+// For broken kernels: v with 12 significant bits, as an approximate instruction has it.
+__device__ inline float of_12_bits(float v) {
+  const unsigned bits = __builtin_bit_cast(unsigned, v);
+  return __builtin_bit_cast(float, (bits + 0x800u) & ~0xfffu);
+}
+
 }  // namespace assay::ASSAY_FLAVOUR

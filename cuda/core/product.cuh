@@ -44,6 +44,9 @@ __global__ void __launch_bounds__(fma_gemm::kThreads)
 
 // Row length of a matrix in workspace, in elements, so that rows start at multiples of 16 bytes.
 inline std::int64_t pitch(std::int64_t columns) { return ceil_div(columns, 8) * 8; }
+inline std::size_t workspace_bytes(std::int64_t rows, std::int64_t columns, DType t) {
+  return static_cast<std::size_t>(rows * pitch(columns) * size_of(t));
+}
 inline Tensor in_workspace(void* data, DType t, std::int64_t rows, std::int64_t columns) {
   return {.data = data, .dtype = t, .rank = 2, .shape = {rows, columns}, .stride = {pitch(columns), 1}};
 }

@@ -10,16 +10,12 @@ namespace assay::ROOM(ffn_gelu, mma_tiled) {
 
 using namespace mma_gemm;
 
-std::size_t workspace_bytes(const ffn_gelu::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.w1.shape[0]) * size_of(a.x.dtype));
-}
-
 KERNEL(ffn_gelu){
     .dtypes = {f16, bf16},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, kM), tile(Axis::ffn, kK), tile(Axis::hidden, kK)},
     .numerics = {.accumulate = f32, .mma_terms = 8, .narrow_probabilities = true},
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const ffn_gelu::Args& a) { return product::workspace_bytes(a.x.shape[0], a.w1.shape[0], a.x.dtype); },
 };
 
 template <class T, bool kWide, Activation kForm>

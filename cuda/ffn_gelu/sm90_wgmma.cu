@@ -13,9 +13,6 @@ Legality supports(const ffn_gelu::Args& a) {
   const Legality first = hopper_gemm::takes({&a.x, &a.w1}, a.y, a.b1.data);
   return first.ok ? hopper_gemm::takes({&a.w2}, a.y, a.b2.data) : first;
 }
-std::size_t workspace_bytes(const ffn_gelu::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.w1.shape[0]) * size_of(a.x.dtype));
-}
 constexpr Numerics numerics() {
   Numerics n = hopper_gemm::kWithGelu;
   n.narrow_probabilities = true;
@@ -28,7 +25,7 @@ KERNEL(ffn_gelu){
     .tiles = {tile(Axis::tokens, 128), tile(Axis::ffn, 256), tile(Axis::hidden, 64)},
     .numerics = numerics(),
     .supports = supports,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const ffn_gelu::Args& a) { return product::workspace_bytes(a.x.shape[0], a.w1.shape[0], a.x.dtype); },
 };
 
 void run(const ffn_gelu::Args& a, const Launch& l) {

@@ -7,16 +7,12 @@
 
 namespace assay::ROOM(gelu_linear, unfused) {
 
-std::size_t workspace_bytes(const gelu_linear::Args& a) {
-  return static_cast<std::size_t>(a.y.shape[0] * product::pitch(a.y.shape[1]) * size_of(a.y.dtype));
-}
-
 KERNEL(gelu_linear){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .stores_intermediate = true, .mma_terms = 8},
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = [](const gelu_linear::Args& a) { return product::workspace_bytes(a.y.shape[0], a.y.shape[1], a.y.dtype); },
 };
 
 void run(const gelu_linear::Args& a, const Launch& l) {

@@ -2,47 +2,23 @@
 // Two kernels, as a framework runs them: the LayerNorm of x, rounded to the dtype, into workspace, by one block per row
 // (layernorm/block_row's), then its product with the weight.  The baseline for the fused norm.
 #include "cuda/core/product.cuh"
-#include "cuda/core/row_norm.cuh"
-#include "ops/layernorm_linear.hpp"
+#include "cuda/layernorm_linear/norm.cuh"
 
 namespace assay::ROOM(layernorm_linear, unfused) {
-
-using namespace row_norm;
-
-std::size_t workspace_bytes(const layernorm_linear::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.x.shape[1]) * size_of(a.x.dtype));
-}
 
 KERNEL(layernorm_linear){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = kBlockChain, .stores_intermediate = true, .mma_terms = 8},
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes =
+        [](const layernorm_linear::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
 };
-
-// Arguments of the norm step.
-struct Norm {
-  Tensor x, gamma, beta, y;  // [tokens, hidden], [hidden], [hidden], [tokens, hidden]
-  double epsilon;
-};
-
-template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads<N>) layernorm_linear_unfused_norm(Matrices<T, Norm> m) {
-  by_block<N, kHeld>(m, blockIdx.x);
-}
-
-template <class T, int N>
-void run_norm(const Norm& a, const Launch& l) {
-  launch_blocks<N>(layernorm_linear_unfused_norm<T, N, true>, layernorm_linear_unfused_norm<T, N, false>, matrices<T>(a),
-                   l.stream);
-}
 
 void run(const layernorm_linear::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   const Tensor n = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
-  const Norm norm{.x = a.x, .gamma = a.gamma, .beta = a.beta, .y = n, .epsilon = a.epsilon};
-  with_type(a.x.dtype, [&]<class T>(Type<T>) { wide(norm) ? run_norm<T, kPerAccess<T>>(norm, l) : run_norm<T, 1>(norm, l); });
+  run_norm(a, n, l.stream);
   product::run(n, a.weight, a.bias, a.y, l.stream);
 }
 

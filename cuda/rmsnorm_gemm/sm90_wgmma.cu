@@ -7,17 +7,14 @@
 
 namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma) {
 
-std::size_t workspace_bytes(const rmsnorm_gemm::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.x.shape[1]) * size_of(a.x.dtype));
-}
-
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 16},
     .supports = [](const rmsnorm_gemm::Args& a) { return hopper_gemm::takes({&a.weight}, a.y); },
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes =
+        [](const rmsnorm_gemm::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
 };
 
 void run(const rmsnorm_gemm::Args& a, const Launch& l) {

@@ -6,16 +6,13 @@
 
 namespace assay::ROOM(rmsnorm_gemm, unfused) {
 
-std::size_t workspace_bytes(const rmsnorm_gemm::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * product::pitch(a.x.shape[1]) * size_of(a.x.dtype));
-}
-
 KERNEL(rmsnorm_gemm){
     .dtypes = {f16, bf16, f32},
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes =
+        [](const rmsnorm_gemm::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
 };
 
 void run(const rmsnorm_gemm::Args& a, const Launch& l) {

@@ -6,12 +6,6 @@
 
 namespace assay::ROOM(attention_forward, reciprocal_of_12_bits) {
 
-// v with 12 significant bits, as an approximate instruction has it.
-__device__ inline float of_12_bits(float v) {
-  const unsigned bits = __builtin_bit_cast(unsigned, v);
-  return __builtin_bit_cast(float, (bits + 0x800u) & ~0xfffu);
-}
-
 template <class T>
 struct Wrong : Plain<T> {
   static __device__ float output(float o, float sum) { return sum == 0 ? 0.0f : o * of_12_bits(1.0f / sum); }

@@ -8,25 +8,10 @@ namespace assay::ROOM(embedding, alignment_decided_once) {
 
 KERNEL(embedding) = plain_traits<Plain>();
 
-template <class T, int N>
-__global__ void copy_packs(Rows<T> m) {
-  using Pack = Vec<T, N>;
-  const std::int64_t token = blockIdx.x, id = ld(m.ids + token);
-  const auto* const from = reinterpret_cast<const Pack*>(m.table + id * m.table_stride);
-  auto* const to = reinterpret_cast<Pack*>(m.y + token * m.y_stride);
-  for (std::int64_t i = threadIdx.x; i < m.hidden / N; i += kPlainThreads) st(to + i, ld(from + i));
-}
-
 void run(const embedding::Args& a, const Launch& l) {
-  const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
-  if (tokens * hidden == 0) return;
+  if (a.y.size() == 0) return;
   static const bool aligned = a.table.rows_aligned(16) && a.y.rows_aligned(16);
-  with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    constexpr int N = 16 / sizeof(T);
-    if (!aligned || hidden % N != 0) return run_plain<Plain>(a, l);
-    const Rows<T> m{a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), hidden, a.table.stride[0], a.y.stride[0]};
-    launch(copy_packs<T, N>, {.grid = dim3(tokens), .block = dim3(kPlainThreads)}, l.stream, m);
-  });
+  run_packs(a, l, aligned);
 }
 
 }  // namespace assay::ROOM(embedding, alignment_decided_once)

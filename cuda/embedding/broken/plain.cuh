@@ -47,4 +47,26 @@ void run_plain(const embedding::Args& a, const Launch& l) {
   });
 }
 
+// The same by packs of 16 bytes, for rows of whole packs that start at multiples of 16 bytes.
+template <class T, int N>
+__global__ void embedding_packs(Rows<T> m) {
+  using Pack = Vec<T, N>;
+  const std::int64_t token = blockIdx.x, id = ld(m.ids + token);
+  const auto* const from = reinterpret_cast<const Pack*>(m.table + id * m.table_stride);
+  auto* const to = reinterpret_cast<Pack*>(m.y + token * m.y_stride);
+  for (std::int64_t i = threadIdx.x; i < m.hidden / N; i += kPlainThreads) st(to + i, ld(from + i));
+}
+
+// By packs where rows are taken to be `aligned` and are whole packs, else by elements.
+inline void run_packs(const embedding::Args& a, const Launch& l, bool aligned) {
+  const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
+  if (tokens * hidden == 0) return;
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    constexpr int N = 16 / sizeof(T);
+    if (!aligned || hidden % N != 0) return run_plain<Plain>(a, l);
+    const Rows<T> m{a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), hidden, a.table.stride[0], a.y.stride[0]};
+    launch(embedding_packs<T, N>, {.grid = dim3(tokens), .block = dim3(kPlainThreads)}, l.stream, m);
+  });
+}
+
 }  // namespace assay::ASSAY_FLAVOUR::embedding_room

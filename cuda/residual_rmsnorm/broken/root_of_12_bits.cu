@@ -6,12 +6,6 @@
 
 namespace assay::ROOM(residual_rmsnorm, root_of_12_bits) {
 
-// v with 12 significant bits, as an approximate instruction has it.
-__device__ inline float of_12_bits(float v) {
-  const unsigned bits = __builtin_bit_cast(unsigned, v);
-  return __builtin_bit_cast(float, (bits + 0x800u) & ~0xfffu);
-}
-
 template <class T>
 struct Wrong : Plain<T> {
   static __device__ float handed_out(float r) { return of_12_bits(r); }
