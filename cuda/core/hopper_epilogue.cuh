@@ -9,7 +9,7 @@
 namespace assay::ASSAY_FLAVOUR::hopper_gemm {
 
 struct AddBias {
-  static constexpr int kTileCycles = 300;
+  static constexpr int kCycles = 900;
   const void* bias;  // null: none
   int columns;
   // Note: takes() requires an even number of columns, so both columns of a pair exist or neither does.
@@ -28,10 +28,10 @@ struct AddBias {
   }
 };
 
-// kTileCycles follows from 128 values a thread, 16 instructions each, and two warps on a scheduler.
+// kCycles: 128 values a thread, 16 instructions each, two warps on a scheduler, and the tile's store.
 template <Activation kForm>
 struct BiasGelu {
-  static constexpr int kTileCycles = 5000;
+  static constexpr int kCycles = 4500;
   AddBias bias;
   template <class T>
   __device__ void apply(float (&v)[4], const float* /*second*/, Place at) const {
@@ -41,9 +41,9 @@ struct BiasGelu {
   }
 };
 
-// silu(gate) up.  kTileCycles follows from 64 values a thread, 14 instructions each, and two warps on a scheduler.
+// silu(gate) up.  kCycles: 64 values a thread, 14 instructions each, two warps on a scheduler, and the tile's store.
 struct SwiGlu {
-  static constexpr int kTileCycles = 2500;
+  static constexpr int kCycles = 2500;
   template <class T>
   __device__ void apply(float (&gate)[4], const float* up, Place /*at*/) const {
 #pragma unroll
@@ -54,7 +54,7 @@ struct SwiGlu {
 // The tile shapes that product_by chooses from.  Note: each is a kernel for each dtype and form, and takes ptxas seconds.
 template <class...>
 struct Shapes {};
-using FewShapes = Shapes<Shape<128, 168, true>, Shape<128, 128, true>, Shape<64, 128, true>>;
+using FewShapes = Shapes<Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 128, false>, Shape<64, 96, true>>;
 
 // y = x w^T + bias.
 template <class... S>

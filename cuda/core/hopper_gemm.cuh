@@ -119,8 +119,8 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
 }
 
 // Epilogue: one of hopper_epilogue.cuh.  Its apply<T>(v, second, at) changes four results v; v[e] is at row at.row + 8 (e / 2),
-// column at.column + e % 2; `second`: the same elements of the second matrix's product, or null.  kTileCycles: about how many
-// cycles it takes for a tile that both warpgroups share.
+// column at.column + e % 2; `second`: the same elements of the second matrix's product, or null.  kCycles: about how many cycles
+// it takes for a tile of 128 x 256 that both warpgroups share.
 template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
     hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
@@ -205,18 +205,23 @@ TensorMap map_of(const Tensor& t, int box_rows) {
   return tensor_map<T>(t.as<T>(), {t.shape[1], t.shape[0]}, stride, {kK, box_rows}, Swizzle::by_128);
 }
 
-// About how many cycles a step of 64 k takes: 2,048 multiplications a cycle, or, for small tiles, what was measured on an H200.
+// About how many cycles a step of 64 k takes.  2,048 multiplications a cycle, corrected by what reports/tiles measured on H200s:
+// tiles of 192 columns taken in turns are the fastest for their size, and small ones wait for copies.
 template <class S>
 constexpr int step_cycles() {
-  const int least = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10, full = S::kM * S::kN / 32;
-  return S::kM == 64 ? least + full / 32 : least < full ? full : least;
+  constexpr int kFull = S::kM * S::kN / 32;
+  constexpr int kLeast = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10;
+  constexpr int kPerMille = S::kM == 64 ? 1020 : !S::kTurns ? 1005 : S::kN == 192 ? 975 : S::kN > 128 ? 1020 : 1035;
+  return std::max(kFull * kPerMille / 1000, kLeast);
 }
-// Cycles of all waves of tiles.  A tile takes its steps, and kTurn if warpgroups take turns, else its epilogue.
+// About how many cycles the product takes.  Where warpgroups share a tile, nothing hides its epilogue; where they take turns,
+// only the last one shows, which is twice as long, since one warpgroup has the whole tile.
 template <class S, class Epilogue>
 std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
+  constexpr int kTurn = 300, kEpilogue = Epilogue::kCycles * S::kN / 256;
   const std::int64_t waves = ceil_div(ceil_div(m, S::kM) * ceil_div(n, S::kOut), sms);
-  constexpr int kTurn = 300;
-  return waves * (ceil_div(k, kK) * step_cycles<S>() + (S::kTurns ? kTurn : Epilogue::kTileCycles));
+  const std::int64_t multiply = ceil_div(k, kK) * step_cycles<S>();
+  return S::kTurns ? waves * (multiply + kTurn) + 2 * kEpilogue : waves * (multiply + kEpilogue);
 }
 
 template <class S, class T, class Epilogue>

@@ -17,8 +17,7 @@ KERNEL(gemm_swiglu){
 void run(const gemm_swiglu::Args& a, const Launch& l) {
   using namespace hopper_gemm;
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
-    product_by<T, Shape<128, 192, true, 2>, Shape<128, 176, true, 2>, Shape<128, 160, true, 2>, Shape<128, 256, false, 2>,
-               Shape<64, 128, true, 2>>(a.x, a.w_gate, &a.w_up, a.y, SwiGlu{}, l);
+    product_by<T, Shape<128, 192, true, 2>, Shape<128, 176, true, 2>, Shape<64, 192, true, 2>, Shape<64, 128, true, 2>>(a.x, a.w_gate, &a.w_up, a.y, SwiGlu{}, l);
   });
 }
 

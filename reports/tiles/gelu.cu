@@ -6,7 +6,8 @@ namespace tiles {
 
 using gemm::Shape;
 using Tiles = gemm::Shapes<Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 176, true>, Shape<128, 168, true>,
-                           Shape<128, 160, true>, Shape<128, 128, true>, Shape<128, 112, true>, Shape<64, 128, true>>;
+                           Shape<128, 160, true>, Shape<128, 128, true>, Shape<128, 112, true>, Shape<64, 128, true>,
+                           Shape<64, 96, true>, Shape<128, 168, false>>;
 
 // Only a comparison: see reciprocal_approx.  2u = 2 sqrt(2/pi) (z + 0.044715 z^3), and gelu(z) = z / (1 + exp(-2u)).
 struct ApproxGelu {

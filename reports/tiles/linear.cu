@@ -8,7 +8,7 @@ using gemm::Shape;
 using InTurns =
     gemm::Shapes<Shape<128, 192, true>, Shape<128, 176, true>, Shape<128, 168, true>, Shape<128, 160, true>,
                  Shape<128, 128, true>, Shape<128, 112, true>, Shape<128, 96, true>, Shape<128, 64, true>, Shape<64, 256, true>,
-                 Shape<64, 192, true>, Shape<64, 128, true>, Shape<64, 96, true>, Shape<64, 64, true>>;
+                 Shape<64, 192, true>, Shape<64, 128, true>, Shape<64, 112, true>, Shape<64, 96, true>, Shape<64, 64, true>>;
 using Shared = gemm::Shapes<Shape<256, 192, false>, Shape<256, 128, false>, Shape<128, 256, false>, Shape<128, 192, false>,
                             Shape<128, 128, false>, Shape<128, 112, false>, Shape<128, 96, false>, Shape<128, 80, false>,
                             Shape<128, 64, false>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers which tile of cuda/core/hopper_gemm.cuh is fastest for a shape, and how its time compares with cuBLASLt's.  The
-// constants by which product_by chooses a tile are set from these times: step_cycles and kTurn of cuda/core/hopper_gemm.cuh,
-// kTileCycles of cuda/core/hopper_epilogue.cuh.  Needs an H100 or H200.
+// constants by which product_by chooses a tile are set from these times: those of step_cycles and cost in
+// cuda/core/hopper_gemm.cuh, and kCycles in cuda/core/hopper_epilogue.cuh.  Needs an H100 or H200.
 //   bash reports/tiles/build.sh tiles
 //   ./tiles [--op linear|gelu_linear|gemm_swiglu] [--rounds N] [--json FILE]
 // The candidates of a problem are launched in random turns, after a flush of L2 each.  One whose result differs from the
@@ -48,8 +48,15 @@ const Op kOps[] = {
       {2048, 12288, 4096},
       {8192, 12288, 4096},
       {8192, 8192, 8192},
+      {512, 11008, 4096},
+      {2048, 11008, 4096},
+      {8192, 11008, 4096},
+      {8192, 4096, 11008},
+      {512, 4096, 11008},
       {2048, 4096, 4096},
       {2048, 4096, 11008},
+      {2048, 10240, 8192},
+      {2048, 8192, 8192},
       {2048, 28672, 8192},
       {2048, 8192, 28672},
       {1000, 1000, 1000},
@@ -57,7 +64,10 @@ const Op kOps[] = {
       {1024, 1024, 1024},
       {2048, 2048, 2048},
       {256, 4096, 4096},
+      {128, 12288, 4096},
       {64, 12288, 4096},
+      {64, 4096, 11008},
+      {16, 12288, 4096},
       {1, 12288, 4096}}},
     {"gelu_linear", gelu_tiles, true, false, {{64, 11008, 4096}, {512, 11008, 4096}, {2048, 11008, 4096}, {8192, 11008, 4096}}},
     {"gemm_swiglu", swiglu_tiles, false, true, {{64, 11008, 4096}, {512, 11008, 4096}, {2048, 11008, 4096}, {8192, 11008, 4096}}},
