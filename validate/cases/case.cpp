@@ -255,4 +255,20 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
   return out;
 }
 
+bool admits(const Case& c, const OpShape& op) {
+  for (const AxisUse& use : op.axes)
+    if (c.dims[use.axis] < use.least) return false;
+  if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
+  const Fill* fill = find_fill(op, c.fill);
+  const Layout* layout = find_layout(c.layout);
+  if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
+  if (layout && !applies(*layout, c.dtype)) return false;
+  try {
+    check(c, op);
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}: {}", c.source, e.what()));
+  }
+  return true;
+}
+
 }  // namespace assay

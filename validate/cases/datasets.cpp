@@ -238,7 +238,7 @@ Edges edges(const Node& n, std::string op) {
 }
 
 Common common(const Node& n) {
-  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "models", "random"});
+  n.object({"smoke_tokens", "most_elements", "axes", "fill", "layout", "combined", "models", "random"});
   const Names suites{"smoke", "edges", "sanitize", "watch", "fixed"};
   Common c{.place = n.place, .smoke_tokens = n.at("smoke_tokens").integer(1), .most_elements = n.at("most_elements").integer(1)};
   n.at("axes").object(suites);
@@ -250,6 +250,8 @@ Common common(const Node& n) {
     c.fills[std::string(suite)] = n.at("fill").at(suite).texts("fill", common_fill_names());
     c.layouts[std::string(suite)] = n.at("layout").at(suite).texts("layout", layout_names());
   }
+  const Node combined = n.at("combined").object(axis_names());
+  for (const std::string_view axis : axis_names()) c.combined[std::string(axis)] = combined.at(axis).integers(0);
   c.models = model_use(n.at("models"));
   c.random = ranges(n.at("random"), common_fill_names());
   for (const std::string_view axis : axis_names())

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "validate/base/error.hpp"
+#include "validate/cases/coverage.hpp"
 #include "validate/values/layout.hpp"
 #include "validate/values/random.hpp"
 
@@ -19,6 +20,7 @@ Case new_case(const OpShape& op, std::string source) {
   c.source = std::move(source);
   return c;
 }
+std::vector<DType> every_dtype() { return {kActivationDTypes.begin(), kActivationDTypes.end()}; }
 void set(Case& c, const Attribute& a, double v) {
   if (v != a.standard) c.attributes[std::string(a.name)] = v;
 }
@@ -44,7 +46,7 @@ void add_group(CaseList& list, const Group& g, const OpShape& op, Adjust adjust)
       multiply(it->second, [&](Case& c, const std::string& text) { set(c, a, value_of(a, text)); });
   multiply(g.fills, [](Case& c, const std::string& v) { c.fill = v; });
   multiply(g.layouts, [](Case& c, const std::string& v) { c.layout = v; });
-  multiply(g.dtypes.empty() ? list.dtypes() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
+  multiply(g.dtypes.empty() ? every_dtype() : g.dtypes, [](Case& c, DType v) { c.dtype = v; });
   for (Case& c : all) {
     if (const AxisUse* use = find_axis(op, g.blocks_along)) c.blocks_along = use->axis;
     adjust(c);
@@ -59,7 +61,7 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   for (const AxisUse& use : op.axes) usual.dims[use.axis] = std::max(use.least, values.at(std::string(name(use.axis))).front());
   const auto add = [&](const Case& c) {
     if (elements(c, op) > common.most_elements) return;
-    for (const DType t : list.dtypes()) {
+    for (const DType t : kActivationDTypes) {
       Case typed = c;
       typed.dtype = t;
       list.add(std::move(typed));
@@ -158,12 +160,15 @@ void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const Op
       add_model(list, std::move(c));
     }
 }
+constexpr std::int64_t kSmokeElements = std::int64_t{1} << 18;  // larger models' cases are cut down
 void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
   for (const Model& m : d.models) {
     if (!m.smoke) continue;
     Case c = model_case(m, use, op, *std::max_element(m.tokens.begin(), m.tokens.end()), d.common.smoke_tokens);
     // Note: ops with two wide axes have models only in the models suite.
-    if (elements(c, op) <= d.common.most_elements) add_model(list, std::move(c));
+    if (elements(c, op) > d.common.most_elements) continue;
+    fit(c, op, kSmokeElements);
+    add_model(list, std::move(c));
   }
 }
 
@@ -175,6 +180,16 @@ struct CaseList::State {
   std::vector<DType> dtypes;
   std::vector<Case> list;
   std::unordered_set<std::string> texts;
+  Combinations pairs{2}, extents{2};
+  bool only_new = false;
+
+  // Note: counted for every dtype, whether it is asked for or not, so that `dtypes` does not change which cases there are.
+  bool has_something_new(const Case& c) {
+    std::size_t fresh = pairs.add(settings(c, op));
+    for (const AxisUse& use : op.axes)
+      fresh += extents.add({fmt::format("{}={}", name(use.axis), c.dims[use.axis]), std::string(name(c.dtype))});
+    return fresh > 0;
+  }
 };
 
 CaseList::CaseList(const OpShape& op, const SuiteOptions& options) : state_(new State{op, options.seed, options.dtypes, {}, {}}) {
@@ -184,21 +199,13 @@ CaseList::~CaseList() = default;
 const std::vector<DType>& CaseList::dtypes() const { return state_->dtypes; }
 std::vector<Case> CaseList::take() { return std::move(state_->list); }
 
+void CaseList::only_new_pairs() { state_->only_new = true; }
+
 bool CaseList::add(Case c) {
   const OpShape& op = state_->op;
+  if (!admits(c, op)) return false;
+  if (!state_->has_something_new(c) && state_->only_new) return false;
   if (std::find(dtypes().begin(), dtypes().end(), c.dtype) == dtypes().end()) return false;
-  for (const AxisUse& use : op.axes)
-    if (c.dims[use.axis] < use.least) return false;
-  if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads]) return false;
-  const Fill* fill = find_fill(op, c.fill);
-  const Layout* layout = find_layout(c.layout);
-  if (fill && fill->applies && !fill->applies(c.dims, c.dtype)) return false;
-  if (layout && !applies(*layout, c.dtype)) return false;
-  try {
-    check(c, op);
-  } catch (const BadInput& e) {
-    throw BadInput(fmt::format("{}: {}", c.source, e.what()));
-  }
   c.seed = 0;
   std::string text = repro(c, op);
   // Note: 32 bits distinguish cases and keep repro lines short.
@@ -228,10 +235,14 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
           if (options.reduce && which == "errors") fit_rows(c, op, 4 * options.reduce_elements_to);
         });
   };
-  if (suite == "smoke") edges("smoke"), add_smoke_models(list, d, use, op);
+  const auto combined = [&](int strength) {
+    for (Case& c : covering_cases(d, op, strength)) list.add(std::move(c));
+  };
+  if (suite == "smoke") combined(2), add_smoke_models(list, d, use, op), list.only_new_pairs(), edges("smoke");
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
-  if (suite == "edges" || suite == "full") edges("edges");
+  if (suite == "edges") combined(3), list.only_new_pairs(), edges("edges");
+  if (suite == "full") combined(3), edges("edges");
   if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
   return list.take();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suites: lists of cases.
-//   smoke     about a minute: several tiles with ragged tails, and degenerate extents
-//   edges     the edge catalogue: extents, classes of values and layouts that have broken kernels elsewhere
+//   smoke     every pair of settings (coverage.hpp); every class of values, several tiles with ragged tails, degenerate extents
+//   edges     every triple of settings; extents, classes of values and layouts that have broken kernels elsewhere
 //   models    shapes of published models
 //   random    random cases by a seed
-//   full      edges, models and random
+//   full      edges, with the cases that edges leaves out because they show no new pair; models and random
 //   sanitize  a dozen small cases for slow sanitizers
 //   watch     several blocks, tiles and pipeline stages with ragged ends, for --watch
 //   long      long sequences and large products, for a GPU; goldens are sampled
@@ -42,6 +42,9 @@ class CaseList {
   CaseList(const OpShape&, const SuiteOptions&);
   ~CaseList();
   bool add(Case);  // sets its seed; returns whether it was added
+  // From here on `add` leaves out cases that show nothing new: neither a combination of two settings (coverage.hpp), nor an
+  // extent with a dtype, that no case before it has.
+  void only_new_pairs();
   std::vector<Case> take();
   const std::vector<DType>& dtypes() const;
 

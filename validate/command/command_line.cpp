@@ -19,15 +19,16 @@ namespace {
 void add_list(CLI::App& app, int& code) {
   const auto what = std::make_shared<std::string>("kernels");
   const auto listed = std::make_shared<Selection>();
-  CLI::App& list = *app.add_subcommand("list", "list ops, kernels, cases or backends");
-  list.add_option("what", *what, "ops, kernels, cases or backends")
-      ->check(one_of("list", {"ops", "kernels", "cases", "backends"}));
+  CLI::App& list = *app.add_subcommand("list", "list ops, kernels, cases, coverage or backends");
+  list.add_option("what", *what, "ops, kernels, cases, coverage or backends")
+      ->check(one_of("list", {"ops", "kernels", "cases", "coverage", "backends"}));
   add_selection(list, *listed);
   const auto json = std::make_shared<bool>();
   add_json_flag(list, *json);
   list.callback([=, &list, &code] {
     const std::string why = fmt::format("'list {}' takes no such flag", *what);
-    if (*what != "cases") refuse(list, kCaseFlags, why);
+    if (*what == "coverage") refuse(list, {"--kernel", "--dtype", "-k", "--no-vendor", "--shard"}, why);
+    else if (*what != "cases") refuse(list, kCaseFlags, why);
     if (*what == "ops" || *what == "backends") refuse(list, kKernelFlags, why);
     check_selection(list, *listed);
     code = list_command(*what, *listed, *json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// list: prints ops, kernels, cases or backends, as a table or as JSON.
+// list: prints ops, kernels, cases, a suite's coverage or backends, as a table or as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/cases/coverage.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
 #include "validate/console/table.hpp"
@@ -105,6 +106,33 @@ int list_cases(const Selection& s, bool json) {
   return kAllPassed;
 }
 
+// How many pairs and triples of settings a suite's cases have, of those that edges/common.json's extents can make.
+int list_coverage(const Selection& s, bool json) {
+  const Datasets datasets = datasets_of(s);
+  Json result, all = Json::array();
+  std::vector<TableRow> rows;
+  for (const Op& op : ops()) {
+    if (!s.ops.empty() && std::find(s.ops.begin(), s.ops.end(), op.name) == s.ops.end()) continue;
+    const OpShape shape = op.shape();
+    const std::vector<Case> list = cases(datasets, shape, s.suite, {.seed = s.seed, .count = s.count});
+    const Coverage pairs = coverage(datasets, shape, list, 2), triples = coverage(datasets, shape, list, 3);
+    const std::size_t parameters = assay::parameters(datasets, shape).size();
+    const auto of = [](const Coverage& c) { return fmt::format("{} of {}", c.found, c.all); };
+    rows.push_back(
+        {std::string(op.name), fmt::format("{}", list.size()), fmt::format("{}", parameters), of(pairs), of(triples)});
+    const auto counts = [](const Coverage& c) { return Json{{"found", c.found}, {"all", c.all}}; };
+    all.push_back({{"op", op.name},
+                   {"cases", list.size()},
+                   {"parameters", parameters},
+                   {"pairs", counts(pairs)},
+                   {"triples", counts(triples)}});
+  }
+  result = {{"suite", s.suite}, {"coverage", std::move(all)}};
+  if (json) print_json(result);
+  else print_table({"op", "cases", "parameters", "pairs", "triples"}, rows, "lrrrr");
+  return kAllPassed;
+}
+
 int list_backends(bool json) {
   Json result, all = Json::array();
   std::vector<TableRow> rows;
@@ -126,6 +154,10 @@ void print_json(const nlohmann::ordered_json& j) { fmt::print("{}\n", j.dump(2, 
 int list_command(const std::string& what, const Selection& selection, bool json) {
   if (what == "ops") return list_ops(json);
   if (what == "kernels") return list_kernels(selection, json);
+  if (what == "coverage") {
+    for (const std::string& op : selection.ops) op_named(op);
+    return list_coverage(selection, json);
+  }
   return what == "cases" ? list_cases(selection, json) : list_backends(json);
 }
 

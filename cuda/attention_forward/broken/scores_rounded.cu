@@ -7,7 +7,7 @@ namespace assay::ROOM(attention_forward, scores_rounded) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  static __device__ float score(const Problem<T>& p, float dot) { return to_float(from_float<T>(Plain<T>::score(p, dot))); }
+  static __device__ float softcapped(const Problem<T>& p, float s) { return to_float(from_float<T>(Plain<T>::softcapped(p, s))); }
 };
 KERNEL_FROM(attention_forward, plain, Wrong, {f16, bf16});
 

@@ -7,10 +7,7 @@ namespace assay::ROOM(attention_forward, softcap_without_factor) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  static __device__ float score(const Problem<T>& p, float dot) {
-    const float s = dot * p.scale;
-    return p.cap > 0 ? tanhf(s / p.cap) : s;
-  }
+  static __device__ float softcapped(const Problem<T>& p, float s) { return p.cap > 0 ? tanhf(s / p.cap) : s; }
 };
 KERNEL_FROM(attention_forward, plain, Wrong);
 

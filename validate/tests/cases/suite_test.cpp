@@ -93,7 +93,7 @@ TEST_CASE("suite: smoke is mostly several tiles with ragged tails, and small") {
     const std::int64_t rows = c.dims[Axis::rows], cols = c.dims[Axis::cols];
     ragged += rows > 128 && rows % 128 && cols > 256 && cols % 256;
   }
-  CHECK(static_cast<double>(ragged) >= 0.60 * static_cast<double>(list.size()));
+  CHECK(static_cast<double>(ragged) >= 0.50 * static_cast<double>(list.size()));
   CHECK(list.size() >= 130);
   CHECK(list.size() <= 180);
   CHECK(total(list, layernorm()) <= 60000 * static_cast<std::int64_t>(list.size()));
@@ -121,7 +121,7 @@ TEST_CASE("suite: edges hold the catalogue within their budget") {
   for (const auto name : layout_names()) CHECK(layouts.contains(std::string(name)));
   for (const std::int64_t n : {0, 1, 7, 13, 127, 257, 65537}) CHECK(rows.contains(n));
   for (const std::int64_t n : {1, 2, 17, 255, 256, 257, 1023, 8192, 65537}) CHECK(cols.contains(n));
-  CHECK(epsilons == std::set<double>{0, 1e-12, 1e-3});
+  CHECK(epsilons == std::set<double>{0, 1e-12, 1e-6, 1e-3});
 }
 
 TEST_CASE("suite: no row of zero variance meets epsilon 0") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that works in place takes positions from 0, without the offset.
 // Kind: combination
-// Caught by: nothing yet
+// Caught by: the bound, in a pair of in_place and offset (f32).
 #include "cuda/rope/broken/plain.cuh"
 
 namespace assay::ROOM(rope, offset_lost_in_place) {

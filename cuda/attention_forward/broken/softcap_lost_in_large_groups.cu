@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that packs four or more query heads of a group into one tile has no softcap.
 // Kind: combination
-// Caught by: nothing yet
+// Caught by: the bound, in a pair of softcap and a group of 4 or more (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, softcap_lost_in_large_groups) {
