@@ -2,7 +2,7 @@
 // Suites: lists of cases.
 //   smoke     about a minute: several tiles with ragged tails, and degenerate extents
 //   edges     the edge catalogue: extents, classes of values and layouts that have broken kernels elsewhere
-//   models    shapes of published models
+//   models    shapes and settings of published models
 //   random    random cases by a seed
 //   full      edges, models and random
 //   sanitize  a dozen small cases for slow sanitizers
