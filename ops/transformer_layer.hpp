@@ -8,7 +8,7 @@
 //   gpt2     LayerNorm, biases everywhere, no rope (positions are learned), act = gelu(...) in its tanh form
 //   gptneox  LayerNorm, biases, rope on a quarter of each head, gelu in its erf form, and both branches read x: norm2 = norm2(x)
 //
-// The attribute gelu names the other form, as GPT-NeoX 20B has it.
+// The attribute gelu gives gpt2 and gptneox the other form, as GPT-NeoX 20B has it; llama ignores it, as gpt2 does base.
 //
 // (Touvron et al. 2023, arXiv 2302.13971; Radford et al. 2019; Black et al. 2022, arXiv 2204.06745.)  All intermediate tensors
 // except n are outputs too, stored in the dtype.  Each is judged by the contract of its op, computed from the candidate's own
@@ -106,7 +106,6 @@ struct transformer_layer {
     if (!(a.base >= 1 && a.base <= 0x1p60)) return Legality::no("base must be between 1 and 2^60");
     if (!(a.rotary_dim >= 0 && a.rotary_dim <= static_cast<double>(dim)) || std::fmod(a.rotary_dim, 2) != 0)
       return Legality::no("rotary_dim must be even and no more than head_dim");
-    if (a.dialect == Dialect::llama && a.gelu != Gelu::of_dialect) return Legality::no("llama has no gelu");
     if (a.dialect == Dialect::gptneox && a.rotary() == 0)
       return Legality::no("gptneox needs head_dim >= 8 or rotary_dim: a quarter of head_dim must hold a pair");
     return Legality::yes();
