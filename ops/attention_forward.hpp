@@ -5,10 +5,11 @@
 // iff k <= q + seq_k - seq_q; `causal_top_left` iff k <= q.  A query without a visible key, or whose visible scores are all
 // -inf, gets O = 0 and L = -inf.  A score that is NaN or +inf makes the O and L of its query NaN; a hidden key has no effect,
 // whatever its K and V hold.  scale 0 means 1/sqrt(head_dim).  The place of a query is the last key that `causal` (with
-// `causal_top_left`: that mask) lets it see; a window of w hides the keys more than w - 1 before that place; 0: no window.  A
-// softcap of c replaces every score s by c tanh(s / c) before the mask; 0: none.  Packed: sequences of several lengths follow
-// each other in one list of tokens (sequences.hpp), seq_q and seq_k are their mean lengths, and masks apply to each sequence.
-// With rope, q and k are rotated first (attention_rope.hpp).
+// `causal_top_left`: that mask) lets it see; a window of w hides the keys more than w - 1 before that place; 0: no window.  Only
+// a mask hides keys after that place: with mask none and a window, a query sees them all.  A softcap of c replaces every score s
+// by c tanh(s / c) before the mask; 0: none.  Packed: sequences of several lengths follow each other in one list of tokens
+// (sequences.hpp), seq_q and seq_k are their mean lengths, and masks apply to each sequence; token t of the list has its L at
+// [t / seq_q, head, t % seq_q].  With rope, q and k are rotated first (attention_rope.hpp).
 #pragma once
 
 #include "ops/core/attention_golden.hpp"

@@ -5,8 +5,10 @@
 //   h = x + attn;  norm2 = norm2(h);  act = f(norm2 w_up^T);  mlp = act w_down^T;  y = h + mlp
 //
 //   llama    RMSNorm, rope (half) on the whole head, no biases, act = silu(norm2 w_gate^T) * (norm2 w_up^T)
-//   gpt2     LayerNorm, biases everywhere, no rope (positions are learned), act = gelu(..., tanh form)
+//   gpt2     LayerNorm, biases everywhere, no rope (positions are learned), act = gelu(...) in its tanh form
 //   gptneox  LayerNorm, biases, rope on a quarter of each head, gelu in its erf form, and both branches read x: norm2 = norm2(x)
+//
+// The attribute gelu gives gpt2 and gptneox the other form, as GPT-NeoX 20B has it; llama ignores it, as gpt2 does base.
 //
 // (Touvron et al. 2023, arXiv 2302.13971; Radford et al. 2019; Black et al. 2022, arXiv 2204.06745.)  All intermediate tensors
 // except n are outputs too, stored in the dtype.  Each is judged by the contract of its op, computed from the candidate's own
@@ -20,6 +22,7 @@ namespace assay {
 
 struct transformer_layer {
   enum class Dialect { llama, gpt2, gptneox };
+  enum class Gelu { of_dialect, tanh, erf };
   enum Output { kY, kQ0, kK0, kV, kQ, kK, kO, kAttn, kH, kNorm2, kAct, kMlp };
 
   // Biases and betas are absent in llama.
@@ -42,6 +45,7 @@ struct transformer_layer {
     Tensor act;             // [batch, seq_q, ffn]
     Tensor mlp;             // shape of y
     Dialect dialect = Dialect::llama;
+    Gelu gelu = Gelu::of_dialect;
     double epsilon = 1e-5, base = 10000, rotary_dim = 0;
 
     // rotary_dim 0: head_dim (gptneox: a quarter of it), rounded down to even.
@@ -50,6 +54,7 @@ struct transformer_layer {
       return static_cast<double>(dialect == Dialect::gptneox ? wq.shape[1] / 8 * 2 : wq.shape[1] / 2 * 2);
     }
     bool turns() const { return dialect != Dialect::gpt2; }
+    bool tanh_form() const { return gelu == Gelu::of_dialect ? dialect == Dialect::gpt2 : gelu == Gelu::tanh; }
   };
   struct Golden {
     Array y, q0, k0, v, q, k, o, attn, h, norm2, act, mlp;
@@ -80,7 +85,7 @@ struct transformer_layer {
     v.output("v", a.v, keys), v.output("q", a.q, queries), v.output("k", a.k, keys), v.output("o", a.o, queries);
     v.output("attn", a.attn, stream), v.output("h", a.h, stream), v.output("norm2", a.norm2, stream);
     v.output("act", a.act, {batch, seq_q, ffn}), v.output("mlp", a.mlp, stream);
-    v.choice("dialect", a.dialect, {"llama", "gpt2", "gptneox"});
+    v.choice("dialect", a.dialect, {"llama", "gpt2", "gptneox"}), v.choice("gelu", a.gelu, {"of_dialect", "tanh", "erf"});
     v.attribute("epsilon", a.epsilon, 1e-5), v.attribute("base", a.base, 10000), v.attribute("rotary_dim", a.rotary_dim, 0);
   }
   template <class Visitor>
@@ -149,7 +154,7 @@ struct transformer_layer {
     else
       all.push_back({"gelu_linear",
                      {{"x", "norm2"}, {"weight", "w_up"}, {"bias", "b_up"}, {"y", "act"}},
-                     {{"bias", 1}, {"form", a.dialect == Dialect::gpt2 ? 0 : 1}},
+                     {{"bias", 1}, {"form", a.tanh_form() ? 0 : 1}},
                      dims_of({{tokens, n}, {hidden, c}, {out, f}})});
     linear("act", "w_down", "b_down", "mlp", f);
     all.push_back({"add", {{"a", "h"}, {"b", "mlp"}, {"y", "y"}}, {}, matrix});

@@ -83,7 +83,7 @@ class Block {
                              .bias = a.b_up,
                              .y = matrix(g.act, f),
                              .has_bias = true,
-                             .form = a.dialect == gpt2 ? Activation::gelu_tanh : Activation::gelu_erf},
+                             .form = a.tanh_form() ? Activation::gelu_tanh : Activation::gelu_erf},
            {g.act}, n);
     product(g.act, a.w_down, a.b_down, f, g.mlp);
     sum(g.h, g.mlp, g.y);

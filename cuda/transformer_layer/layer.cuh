@@ -89,7 +89,7 @@ class Layer {
   const bool llama, parallel;
 
   static std::int64_t features(const Tensor& weight) { return weight.shape[0] * weight.shape[1]; }
-  Activation form() const { return parallel ? Activation::gelu_erf : Activation::gelu_tanh; }
+  Activation form() const { return a.tanh_form() ? Activation::gelu_tanh : Activation::gelu_erf; }
 
   void norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& y) {
     if (llama)

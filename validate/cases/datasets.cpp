@@ -140,32 +140,52 @@ std::vector<fs::path> files(const fs::path& folder) {
   return out;
 }
 
+void read_rope(const Node& n, Model& m) {
+  if (n.has("scaling")) {
+    m.rope = "scaled";
+    n.object({"scaling"}).at("scaling").one_of("scaling", {"llama3"});
+    return;
+  }
+  n.object({"theta", "pairs", "rotary_dim"});
+  m.rope = n.at("pairs").one_of("pairs", {"half", "interleaved"});
+  m.rope_theta = n.at("theta").positive();
+  m.rotary_dim = n.has("rotary_dim") ? n.at("rotary_dim").integer(2) : m.head_dim / 2 * 2;
+  if (m.rotary_dim > m.head_dim) n.at("rotary_dim").fail("more than head_dim.");
+}
+
+void read_attention(const Node& n, Model& m) {
+  n.object({"window", "softcap", "query_pre_attn_scalar"});
+  if (n.has("window")) m.window = n.at("window").integer(1);
+  if (n.has("softcap")) m.softcap = n.at("softcap").positive();
+  if (n.has("query_pre_attn_scalar")) m.query_pre_attn_scalar = n.at("query_pre_attn_scalar").positive();
+}
+
+// Note: each key must change what a case computes; whatever else is known of a model belongs in its note.
 Model model(const Node& n, std::string stem) {
-  n.object({"name", "source", "note", "hidden", "ffn", "layers", "heads", "kv_heads", "head_dim", "rotary_dim", "norm", "rope",
-            "activation", "tokens", "smoke"});
+  n.object({"name", "source", "note", "dialect", "hidden", "ffn", "heads", "kv_heads", "head_dim", "norm", "activation", "biases",
+            "rope", "attention", "tokens", "smoke"});
   Model m{.stem = std::move(stem), .name = n.at("name").text(), .source = n.at("source").text()};
   if (n.has("note")) m.note = n.at("note").text();
   m.hidden = n.at("hidden").integer(1);
   m.ffn = n.at("ffn").integer(1);
-  m.layers = n.at("layers").integer(1);
   m.heads = n.at("heads").integer(1);
   m.kv_heads = n.at("kv_heads").integer(1);
   if (m.heads % m.kv_heads) n.at("kv_heads").fail(fmt::format("{} does not divide {} heads.", m.kv_heads, m.heads));
   m.head_dim = n.at("head_dim").integer(1);
+  if (m.head_dim > kMostExtent / m.heads) n.at("head_dim").fail("heads x head_dim is more than 2^40.");
   const Node norm = n.at("norm").object({"kind", "epsilon"});
-  m.norm_kind = norm.at("kind").one_of("norm", {"layernorm", "rmsnorm", "rmsnorm_1p"});
+  m.norm = norm.at("kind").one_of("norm", figure_words("norm"));
   m.norm_epsilon = norm.at("epsilon").positive();
-  if (n.has("rope")) {
-    const Node rope = n.at("rope").object({"theta", "scaling"});
-    m.rope_theta = rope.at("theta").positive();
-    if (rope.has("scaling"))
-      rope.at("scaling")
-          .object({"factor", "low_freq_factor", "high_freq_factor", "original_tokens"})
-          .each_key([&](const std::string& key, const Node& value) { m.rope_scaling[key] = value.positive(); });
-    m.rotary_dim = n.has("rotary_dim") ? n.at("rotary_dim").integer(2) : m.head_dim;
-    if (m.rotary_dim > m.head_dim) n.at("rotary_dim").fail("more than head_dim.");
+  m.activation = n.at("activation").one_of("activation", figure_words("activation"));
+  if (n.has("biases"))
+    for (const std::string& product : n.at("biases").texts("product", bias_words())) m.biases.insert(product);
+  if (n.has("rope")) read_rope(n.at("rope"), m);
+  if (n.has("attention")) read_attention(n.at("attention"), m);
+  if (n.has("dialect")) {
+    m.dialect = n.at("dialect").one_of("dialect", {"llama", "gpt2", "gptneox"});
+    if (const std::string what = missing_of_dialect(m, m.dialect); !what.empty())
+      n.at("dialect").fail(fmt::format("{} has {}.", m.dialect, what));
   }
-  m.activation = n.at("activation").one_of("activation", {"gelu_tanh", "gelu_erf", "swiglu", "geglu_tanh"});
   m.tokens = n.at("tokens").integers(1);
   if (n.has("smoke")) m.smoke = n.at("smoke").flag();
   return m;
@@ -215,22 +235,41 @@ Ranges ranges(const Node& n, const Names& fills) {
   return r;
 }
 
+// The name of a figure; an axis takes only counts.
+std::string figure_for(const std::string& key, const Node& n) {
+  std::string name = n.one_of("figure of a model", figure_names());
+  if (is_axis(key) && !is_count(name)) n.fail(fmt::format("'{}' is no extent.", name));
+  return name;
+}
+void read_needs(const Node& n, ModelUse& use) {
+  n.each_key([&](const std::string& key, const Node& allowed) {
+    const Names known(figure_names().begin() + 1, figure_names().end());  // without "tokens"
+    if (std::find(known.begin(), known.end(), key) == known.end()) n.fail(unknown("figure of a model", key, known));
+    const Names& words = figure_words(key);
+    use.needs[key] = words.empty() ? allowed.values() : allowed.texts(key, words);
+  });
+}
 ModelUse model_use(const Node& n) {
   ModelUse use{.place = n.place};
   n.each_key([&](const std::string& key, const Node& value) {
     if (key == "fill") use.fill = value.text();
-    else if (value.json.is_number()) use.constants[key] = is_axis(key) ? static_cast<double>(value.integer(0)) : value.number();
+    else if (key == "needs") read_needs(value, use);
+    else if (key == "why") value.text();
+    else if (value.json.is_number()) use.values[key] = is_axis(key) ? std::to_string(value.integer(0)) : value.json.dump();
     else if (is_axis(key) || std::count(figure_names().begin(), figure_names().end(), value.text()))
-      use.figures[key] = value.one_of("figure of a model", figure_names());
-    else use.words[key] = value.text();
+      use.figures[key] = figure_for(key, value);
+    else use.values[key] = value.text();
   });
+  if (n.has("needs") != n.has("why")) n.fail("'needs' and 'why', the reason for it, go together.");
   return use;
 }
 
 Edges edges(const Node& n, std::string op) {
   n.object({"models", "groups", "random"});
   Edges e{.op = std::move(op), .place = n.place};
-  if (n.has("models")) e.models = model_use(n.at("models"));
+  if (n.has("models") && n.at("models").json.is_array())
+    for (const Node& use : n.at("models").list()) e.models.push_back(model_use(use));
+  else if (n.has("models")) e.models = {model_use(n.at("models"))};
   if (n.has("groups"))
     for (const Node& g : n.at("groups").list()) e.groups.push_back(group(g));
   if (n.has("random")) e.random = ranges(n.at("random"), kAnyFill);

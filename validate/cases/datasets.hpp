@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the datasets folder: models/*.json (dims of published models), edges/common.json (values of axes, fills and layouts for
+// Reads the datasets folder: models/*.json (facts of published models), edges/common.json (values of axes, fills and layouts for
 // every op) and edges/<op>.json (groups of cases for one op).
 #pragma once
 
@@ -13,23 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "validate/cases/model.hpp"
 #include "validate/cases/op_shape.hpp"
 
 namespace assay {
-
-struct Model {
-  std::string stem;  // file name without extension: "gpt2-124m"
-  std::string name{}, source{}, note{};
-  std::int64_t hidden = 0, ffn = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  std::int64_t rotary_dim = 0;  // 0: positions are learned
-  std::string norm_kind{};      // layernorm, rmsnorm, rmsnorm_1p (weight 1 + w)
-  double norm_epsilon = 0;
-  double rope_theta = 0;
-  std::map<std::string, double> rope_scaling{};  // empty: none
-  std::string activation{};                      // gelu_tanh, gelu_erf, swiglu, geglu_tanh
-  std::vector<std::int64_t> tokens{};            // token counts in the models suite
-  bool smoke = false;                            // whether the smoke suite includes it
-};
 
 // A place in a file for messages: the file and a JSON pointer.
 struct Place {
@@ -56,21 +43,22 @@ struct Ranges {
   std::int64_t most_elements = 0;
 };
 
-// How to make a case of an op from a model.  It gives each axis and attribute a figure of the model ("cols": "hidden"), a
-// constant ("batch": 1) or a choice's word ("mask": "causal"), and names the fill.
+// How to make a case of an op from a model.  It gives each axis and attribute a figure of the model ("cols": "hidden") or a value
+// ("batch": 1, "mask": "causal"), and names the fill.
 struct ModelUse {
   Place place{};
   std::string fill = "normal";
   std::map<std::string, std::string> figures{};  // by axis or attribute: "tokens", "hidden", "norm_epsilon", ...
-  std::map<std::string, double> constants{};
-  std::map<std::string, std::string> words{};
+  std::map<std::string, std::string> values{};   // by axis or attribute, as text
+  // The figures that decide whether the op computes what a model does, and what each may be.
+  std::map<std::string, std::vector<std::string>> needs{};
 };
 
 // The file of one op.
 struct Edges {
   std::string op;
   Place place{};
-  std::optional<ModelUse> models{};
+  std::vector<ModelUse> models{};  // the first is the smoke suite's; empty: that of edges/common.json
   std::vector<Group> groups{};
   std::optional<Ranges> random{};
 };
@@ -94,6 +82,9 @@ struct Datasets {
   std::map<std::string, Edges> edges;  // by op
 };
 
+// Whether the op computes what the model does; other models are left out.
+bool suits(const Model&, const ModelUse&);
+
 // Throws BadInput, naming the file and the line or the JSON pointer.
 Datasets load_datasets(const std::filesystem::path& folder);
 // Parse the text of one file; `file` is its name in messages.  Models and ops are named by the stems of their files.
@@ -105,10 +96,6 @@ Edges parse_edges(const std::string& text, const std::string& op, const std::str
 void check(const Edges&, const OpShape&);
 // Checks every file, and that each belongs to an op.
 void check(const Datasets&, std::span<const OpShape>);
-
-// A figure of a model by name: "hidden", "norm_epsilon", ...; not "tokens", of which a model has several.
-double figure(const Model&, std::string_view name);
-const std::vector<std::string_view>& figure_names();
 
 // smoke, edges, models, random, full, sanitize, watch, long, fixed, errors.
 const std::vector<std::string_view>& suite_names();

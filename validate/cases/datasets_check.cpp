@@ -10,21 +10,6 @@
 namespace assay {
 namespace {
 
-struct Figure {
-  std::string_view name;
-  double (*of)(const Model&);
-};
-constexpr Figure kFigures[] = {
-    {"hidden", [](const Model& m) { return static_cast<double>(m.hidden); }},
-    {"ffn", [](const Model& m) { return static_cast<double>(m.ffn); }},
-    {"heads", [](const Model& m) { return static_cast<double>(m.heads); }},
-    {"kv_heads", [](const Model& m) { return static_cast<double>(m.kv_heads); }},
-    {"head_dim", [](const Model& m) { return static_cast<double>(m.head_dim); }},
-    {"rotary_dim", [](const Model& m) { return static_cast<double>(m.rotary_dim); }},
-    {"norm_epsilon", [](const Model& m) { return m.norm_epsilon; }},
-    {"rope_theta", [](const Model& m) { return m.rope_theta; }},
-};
-
 struct Checker {
   const OpShape& op;
 
@@ -83,19 +68,10 @@ struct Checker {
 
 }  // namespace
 
-const std::vector<std::string_view>& figure_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> out{"tokens"};
-    for (const Figure& f : kFigures) out.push_back(f.name);
-    return out;
-  }();
-  return names;
-}
-
-double figure(const Model& m, std::string_view name) {
-  for (const Figure& f : kFigures)
-    if (f.name == name) return f.of(m);
-  throw BadInput(unknown("figure of a model", name, figure_names()));
+bool suits(const Model& m, const ModelUse& use) {
+  return std::all_of(use.needs.begin(), use.needs.end(), [&](const auto& need) {
+    return std::find(need.second.begin(), need.second.end(), figure(m, need.first)) != need.second.end();
+  });
 }
 
 void check(const Edges& e, const OpShape& op) {
@@ -110,14 +86,13 @@ void check(const Edges& e, const OpShape& op) {
     c.all_axes(e.random->place, e.random->axes);
     c.fills(e.random->place, e.random->fills);
   }
-  if (e.models) {
-    for (const auto& [key, name] : e.models->figures) c.known(e.models->place, key);
-    for (const auto& [key, value] : e.models->constants) c.known(e.models->place, key);
-    for (const auto& [key, word] : e.models->words) c.values(e.models->place, key, {word});
-    c.fills(e.models->place, {e.models->fill});
+  for (const ModelUse& use : e.models) {
+    for (const auto& [key, name] : use.figures) c.known(use.place, key);
+    for (const auto& [key, text] : use.values) c.values(use.place, key, {text});
+    c.fills(use.place, {use.fill});
     for (const std::string_view axis : axis_names(op))
-      if (!e.models->figures.contains(std::string(axis)) && !e.models->constants.contains(std::string(axis)))
-        Checker::fail(e.models->place, fmt::format("axis '{}' of {} is missing.", axis, op.name));
+      if (!use.figures.contains(std::string(axis)) && !use.values.contains(std::string(axis)))
+        Checker::fail(use.place, fmt::format("axis '{}' of {} is missing.", axis, op.name));
   }
 }
 

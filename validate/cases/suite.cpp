@@ -86,24 +86,30 @@ void add_common(CaseList& list, const Common& common, const OpShape& op, const s
   }
 }
 
-// The case of a model with `taken` tokens, where the model has `tokens`.
+// The case of a model with `taken` tokens, where the model has `tokens`.  A window is shortened as the tokens are, so that it
+// still hides some.
 Case model_case(const Model& m, const ModelUse& use, const OpShape& op, std::int64_t tokens, std::int64_t taken) {
   Case c = new_case(op, "models/" + m.stem);
   c.fill = use.fill;
-  const auto give = [&](const std::string& key, double v) {
-    if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = static_cast<std::int64_t>(v);
-    if (const Attribute* a = find_attribute(op, key)) set(c, *a, v);
-  };
-  for (const auto& [key, v] : use.constants) give(key, v);
-  for (const auto& [key, word] : use.words)
-    if (const Attribute* a = find_attribute(op, key)) set(c, *a, value_of(*a, word));
-  for (const auto& [key, what] : use.figures) {
-    if (what != "tokens") {
-      give(key, figure(m, what));
-      continue;
+  const auto give = [&](const std::string& key, const std::string& text) {
+    if (const AxisUse* axis = find_axis(op, key)) c.dims[axis->axis] = std::stoll(text);
+    try {
+      if (const Attribute* a = find_attribute(op, key)) set(c, *a, value_of(*a, text));
+    } catch (const BadInput& e) {
+      throw BadInput(fmt::format("{}: {}: {}", c.source, op.name, e.what()));
     }
-    give(key, static_cast<double>(taken));
-    if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
+  };
+  for (const auto& [key, text] : use.values) give(key, text);
+  for (const auto& [key, what] : use.figures) {
+    if (what == "tokens") {
+      give(key, std::to_string(taken));
+      if (const AxisUse* axis = find_axis(op, key); axis && taken != tokens) c.reduced.push_back({axis->axis, tokens, taken});
+    } else if (what == "window" && m.window > 0 && taken < tokens) {
+      const double shortened = static_cast<double>(m.window) * static_cast<double>(taken) / static_cast<double>(tokens);
+      give(key, std::to_string(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortened))));
+    } else {
+      give(key, figure(m, what));
+    }
   }
   return c;
 }
@@ -152,18 +158,20 @@ void fit_rows(Case& c, const OpShape& op, std::int64_t most) {
 }
 
 void add_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op, const SuiteOptions& options) {
-  for (const Model& m : d.models)
+  for (const Model& m : d.models) {
+    if (!suits(m, use)) continue;
     for (const std::int64_t tokens : m.tokens) {
       const std::int64_t taken = options.reduce ? std::min(tokens, options.reduce_rows_to) : tokens;
       Case c = model_case(m, use, op, tokens, taken);
       if (options.reduce) fit(c, op, options.reduce_elements_to);
       add_model(list, std::move(c));
     }
+  }
 }
 constexpr std::int64_t kSmokeElements = std::int64_t{1} << 18;  // larger models' cases are cut down
 void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, const OpShape& op) {
   for (const Model& m : d.models) {
-    if (!m.smoke) continue;
+    if (!m.smoke || !suits(m, use)) continue;
     Case c = model_case(m, use, op, *std::max_element(m.tokens.begin(), m.tokens.end()), d.common.smoke_tokens);
     // Note: ops with two wide axes have models only in the models suite.
     if (elements(c, op) > d.common.most_elements) continue;
@@ -224,7 +232,7 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto it = d.edges.find(std::string(op.name));
   const Edges* own = it == d.edges.end() ? nullptr : &it->second;
   if (own) check(*own, op);
-  const ModelUse& use = own && own->models ? *own->models : d.common.models;
+  const std::vector<ModelUse> uses = own && !own->models.empty() ? own->models : std::vector<ModelUse>{d.common.models};
   CaseList list(op, options);
 
   const auto edges = [&](const std::string& which) {
@@ -238,12 +246,13 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto combined = [&](int strength) {
     for (Case& c : covering_cases(d, op, strength)) list.add(std::move(c));
   };
-  if (suite == "smoke") combined(2), add_smoke_models(list, d, use, op), list.only_new_pairs(), edges("smoke");
+  if (suite == "smoke") combined(2), add_smoke_models(list, d, uses.front(), op), list.only_new_pairs(), edges("smoke");
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
   if (suite == "edges") combined(3), list.only_new_pairs(), edges("edges");
   if (suite == "full") combined(3), edges("edges");
-  if (suite == "models" || suite == "full") add_models(list, d, use, op, options);
+  if (suite == "models" || suite == "full")
+    for (const ModelUse& use : uses) add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
   return list.take();
 }

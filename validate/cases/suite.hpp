@@ -2,7 +2,7 @@
 // Suites: lists of cases.
 //   smoke     every pair of settings (coverage.hpp); every class of values, several tiles with ragged tails, degenerate extents
 //   edges     every triple of settings; extents, classes of values and layouts that have broken kernels elsewhere
-//   models    shapes of published models
+//   models    shapes and settings of published models
 //   random    random cases by a seed
 //   full      edges, with the cases that edges leaves out because they show no new pair; models and random
 //   sanitize  a dozen small cases for slow sanitizers

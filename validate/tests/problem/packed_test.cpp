@@ -51,6 +51,14 @@ TEST_CASE("packed: starts rise from nothing to all tokens") {
   CHECK_FALSE(legal({0, 4, 13, 12}));
 }
 
+TEST_CASE("packed: a refused total says why") {
+  CHECK(legal({0, 4, 8, 11}).why ==
+        "cu_seqlens_q[3] is 11, and the last start must be the number of tokens, batch x seq = 12; no "
+        "seq gives a number that batch does not divide");
+  CHECK(legal({0, 4, 8, 9}).why == "cu_seqlens_q[3] is 9, and the last start must be the number of tokens, batch x seq = 12");
+  CHECK(legal({0, 5, 4, 12}).why == "cu_seqlens_q[2] is 4, and the starts must rise from 0 to 12");
+}
+
 TEST_CASE("packed: every fill's starts are legal, and those of some_empty leave both ends empty") {
   const Op& op = *find_op("attention_forward");
   for (const std::string_view fill : {"normal", "lengths_equal", "lengths_tile", "some_empty", "one_has_all", "one_side_empty"})
