@@ -6,7 +6,6 @@
 #include <mutex>
 #include <vector>
 
-#include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/problem/image.hpp"
@@ -206,7 +205,6 @@ Hooks hooks_of_attention_backward() {
                  .shows = "a padding key with score zero that is included",
                  .coherent = true,
                  .value = negative_scores},
-                attention_fills::kLowestScores,
                 {.name = "special_keys", .shows = "NaN or inf of a hidden K that leaks", .value = special_keys},
                 {.name = "special_values",
                  .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
