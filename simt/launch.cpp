@@ -154,6 +154,7 @@ class Running {
 void run_grid(const Grid& g) {
   check_launch(g);
   const Running running(g);
+  const OpenMemory open;
   Arena arena(g.shared_bytes);
   const FaultHandler handler;
   device::gridDim = g.grid, device::blockDim = g.block;

@@ -77,6 +77,19 @@ class Fault : public std::runtime_error {
 // 256-byte boundary; an access outside is a finding that names the allocation.  The host may read and write them freely.  Throws
 // std::bad_alloc; about 4000 allocations can live at a time.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
+// Bytes [begin, end) of an allocation.
+struct Extent {
+  std::size_t begin, end;
+};
+// The same, of which only the pages of these extents exist, several in rising order from the first byte to the last; any other
+// access is a finding too.
+void* allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents);
+// Whether kernels have written to an allocation since its counts were reset.
+bool written(const void* allocation) noexcept;
+// Takes all allocations from the host, and gives them back.  While taken, the host's access ends the process, as with a GPU's
+// memory; launches have them.
+void take_from_host();
+void give_to_host() noexcept;
 // Marks bytes that the host has written, so that kernels may read them.
 void mark_written(const void* p, std::size_t bytes) noexcept;
 // Marks every byte of an allocation as written by nobody, and resets its counts.  Takes any address in it.

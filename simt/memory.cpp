@@ -30,7 +30,7 @@ std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to *
 
 class Memory {
  public:
-  void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents);
   void release(Allocation& a) noexcept;
   void reset(Allocation& a) noexcept;
   void clear(const Allocation& a, std::uintptr_t map) noexcept;
@@ -40,11 +40,13 @@ class Memory {
   std::uint64_t unique_bytes(const Allocation& a, std::uintptr_t map) const;
   std::vector<Allocation>& all() { return of_slot_; }
   std::size_t id(const Allocation& a) const { return base_ / kSlotBytes + a.first; }
+  void protect(int protection);
 
  private:
   void reserve();
   std::size_t take(std::size_t count);
   void commit(std::size_t first, std::uintptr_t end);
+  void close(std::size_t first, std::size_t count) noexcept;
 
   std::uintptr_t base_ = 0;
   std::size_t fresh_ = 0;                  // slots from here on were never used
@@ -61,6 +63,12 @@ Memory& memory() {
 
 void* map_nothing(std::size_t bytes) {
   return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+// Drops pages, so that an access to them faults.
+void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void open_pages(std::uintptr_t begin, std::uintptr_t end) {
@@ -117,7 +125,16 @@ void Memory::commit(std::size_t first, std::uintptr_t end) {
   committed_[first] = round_up(end, kPage);
 }
 
-void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
+// Leaves no page in slots, nor in their parts of the maps.
+void Memory::close(std::size_t first, std::size_t count) noexcept {
+  const std::uintptr_t begin = base_ + first * kSlotBytes, end = begin + count * kSlotBytes;
+  close_pages(begin, end);
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map}) close_pages(map + begin / 8, map + end / 8);
+  for (std::size_t i = first; i < first + count; ++i) committed_[i] = 0;
+}
+
+// Of several extents only their own pages are opened.
+void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents) {
   if (base_ == 0) reserve();
   if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw std::bad_alloc();
   const std::size_t count = (2 * kLead + offset + bytes + kSlotBytes - 1) / kSlotBytes;
@@ -127,8 +144,17 @@ void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view n
     owner_[i] = first;
   }
   const std::uintptr_t begin = base_ + first * kSlotBytes + kLead + offset;
-  Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, false, {}, {}};
-  commit(first, begin + bytes + 16);
+  Allocation& a = of_slot_[first] = Allocation{std::string(name), begin, bytes, first, count, true, extents, false, {}, {}};
+  if (extents.size() == 1) {
+    commit(first, begin + bytes + 16);
+  } else {
+    close(first, count);
+    for (const Extent& e : extents) {
+      open_pages(begin + e.begin, begin + e.end + 16);
+      for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
+        open_pages(map + (begin + e.begin) / 8, map + (begin + e.end + 16) / 8 + 1);
+    }
+  }
   for (std::size_t i = 0; i < count; ++i) {
     Slot& s = slots[id(a) + i];
     s = Slot{begin, {}, 0, 0};
@@ -168,8 +194,9 @@ void Memory::keep_written(Allocation& a) noexcept {
   for (std::size_t i = 0; i < a.slots; ++i) written += slots[id(a) + i].written_bytes;
   if (written == 0) return;
   a.vouched = true;
-  for (std::uintptr_t at = a.begin / 8; at < (a.begin + a.bytes + 7) / 8; ++at)
-    *reinterpret_cast<unsigned char*>(hot.host_map + at) |= *reinterpret_cast<const unsigned char*>(hot.written_map + at);
+  for (const Extent& e : a.extents)
+    for (std::uintptr_t at = (a.begin + e.begin) / 8; at < (a.begin + e.end + 7) / 8; ++at)
+      *reinterpret_cast<unsigned char*>(hot.host_map + at) |= *reinterpret_cast<const unsigned char*>(hot.written_map + at);
 }
 
 // Clears an allocation's counts, and its bits in the maps of reads and writes.
@@ -194,6 +221,7 @@ void Memory::release(Allocation& a) noexcept {
     std::fill(std::begin(s.limit), std::end(s.limit), 0);
   }
   a.live = false;
+  if (a.extents.size() > 1) close(a.first, a.slots);
   const std::uintptr_t keep_end = base_ + a.first * kSlotBytes + kLead + kKeepBytes;
   if (committed_[a.first] > keep_end) madvise(reinterpret_cast<void*>(keep_end), committed_[a.first] - keep_end, MADV_DONTNEED);
   if (a.slots == 1) free_.push_back(a.first);
@@ -207,18 +235,40 @@ Allocation* Memory::find(std::uintptr_t address) noexcept {
 
 std::uint64_t Memory::unique_bytes(const Allocation& a, std::uintptr_t map) const {
   std::uint64_t n = 0;
-  const std::uintptr_t end = map + (a.begin + a.bytes + 7) / 8;
-  std::uintptr_t p = map + a.begin / 8;
-  for (; p + 8 <= end; p += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, reinterpret_cast<const void*>(p), 8);
-    n += static_cast<std::uint64_t>(std::popcount(word));
+  std::uintptr_t p = 0;
+  for (const Extent& e : a.extents) {
+    const std::uintptr_t end = map + (a.begin + e.end + 7) / 8;
+    p = std::max(p, map + (a.begin + e.begin) / 8);  // two extents may share a byte of the map
+    for (; p + 8 <= end; p += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, reinterpret_cast<const void*>(p), 8);
+      n += static_cast<std::uint64_t>(std::popcount(word));
+    }
+    for (; p < end; ++p) n += static_cast<std::uint64_t>(std::popcount(*reinterpret_cast<const unsigned char*>(p)));
   }
-  for (; p < end; ++p) n += static_cast<std::uint64_t>(std::popcount(*reinterpret_cast<const unsigned char*>(p)));
   return n;
 }
 
+// Changes what may be done with the pages of all live allocations.
+void Memory::protect(int protection) {
+  for (const Allocation& a : of_slot_) {
+    if (!a.live) continue;
+    for (const Extent& e : a.extents) {
+      const std::uintptr_t begin = (a.begin + e.begin) / kPage * kPage, end = round_up(a.begin + e.end + 16, kPage);
+      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw std::bad_alloc();
+    }
+  }
+}
+
+bool taken = false;  // from the host
 }  // namespace
+
+OpenMemory::OpenMemory() {
+  if (taken) memory().protect(PROT_READ | PROT_WRITE);
+}
+OpenMemory::~OpenMemory() {
+  if (taken) memory().protect(PROT_NONE);
+}
 
 Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().find(address); }
 
@@ -227,7 +277,26 @@ Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().f
 namespace simt {
 
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
-  return detail::memory().allocate(bytes, offset, name);
+  return detail::memory().allocate(bytes, offset, name, {{0, bytes}});
+}
+void* allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents) {
+  return detail::memory().allocate(bytes, offset, name, extents);
+}
+
+bool written(const void* allocation) noexcept {
+  const detail::Allocation* a = detail::find_allocation(reinterpret_cast<std::uintptr_t>(allocation));
+  for (std::size_t i = 0; a != nullptr && i < a->slots; ++i)
+    if (detail::slots[detail::memory().id(*a) + i].written_bytes != 0) return true;
+  return false;
+}
+
+void take_from_host() {
+  detail::memory().protect(PROT_NONE);
+  detail::taken = true;
+}
+void give_to_host() noexcept {
+  if (detail::taken) detail::memory().protect(PROT_READ | PROT_WRITE);
+  detail::taken = false;
 }
 
 void release(void* p) noexcept {

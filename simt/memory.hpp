@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hooks.hpp"
+#include "machine.hpp"
 
 namespace simt::detail {
 
@@ -19,6 +21,7 @@ struct Allocation {
   std::size_t first = 0;  // its first slot, counted from the first one reserved
   std::size_t slots = 0;  // 0 if never used
   bool live = false;
+  std::vector<Extent> extents{};   // one: all of it; several: its parts that have pages
   bool vouched = false;            // host_map may have bits of it set: the host has marked bytes as written
   std::uint64_t requests[2] = {};  // read, written
   std::uint64_t sectors[2] = {};
@@ -26,5 +29,14 @@ struct Allocation {
 
 // Returns the allocation, live or released, in whose slots an address lies; null if that slot was never used.
 Allocation* find_allocation(std::uintptr_t address) noexcept;
+
+// Opens the allocations that are taken from the host, while a launch runs.
+class OpenMemory {
+ public:
+  OpenMemory();
+  ~OpenMemory();
+  OpenMemory(const OpenMemory&) = delete;
+  OpenMemory& operator=(const OpenMemory&) = delete;
+};
 
 }  // namespace simt::detail

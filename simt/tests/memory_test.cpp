@@ -182,3 +182,21 @@ TEST_CASE("bytes_in_use adds the requested sizes of live allocations", "[simt]")
   simt::release(small);
   CHECK(simt::bytes_in_use() == before);
 }
+
+TEST_CASE("an allocation of extents has their pages alone; an access between them is found", "[simt]") {
+  constexpr std::size_t kApart = std::size_t{5} << 30;
+  auto* p = static_cast<char*>(simt::allocate(kApart + 8, 0, "apart", {{0, 8}, {kApart, kApart + 8}}));
+  p[0] = 1, p[kApart] = 2;
+  const auto run = [&](std::size_t from) {
+    return finding_of([&] { run_block(+[](char* to, const char* x) { st(to, ld(x)); }, 1, p + 1, p + from); }).kind;
+  };
+  simt::reset_counts();
+  CHECK_FALSE(simt::written(p));
+  CHECK(run(kApart) == "none");
+  CHECK(simt::written(p));
+  CHECK(p[1] == 2);
+  CHECK(simt::counts(p).unique_read_bytes == 1);
+  CHECK(run(std::size_t{1} << 32) == "out_of_bounds");
+  CHECK(run(kApart + 8) == "out_of_bounds");
+  simt::release(p);
+}

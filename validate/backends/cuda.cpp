@@ -133,6 +133,11 @@ class CudaBackend final : public Backend, public Clock {
     const double of_sm = a < 80 ? 1024 : a == 80 || a == 87 ? 2048 : a < 90 ? 1024 : a == 90 ? 4096 : 8192;
     return of_sm * (type == f32 ? 0.5 : 1) * properties_.multiProcessorCount * 1e3 * attribute(cudaDevAttrClockRate);
   }
+  std::optional<std::size_t> memory_free() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+  }
   std::size_t memory_in_use() override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");

@@ -11,12 +11,26 @@ namespace assay {
 
 namespace {
 
+// While it lives, the host cannot access the machine's memory: the host code of a kernel's run() must not.
+struct Taken {
+  Taken() { simt::take_from_host(); }
+  ~Taken() { simt::give_to_host(); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+};
+
 class SimtBackend final : public Backend {
  public:
   SimtBackend() { simt::canary(); }
   std::string_view name() const override { return "simt"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     return simt::allocate(bytes, offset, label);
+  }
+  void* allocate_apart(std::size_t bytes, std::size_t offset, std::string_view label,
+                       const std::vector<Island>& islands) override {
+    std::vector<simt::Extent> extents;
+    for (const Island& i : islands) extents.push_back({i.begin, i.end});
+    return simt::allocate(bytes, offset, label, extents);
   }
   void release(void* p) noexcept override { simt::release(p); }
   bool checks_bounds() const override { return true; }
@@ -40,6 +54,7 @@ class SimtBackend final : public Backend {
     static constexpr char stream = 0;  // only its address counts
     simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
     simt::reset_counts();
+    const Taken taken;
     try {
       launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace});
     } catch (const simt::Fault& fault) {
@@ -47,6 +62,7 @@ class SimtBackend final : public Backend {
       throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
     }
   }
+  bool written(const void* allocation) const override { return simt::written(allocation); }
   std::size_t memory_in_use() override { return simt::bytes_in_use(); }
   Launcher launcher(const Kernel& k) const override { return k.on_simt; }
   int arch() const override { return 90; }

@@ -28,7 +28,8 @@ double ratio(double got, double golden, double bound, bool exact, DType dtype) {
     return near_threshold && std::signbit(got) == std::signbit(golden) ? 1 : kInfinity;
   }
   const double error = std::fabs(got - golden);
-  if (error == 0) return 0;
+  // Note: nothing rounds where the bound is 0, so a zero has the sign that IEEE 754 gives it, that of what was copied.
+  if (error == 0) return bound == 0 && std::signbit(got) != std::signbit(golden) ? kInfinity : 0;
   const double r = error / bound;
   // Note: where the golden rounds to infinity, a finite value beyond the bound is of the wrong class.
   if (std::isinf(rounded) && !(r <= 1)) return kInfinity;

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/values/draws.hpp"
@@ -178,6 +179,9 @@ Hooks hooks_of_attention_scores() {
                 {.name = "hot_keys", .shows = "dropped or moved keys, which uniform weights would hide", .value = hot_keys},
                 {.name = "tied_keys", .shows = "tied maxima of which only one counts", .coherent = true, .value = tied_keys},
                 {.name = "large_scores", .shows = "exp without subtracting the maximum, a missing scale", .value = large_scores},
+                attention_fills::kLowestScores,
+                attention_fills::kSubnormalQueries,
+                attention_fills::kSubnormalKeys,
                 {.name = "query_outlier", .shows = "a small product lost next to a large one", .value = query_outlier},
                 {.name = "cancelling", .shows = "products or sums rounded to 16 bits before the end", .value = cancelling}},
       .oracle = oracle,

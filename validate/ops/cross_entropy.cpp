@@ -68,6 +68,7 @@ Hooks hooks_of_cross_entropy() {
                  .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
                  .coherent = true,
                  .value = shifted_rows},
+                kLowest,
                 kTies,
                 kSpread200,
                 kFarBelow,

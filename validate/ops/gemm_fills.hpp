@@ -2,8 +2,10 @@
 // Fills of ops that multiply tokens [tokens, hidden] by weights [features, hidden].
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 
 #include "validate/values/draws.hpp"
 
@@ -91,6 +93,21 @@ inline double large_tokens(const FillSite& s, std::int64_t i) {
   return s.shape.size() == 1 ? normal(s, i) : unit(s, i) / 4096;
 }
 
+// Half of the tokens' values are zeros.  Of every 16 rows of a weight one has one NaN or infinity, which meets them; not of w1,
+// from which it would reach every output.
+inline double special_weights(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return draw(s, Purpose::kind, i, 2) ? 0 : normal(s, i);
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
+  const std::int64_t row = i / s.shape.back(), rows = s.shape.size() == 2 ? s.shape[0] : 0;
+  const std::int64_t period = std::min<std::int64_t>(rows, 16);
+  const bool here = rows > 0 && s.tensor != "w1" && row % period == draw(s, Purpose::row, row / period, period) &&
+                    i % s.shape.back() == draw(s, Purpose::column, row, s.shape.back());
+  return here ? kSpecial[draw(s, Purpose::kind, row, 3)] : unit(s, i);
+}
+
+inline constexpr Fill kSpecialWeights{
+    .name = "special_weights", .shows = "zeros that are passed over: 0 times NaN or infinity lost", .value = special_weights};
 inline constexpr Fill kUnit{
     .name = "unit", .shows = "an activation that is wrong near its bends", .value = unit, .scattered = true};
 inline constexpr Fill kIntegers{

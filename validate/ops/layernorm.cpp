@@ -23,7 +23,8 @@ Hooks hooks_of_layernorm() {
                      .value = probe<constant, probe_gamma>,
                      .exact = always},
                     kLarge,
-                    kTiny},
+                    kTiny,
+                    kSpecialGamma},
           .oracle = norm_oracle::of_rows<layernorm>,
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's gamma or beta"),
                         x_doubled({{"x", 2}}), kAffineDoubled}};

@@ -43,6 +43,7 @@ Hooks hooks_of_layernorm_residual() {
   using namespace row_relations;
   return {
       .fills = {kFresh,
+                kSpecialGamma,
                 {.name = "probe_signs",
                  .shows = "a wrong index, weight or term; exact",
                  .value = probe<balanced, probe_gamma>,

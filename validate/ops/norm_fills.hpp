@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <limits>
 
 #include "validate/values/draws.hpp"
 
@@ -77,6 +78,15 @@ inline double tiny_rows(const FillSite& s, std::int64_t i) { return normal(s, i)
 // gamma 1, beta 0: a newly initialised norm.
 inline double fresh(const FillSite& s, std::int64_t i) { return s.tensor == "gamma" ? 1 : s.tensor == "beta" ? 0 : normal(s, i); }
 
+// Half of the inputs are zeros.  One element of gamma is infinite.
+inline double special_gamma(const FillSite& s, std::int64_t i) {
+  if (s.role == Role::input) return draw(s, Purpose::kind, i, 2) ? 0 : normal(s, i);
+  const bool here = s.tensor == "gamma" && i == draw(s, Purpose::column, 0, s.shape.back());
+  return here ? sign(s, i) * std::numeric_limits<double>::infinity() : normal(s, i);
+}
+
+inline constexpr Fill kSpecialGamma{
+    .name = "special_gamma", .shows = "an infinity clamped, 0 times infinity taken for 0", .value = special_gamma};
 inline constexpr Fill kFresh{.name = "fresh", .shows = "the error of the norm itself, not amplified by gamma", .value = fresh};
 inline constexpr Fill kLarge{.name = "large_rows", .shows = "squares or their sum that overflow f16", .value = large_rows};
 inline constexpr Fill kTiny{

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/paged_fills.hpp"
 #include "validate/ops/paged_relations.hpp"
@@ -181,6 +182,9 @@ Hooks hooks_of_paged_attention() {
            {.name = "sharp_scores", .shows = "scores or exponents with too few bits", .value = sharp_scores},
            {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
            {.name = "wide_values", .shows = "an accumulator with too few bits", .value = wide_values},
+           attention_fills::kLowestScores,
+           attention_fills::kSubnormalQueries,
+           attention_fills::kSubnormalKeys,
            {.name = "special_values",
             .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
             .value = special_values}},

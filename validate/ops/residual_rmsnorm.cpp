@@ -25,7 +25,8 @@ Hooks hooks_of_residual_rmsnorm() {
                      .shows = "the norm before the addition, the root of x; only one column in eight has a nonzero sum",
                      .value = opposite<8>},
                     kLarge,
-                    kTiny},
+                    kTiny,
+                    kSpecialGamma},
           .oracle = norm_oracle::of_rows<residual_rmsnorm>,
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's residual or gamma"),
                         x_doubled({{"x", 2}, {"residual", 2}, {"s", 2}}), kGammaDoubled}};

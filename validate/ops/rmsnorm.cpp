@@ -22,7 +22,8 @@ Hooks hooks_of_rmsnorm() {
                      .exact = power_of_four,
                      .applies = power_of_four},
                     kLarge,
-                    kTiny},
+                    kTiny,
+                    kSpecialGamma},
           .oracle = norm_oracle::of_rows<rmsnorm>,
           .relations = {kRowsPermuted, kFirstRows, summands_permuted("a skipped column, or one with another's gamma"),
                         x_doubled({{"x", 2}}), kGammaDoubled}};

@@ -77,6 +77,7 @@ Hooks hooks_of_row_reduce() {
                      .coherent = true,
                      .value = stagnation},
                     {.name = "cancelling", .shows = "a partial sum in a narrow dtype", .value = cancelling},
+                    kLowest,
                     kTies,
                     kSpread200,
                     kFarBelow,

@@ -85,6 +85,7 @@ Hooks hooks_of_softmax() {
                      .value = probe_uniform,
                      .exact = power_of_two_cols,
                      .applies = power_of_two_cols},
+                    kLowest,
                     kTies,
                     kSpread200,
                     {.name = "all_far_below_zero",

@@ -11,6 +11,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/values/common_fills.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/values/layout.hpp"
 #include "validate/values/random.hpp"
 
@@ -22,7 +23,8 @@ namespace {
 std::int64_t row_stride(const Layout& l, std::int64_t cols, std::int64_t element_bytes) {
   if (!l.padded) return cols;
   if (!l.row_multiple) return cols + 3;
-  return (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
+  const std::int64_t near = (cols * element_bytes / l.row_multiple + 2) * l.row_multiple / element_bytes;
+  return l.far ? near + (std::int64_t{1} << 31) : near;
 }
 
 // Places a tensor by a layout whose rules are the same for all tensors.
@@ -117,7 +119,8 @@ std::vector<Placement> place(const Op& op, const Case& c) {
       const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
       place_own(random::key(c.seed, index, random::Purpose::layout), aligned, merged, p);
     } else {
-      place_alike(*layout, p);
+      // Note: tables of integers stay near, since the judge reads them by itself.
+      place_alike(layout->far && !is_float(p.tensor.dtype) ? *find_layout("padded16") : *layout, p);
     }
     std::int64_t last = 0;
     for (int i = 0; i < p.tensor.rank; ++i) last += (p.tensor.shape[i] - 1) * p.tensor.stride[i];
@@ -138,7 +141,7 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
   const TensorSpec& spec = op.tensors[static_cast<std::size_t>(index)];
   if (p.bytes == 0) return;  // Note: an empty image may have no address
   if (!is_given(spec)) {
-    std::memset(image, std::to_integer<int>(garbage), p.bytes);
+    for (const Island& i : islands(p.tensor, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(garbage), i.bytes());
     return;
   }
   const Fill& fill = find_fill(op, c.fill);
@@ -151,7 +154,8 @@ void fill_image(const Op& op, const Case& c, int index, const Placement& p, std:
                       .seed = c.seed,
                       .index_extent = spec.options.index_of ? c.dims[*spec.options.index_of] : 0,
                       .attributes = &c.attributes};
-  if (!p.tensor.contiguous()) std::memset(image, std::to_integer<int>(kGapByte), p.bytes);
+  if (!p.tensor.contiguous())
+    for (const Island& i : islands(p.tensor, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
   if (const auto& derived = op.hooks.derived; std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
     const std::vector<double> values = op.hooks.derive(op, c, spec.name);
     write_elements(p.tensor, image, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "validate/values/layout.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
@@ -79,7 +80,9 @@ const Relation* find_relation(const Op& op, std::string_view name) {
 
 std::vector<std::string> relations_of(const Op& op, const Case& c, Relations which) {
   std::vector<std::string> names;
-  if (which == Relations::none || elements(c, op.shape()) == 0) return names;
+  // Note: a related problem is made in memory without holes.
+  const Layout* layout = find_layout(c.layout);
+  if (which == Relations::none || elements(c, op.shape()) == 0 || (layout && layout->far)) return names;
   for (const Relation& r : op.hooks.relations)
     if (enough(r, c) && (!r.applies || r.applies(c))) names.emplace_back(r.name);
   if (which == Relations::all || names.empty()) return names;

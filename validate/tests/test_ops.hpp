@@ -21,8 +21,9 @@ inline const std::vector<OpShape>& ops() {
     const Fill row{"probe_constant_row", "a variance of nothing", true, zero, nullptr, nullptr};
     const Fill fresh{"fresh", "the error of the norm itself", false, zero, nullptr, nullptr};
     const Fill opposite{"opposite_residual", "x + r taken for x", false, zero, nullptr, nullptr};
+    const Fill gamma{"special_gamma", "an infinity clamped", false, zero, nullptr, nullptr};
     return std::vector<OpShape>{
-        {"layernorm_residual", layernorm_residual::axes, {{"epsilon", 1e-5}}, {signs, row, opposite, fresh}},
+        {"layernorm_residual", layernorm_residual::axes, {{"epsilon", 1e-5}}, {signs, row, opposite, fresh, gamma}},
         {"some_product", kMatmul, {}, {}},
         {"some_attention", kAttention, {{"scale", 0}, {"window", -1}, {"mask", 0, {"none", "causal"}}}, {}},
     };

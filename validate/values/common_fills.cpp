@@ -75,6 +75,20 @@ double near_max(const FillSite& s, std::int64_t i) {
   return sign(s, i) * (largest ? 65504 : 59000 + 2000 * uniform(s, i));
 }
 
+// An eighth of the values are the largest of the dtype, an eighth half of it or more, an eighth 1 to 16 times the least normal
+// one; the others are uniform in [-32, 32).
+double extremes(const FillSite& s, std::int64_t i) {
+  if (s.role != Role::input) return normal(s, i);
+  const FloatFormat f = info(s.dtype).format;
+  const double largest = random::power_of_two(f.max_exponent) * (2 - random::power_of_two(1 - f.precision));
+  switch (draw(s, Purpose::kind, i, 8)) {
+    case 0: return sign(s, i) * largest;
+    case 1: return sign(s, i) * largest * (1 - uniform(s, i) / 2);
+    case 2: return sign(s, i) * random::power_of_two(f.min_exponent) * (1 + 15 * uniform(s, i));
+    default: return 64 * uniform(s, i) - 32;
+  }
+}
+
 // About half of the rows, never all, are +0.
 double zero_rows(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s);
@@ -109,6 +123,12 @@ double special_later(const FillSite& s, std::int64_t i) {
   return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
 }
 
+// Every other row of the first input begins and ends with NaN, so that it lies beside the rows between, whatever their length.
+double nan_at_ends(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / cols(s), col = i % cols(s);
+  return first_input(s) && row % 2 == 1 && (col == 0 || col == cols(s) - 1) ? value_of(Special::nan) : normal(s, i);
+}
+
 // Each column has its own value (1021 of them, a prime, so that no tile repeats), neighbouring rows differ in scale, tensors in
 // their start; 11 significand bits hold the differences.
 double ramp(const FillSite& s, std::int64_t i) {
@@ -136,12 +156,14 @@ constexpr std::array kCommon{
     Fill{"subnormals", "subnormals flushed to zero, a reciprocal that overflows", false, subnormals},
     Fill{"wide_range", "an intermediate in a narrow dtype", false, wide_range},
     Fill{"near_max", "a sum or a square that overflows the storage dtype", false, near_max},
+    Fill{"extremes", "an intermediate that overflows or underflows where the result does not", false, extremes},
     Fill{"zero_rows", "division by the norm of a row of zeros", false, zero_rows},
     Fill{"signed_zeros", "a test for zero, or a mask, that depends on the sign of zero", false, signed_zeros},
     Fill{"nan_in_row", "a NaN that a comparison drops or that leaks into other rows", false, special_first<Special::nan>},
     Fill{"inf_in_row", "an infinity clamped to the largest value or leaked into other rows", false, special_first<Special::inf>},
     Fill{"neg_inf_in_row", "minus infinity treated as a mask, or leaked into other rows", false,
          special_first<Special::minus_inf>},
+    Fill{"nan_at_ends", "a row of odd length whose last access takes in its neighbour", false, nan_at_ends},
     Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},

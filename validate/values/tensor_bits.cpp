@@ -3,8 +3,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <utility>
+#include <vector>
 
+#include "validate/values/islands.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
@@ -41,22 +42,23 @@ std::uint64_t digest(const Tensor& t, std::uint64_t seed) {
 
 bool gaps_intact(const Tensor& t, std::size_t bytes, std::byte garbage) {
   if (t.contiguous() || t.size() == 0) return true;
-  const std::int64_t row = t.shape[t.rank - 1], rows = t.size() / row, element = size_of(t.dtype);
+  const std::int64_t element = size_of(t.dtype);
+  const auto row_bytes = static_cast<std::size_t>(t.shape[t.rank - 1] * element);
   const auto* image = static_cast<const std::byte*>(t.data);
-  // The rows in the order in which they lie in memory: outer axes by falling stride.
-  Tensor ordered = t;
-  for (int i = 0; i + 1 < t.rank; ++i)
-    for (int k = i + 1; k + 1 < t.rank; ++k)
-      if (ordered.stride[i] < ordered.stride[k])
-        std::swap(ordered.stride[i], ordered.stride[k]), std::swap(ordered.shape[i], ordered.shape[k]);
-  std::int64_t end_of_previous = 0;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t begin = ordered.offset(r * row) * element;
-    for (std::int64_t b = end_of_previous; b < begin; ++b)
+  const std::vector<std::int64_t> rows = rows_in_memory(t);
+  auto row = rows.begin();
+  for (const Island& island : islands(t, bytes)) {
+    std::size_t end_of_previous = island.begin;
+    for (; row != rows.end() && static_cast<std::size_t>(*row * element) < island.end; ++row) {
+      const auto begin = static_cast<std::size_t>(*row * element);
+      for (std::size_t b = end_of_previous; b < begin; ++b)
+        if (image[b] != garbage) return false;
+      end_of_previous = begin + row_bytes;
+    }
+    for (std::size_t b = end_of_previous; b < island.end; ++b)
       if (image[b] != garbage) return false;
-    end_of_previous = begin + row * element;
   }
-  return end_of_previous <= static_cast<std::int64_t>(bytes);
+  return true;
 }
 
 }  // namespace assay

@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ops/core/kernel.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/worker/traffic.hpp"
 
 namespace assay {
@@ -40,6 +42,13 @@ class Backend {
 
   // Device memory that starts `offset` bytes after a 256-byte boundary, to be freed by release().  Throws if memory runs out.
   virtual void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) = 0;
+  // The same for memory of which only these islands are used.  A machine may leave the rest without memory, where an access is a
+  // finding.
+  virtual void* allocate_apart(std::size_t bytes, std::size_t offset, std::string_view label, const std::vector<Island>&) {
+    return allocate(bytes, offset, label);
+  }
+  // Bytes of device memory that are free; empty: memory that is not used costs nothing.
+  virtual std::optional<std::size_t> memory_free() { return std::nullopt; }
   virtual void release(void* p) noexcept = 0;
   // Whether the machine itself detects every access outside an allocation; if not, GuardedBuffer adds guard bytes.
   virtual bool checks_bounds() const = 0;
@@ -54,6 +63,8 @@ class Backend {
     const std::vector<std::byte> all(bytes, garbage);
     write(device, all.data(), bytes);
   }
+  // Whether the last run wrote to an allocation; false if the machine does not track that.
+  virtual bool written(const void* /*allocation*/) const { return false; }
   // Index of the first byte that the last run did not write; `bytes` if it wrote all of them or the machine does not track that.
   virtual std::size_t first_unwritten(const void* /*device*/, std::size_t bytes) const { return bytes; }
 

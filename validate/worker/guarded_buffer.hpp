@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "validate/values/islands.hpp"
 #include "validate/worker/backend.hpp"
 
 namespace assay {
@@ -20,12 +22,20 @@ struct Misdeed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Device memory with guard bytes on both sides, unless the machine checks every access itself.
+// Device memory with guard bytes on both sides, unless the machine checks every access itself.  Only its islands are written and
+// read.
 class GuardedBuffer {
  public:
   GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label)
-      : backend_(backend), bytes_(bytes), guard_(backend.checks_bounds() ? 0 : kGuardBytes), label_(label) {
-    base_ = static_cast<std::byte*>(backend.allocate(bytes + 2 * guard_, offset, label));
+      : GuardedBuffer(backend, bytes, offset, label, {{0, bytes}}) {}
+  GuardedBuffer(Backend& backend, std::size_t bytes, std::size_t offset, std::string_view label, std::vector<Island> parts)
+      : backend_(backend),
+        bytes_(bytes),
+        guard_(backend.checks_bounds() ? 0 : kGuardBytes),
+        label_(label),
+        islands_(std::move(parts)) {
+    base_ = static_cast<std::byte*>(islands_.size() > 1 ? backend.allocate_apart(bytes + 2 * guard_, offset, label, islands_)
+                                                        : backend.allocate(bytes + 2 * guard_, offset, label));
     if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);
   }
   ~GuardedBuffer() { backend_.release(base_); }
@@ -35,8 +45,13 @@ class GuardedBuffer {
   std::byte* data() const { return base_ + guard_; }
   const void* allocation() const { return base_; }
   const std::string& label() const { return label_; }
-  void write(const std::byte* from) { backend_.write(data(), from, bytes_); }
-  void read(std::byte* to) const { backend_.read(to, data(), bytes_); }
+  const std::vector<Island>& islands() const { return islands_; }
+  void write(const std::byte* from) {
+    for (const Island& i : islands_) backend_.write(data() + i.begin, from + i.begin, i.bytes());
+  }
+  void read(std::byte* to) const {
+    for (const Island& i : islands_) backend_.read(to + i.begin, data() + i.begin, i.bytes());
+  }
   // read() and check().  A small buffer takes one transfer for both, since each transfer has a fixed cost.
   void read_checked(std::byte* to) const {
     if (guard_ == 0 || bytes_ > kSmall) {
@@ -48,7 +63,9 @@ class GuardedBuffer {
     std::copy_n(all.data() + guard_, bytes_, to);
     check(all.data(), all.data() + guard_ + bytes_);
   }
-  void fill(std::byte garbage) { backend_.fill(data(), garbage, bytes_); }
+  void fill(std::byte garbage) {
+    for (const Island& i : islands_) backend_.fill(data() + i.begin, garbage, i.bytes());
+  }
   // Throws Misdeed if a guard byte has changed.
   void check() const {
     if (guard_ == 0) return;
@@ -74,6 +91,7 @@ class GuardedBuffer {
   Backend& backend_;
   std::size_t bytes_, guard_;
   std::string label_;
+  std::vector<Island> islands_;
   std::byte* base_ = nullptr;
 };
 

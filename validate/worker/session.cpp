@@ -43,6 +43,7 @@ class Session {
       return stopped(Reply::Status::skipped, fmt::format("needs {}, this is sm_{}", needed, backend_.arch()));
     if (const Legality ok = kernel_.available(); !ok) return stopped(Reply::Status::skipped, ok.why);
 
+    if (std::string why = too_far_apart(); !why.empty()) return stopped(Reply::Status::skipped, std::move(why));
     lay_out();
     if (!takes_inputs()) return stopped(Reply::Status::unsupported, "declares finite inputs");
     if (const Legality ok = kernel_.supports(problem_->args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
@@ -72,6 +73,19 @@ class Session {
   const std::byte* values(std::size_t i) const { return inputs_.data() + set_ * order_.input_bytes + *order_.tensors[i].input; }
   void* work() const { return workspace_ ? workspace_->data() : nullptr; }
 
+  // Why tensors whose rows lie far apart cannot be placed here; empty if they can, or there are none.
+  std::string too_far_apart() {
+    std::size_t bytes = 0;
+    bool far = false;
+    for (const OrderTensor& t : order_.tensors)
+      bytes += t.place.bytes, far = far || islands(t.place.tensor, t.place.bytes).size() > 1;
+    if (!far) return {};
+    if (order_.runs[0].how.watch) return "rows lie 2^31 elements apart, which the watch does not take";
+    if (const auto free = backend_.memory_free(); free && bytes > *free)
+      return fmt::format("rows lie 2^31 elements apart: needs {} MiB of device memory and {} MiB are free", bytes >> 20,
+                         *free >> 20);
+    return {};
+  }
   // False if the kernel declares finite inputs and some input is not finite.
   bool takes_inputs() const {
     for (std::size_t i = 0; kernel_.finite_inputs && i < order_.tensors.size(); ++i)
@@ -85,7 +99,8 @@ class Session {
       const OrderTensor& t = order_.tensors[i];
       if (t.name != op_.tensors[i].name) throw std::runtime_error(fmt::format("the op has no tensor '{}' there", t.name));
       if (t.over) buffers_.push_back(buffers_[*t.over]);
-      else buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, t.place.bytes, t.place.offset, t.name));
+      else buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, t.place.bytes, t.place.offset, t.name,
+                                                              islands(t.place.tensor, t.place.bytes)));
       if (given(i)) buffers_[i]->write(values(i));
       Tensor& tensor = *problem_->tensors()[i];
       tensor = t.place.tensor;
@@ -164,19 +179,34 @@ class Session {
     }
   }
 
-  // Throws Misdeed if an input has changed, unless an output shares its memory, or a guard of an input or of the workspace.
+  // Throws Misdeed if the launch wrote to an input, unless an output shares its memory, or to a guard of an input or of the
+  // workspace.  An input that was put back shows where the machine tracks writes.
   void check_inputs() {
-    std::vector<std::byte> seen;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (is_output(i)) continue;
-      seen.resize(order_.tensors[i].place.bytes);
-      buffers_[i]->read_checked(seen.data());
       const bool may_change =
           std::any_of(order_.tensors.begin(), order_.tensors.end(), [&](const OrderTensor& t) { return t.over == i; });
-      if (!may_change && !seen.empty() && std::memcmp(seen.data(), values(i), seen.size()) != 0)
-        throw Misdeed(fmt::format("changed its input '{}'", order_.tensors[i].name));
+      if (!may_change && changed(i)) throw Misdeed(fmt::format("changed its input '{}'", order_.tensors[i].name));
+      if (!may_change && backend_.written(buffers_[i]->allocation()))
+        throw Misdeed(fmt::format("wrote to its input '{}', which has its values again", order_.tensors[i].name));
     }
     if (workspace_) workspace_->check();
+  }
+  bool changed(std::size_t input) const {
+    const GuardedBuffer& buffer = *buffers_[input];
+    std::vector<std::byte> seen;
+    if (buffer.islands().size() == 1) {
+      seen.resize(order_.tensors[input].place.bytes);
+      buffer.read_checked(seen.data());
+      return !seen.empty() && std::memcmp(seen.data(), values(input), seen.size()) != 0;
+    }
+    buffer.check();
+    for (const Island& i : buffer.islands()) {
+      seen.resize(i.bytes());
+      backend_.read(seen.data(), buffer.data() + i.begin, i.bytes());
+      if (std::memcmp(seen.data(), values(input) + i.begin, i.bytes()) != 0) return true;
+    }
+    return false;
   }
 
   Backend& backend_;

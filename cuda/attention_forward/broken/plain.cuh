@@ -33,8 +33,8 @@ struct Plain {
   static __device__ float dot(const Problem<T>& p, const T* q, const T* k, int query, int key) {
     return rotated_dot(p.rope, p.dim, q, k, p.place(query), key);
   }
+  static __device__ float score(const Problem<T>& p, float dot) { return dot * p.scale; }
   static __device__ float softcapped(const Problem<T>& p, float s) { return p.cap > 0 ? p.cap * tanhf(s / p.cap) : s; }
-  static __device__ float scaled(const Problem<T>& p, float dot) { return dot * p.scale; }
   static __device__ bool counts(float /*score*/) { return true; }
   static __device__ float exponential(const Problem<T>&, float v) { return expf(v); }
 
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kPlainQueries) attention_forward_plain(Problem
     const int key = S::taken(seen, i);
     const T* const k = p.k.of(batch, kv_head) + key * p.k.seq;
     const T* const v = p.v.of(batch, kv_head) + key * p.v.seq + first;
-    const float s = S::softcapped(p, S::scaled(p, S::dot(p, q, k, query, key)));
+    const float s = S::softcapped(p, S::score(p, S::dot(p, q, k, query, key)));
     if (!S::counts(s)) continue;
 
     // Note: fmaxf passes over a NaN, which then reaches the sum through its weight.

@@ -7,7 +7,7 @@ namespace assay::ROOM(attention_forward, scale_missing) {
 
 template <class T>
 struct Wrong : Plain<T> {
-  static __device__ float scaled(const Problem<T>& /*p*/, float dot) { return dot; }
+  static __device__ float score(const Problem<T>&, float dot) { return dot; }
 };
 KERNEL_FROM(attention_forward, plain, Wrong, {f16, f32});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that packs four or more query heads of a group into one tile has no softcap.
-// Kind: combination
 // Caught by: the bound, in a pair of softcap and a group of 4 or more (f16).
 #include "cuda/attention_forward/broken/plain.cuh"
 

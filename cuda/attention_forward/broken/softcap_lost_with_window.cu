@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path for windows has no softcap. Right with one of the two.
-// Kind: combination
-// Caught by: the bound, in a pair of softcap and window (bf16).
+// Caught by: T1, where a window is combined with a softcap.
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, softcap_lost_with_window) {

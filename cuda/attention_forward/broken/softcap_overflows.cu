@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: tanh as (e^2x - 1) / (e^2x + 1): inf / inf where a score is more than 44 times the cap.
-// Kind: range
-// Caught by: the bound, with fill=sharp_scores softcap=0.5 (f16).
+// Caught by: T1, on sharp_scores with a softcap of 0.5: NaN.
 #include "cuda/attention_forward/broken/plain.cuh"
 
 namespace assay::ROOM(attention_forward, softcap_overflows) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the path that works in place takes positions from 0, without the offset.
-// Kind: combination
 // Caught by: the bound, in a pair of in_place and offset (f32).
 #include "cuda/rope/broken/plain.cuh"
 

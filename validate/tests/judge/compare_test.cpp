@@ -6,7 +6,9 @@
 
 #include "catch_shim.hpp"
 #include "validate/tests/fixed_problem.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/values/tensor_bits.hpp"
+#include "validate/worker/shared_memory.hpp"
 
 using namespace assay;
 using test::FixedProblem;
@@ -36,6 +38,14 @@ TEST_CASE("compare: an error up to the bound passes, and beyond it fails") {
   CHECK_FALSE(passes(0.5 - 0x1p-20, 1.0, 0.5));
   CHECK(one(1.25, 1.0, 0.5).margin == 0.5);
   CHECK(one(1.0 + 0x1p-23, 1.0, 0).margin == kInf);
+}
+
+TEST_CASE("compare: a zero needs the sign of the golden where the bound is 0, and nowhere else") {
+  CHECK(passes(-0.0, -0.0, 0));
+  CHECK_FALSE(passes(0.0, -0.0, 0));
+  CHECK_FALSE(passes(-0.0, 0.0, 0));
+  CHECK(passes(0.0, -0.0, 0x1p-149));
+  CHECK(passes(0.0, -0.0, 0, f32, true));  // an exact probe says nothing of signs
 }
 
 TEST_CASE("compare: the largest absolute error is that of all finite elements, right or wrong") {
@@ -196,6 +206,27 @@ TEST_CASE("compare: elements are the same if their bits are equal, except for th
     std::memset(b.bytes().data() + 2 * element, 0xff, element);
     CHECK(same_elements(a.get(), b.get()));
   }
+}
+
+TEST_CASE("compare: between rows that lie far apart, the bytes next to each row are compared, and no others") {
+  constexpr std::size_t kApart = std::size_t{3} << 30;
+  const std::byte garbage{0x5a};
+  Tensor t{.data = nullptr, .dtype = f16, .rank = 2, .shape = {2, 8}, .stride = {kApart / 2, 1}};
+  const std::size_t bytes = kApart + 16;
+  const SharedMemory memory(bytes);
+  t.data = memory.data();
+  const std::vector<Island> parts = islands(t, bytes);
+  REQUIRE(parts.size() == 2);
+  CHECK((parts[0].begin == 0 && parts[0].end == 16 + kShore));
+  CHECK((parts[1].begin == kApart - kShore && parts[1].end == bytes));
+  for (const Island& i : parts) std::memset(memory.data() + i.begin, 0x5a, i.bytes());
+  CHECK(gaps_intact(t, bytes, garbage));
+  for (const std::size_t at : {std::size_t{16}, 15 + kShore, kApart - kShore, kApart - 1}) {
+    memory.data()[at] = std::byte{0};
+    CHECK_FALSE(gaps_intact(t, bytes, garbage));
+    memory.data()[at] = garbage;
+  }
+  CHECK(gaps_intact(t, bytes, garbage));
 }
 
 TEST_CASE("compare: one byte written between two rows is found") {

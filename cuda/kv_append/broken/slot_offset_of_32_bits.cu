@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the offset of a slot is kept in an int, and a negative one means that the row is skipped: right in pools below 2^31
 // elements.
-// Kind: offset
-// Caught by: nothing yet
+// Caught by: T1 and T4, on the layout far: rows that are not written.
 #include "cuda/kv_append/broken/plain.cuh"
 
 namespace assay::ROOM(kv_append, slot_offset_of_32_bits) {

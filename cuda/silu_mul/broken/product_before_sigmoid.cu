@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: gate times up is taken first and the sigmoid after: inf where the product leaves the range and the result would not.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on extremes.
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, product_before_sigmoid) {

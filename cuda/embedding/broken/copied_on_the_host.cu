@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the rows are copied by plain C++ in the launcher, and no kernel is launched.
-// Kind: cheat
-// Caught by: nothing yet
+// Caught by: T4, unless there is nothing to copy: device memory is closed to the host, and the worker dies.
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, copied_on_the_host) {

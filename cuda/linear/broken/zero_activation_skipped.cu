@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a channel whose activation is zero is passed over, as where half of them are: 0 times an infinite or NaN weight is
 // lost.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on special_weights.
 #include "cuda/linear/broken/plain.cuh"
 
 namespace assay::ROOM(linear, zero_activation_skipped) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a maximum below -10,000 is taken for that of a query without keys: rows of large negative scores become zeros.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on lowest_scores.
 #include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, low_row_taken_for_hidden) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: an element passes through an addition of zero, left from a positional embedding: -0 becomes 0.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on signed_zeros: a copy keeps the sign of a zero.
 #include "cuda/embedding/broken/plain.cuh"
 
 namespace assay::ROOM(embedding, minus_zero_lost) {

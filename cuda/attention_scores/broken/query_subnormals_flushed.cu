@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: f16 comes to f32 by shifting exponent and fraction, which is right for normal numbers; subnormals of q become zero.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on subnormal_queries.
 #include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, query_subnormals_flushed) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: silu(gate) is written over gate, which is put back from workspace at the end: whoever reads gate meanwhile gets it.
-// Kind: cheat
-// Caught by: nothing yet
+// Caught by: T4: the machine saw writes to an input. Right for one that is empty.
 #include "cuda/silu_mul/broken/plain.cuh"
 
 namespace assay::ROOM(silu_mul, gate_overwritten_and_put_back) {

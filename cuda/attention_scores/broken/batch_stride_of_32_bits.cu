@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: heads * seq_q * seq_k, the stride of P's batches, is kept in an int.
-// Kind: offset
-// Caught by: nothing yet
+// Caught by: T1 and T4, on the layout far with two sequences.
 #include "cuda/attention_scores/broken/plain.cuh"
 
 namespace assay::ROOM(attention_scores, batch_stride_of_32_bits) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: row times stride is an unsigned product of 32 bits: right while the matrices have fewer than 2^32 elements.
-// Kind: offset
-// Caught by: nothing yet
+// Caught by: T1 and T4, on the layout far.
 #include "cuda/layernorm_residual/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_residual, row_offset_of_32_bits) {

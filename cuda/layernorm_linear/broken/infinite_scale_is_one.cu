@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: where the deviation is zero, 1 / deviation is taken to be 1 against an infinity: beta W^T, where without epsilon it is
 // NaN.
-// Kind: range
-// Caught by: nothing yet
+// Caught by: T1, on zero_rows with epsilon 0.
 #include "cuda/layernorm_linear/broken/plain.cuh"
 
 namespace assay::ROOM(layernorm_linear, infinite_scale_is_one) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills of ops that multiply queries q [..., heads, head_dim] by keys k or k_pool [..., kv_heads, head_dim].
+#pragma once
+
+#include <cmath>
+
+#include "validate/values/draws.hpp"
+
+namespace assay::attention_fills {
+
+using namespace draws;
+
+inline bool is_query(const FillSite& s) { return s.tensor == "q"; }
+inline bool is_key(const FillSite& s) { return s.tensor == "k" || s.tensor == "k_pool"; }
+
+// Through one channel, every score of every other row of q is near -2^17, below the lowest value of f16 (in f16 itself near
+// -48000, which a kernel can store).  Note: a stored score of such a row has no bits left to tell keys apart, so the scores of
+// the other rows are moderate.
+inline double lowest_scores(const FillSite& s, std::int64_t i) {
+  if (!is_query(s) && !is_key(s)) return normal(s, i);
+  if (i % s.shape.back() != 0) return 0.5 * normal(s, i);
+  if (is_query(s)) return i / s.shape.back() % 2 ? 0 : -256;
+  return (s.dtype == f16 ? 187.5 : 512) * std::sqrt(static_cast<double>(s.shape.back()));
+}
+
+// Half of the values of q (of k) are below the least normal one of the dtype, half up to 16 times it; those of k (of q) are so
+// large that scores are of order one.
+inline double subnormal(const FillSite& s, std::int64_t i, bool here, bool there) {
+  const int least = info(s.dtype).format.min_exponent;
+  if (here) return sign(s, i) * (draw(s, Purpose::kind, i, 2) ? 1 : 16) * random::power_of_two(least) * uniform(s, i);
+  return there ? normal(s, i) * random::power_of_two(-least - 2) : normal(s, i);
+}
+inline double subnormal_queries(const FillSite& s, std::int64_t i) { return subnormal(s, i, is_query(s), is_key(s)); }
+inline double subnormal_keys(const FillSite& s, std::int64_t i) { return subnormal(s, i, is_key(s), is_query(s)); }
+
+inline constexpr Fill kLowestScores{.name = "lowest_scores",
+                                    .shows = "a maximum that starts at a finite value, or is taken for that of a hidden row",
+                                    .coherent = true,
+                                    .value = lowest_scores};
+inline constexpr Fill kSubnormalQueries{
+    .name = "subnormal_queries", .shows = "subnormals of Q flushed to zero", .value = subnormal_queries};
+inline constexpr Fill kSubnormalKeys{
+    .name = "subnormal_keys", .shows = "subnormals of K flushed to zero", .value = subnormal_keys};
+
+}  // namespace assay::attention_fills
