@@ -22,9 +22,9 @@ Numerics without_storage(Numerics n) {
   return n;
 }
 
-// Whether the stored intermediates take few values, so that the same rounding error repeats.
+// Whether the same rounding error repeats: of stored intermediates that take few values, or of weights that are narrowed factors.
 bool repeats(const Hooks& hooks, const Numerics& n) {
-  return hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities);
+  return n.factors.precision != 0 || (hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities));
 }
 
 // Half the distance between neighbouring numbers of `t` at v.
