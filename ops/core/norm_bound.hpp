@@ -69,6 +69,7 @@ inline double layernorm_error(const Numerics& numerics, std::int64_t cols, doubl
     up = down = 2.42 * worst * std::sqrt(variance) + worst * worst + share * (variance + worst * worst) + 2 * floor;
   }
   const double rho = inverse_root_error(numerics, total, up, down);
+  if (std::isinf(rho)) return rho;  // for d = 0 too
   return (dmean * (1 + rho) + std::fabs(d) * (rho + 2 * u)) / std::sqrt(total) + floor;
 }
 

@@ -156,7 +156,7 @@ class OutputJudge {
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
     powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
-      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = false;
+      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = false;
       powerless_in_f32_ = wide == numerics_ || compare(*problem_, wide, y.number, y.runs[0], exact_).powerless;
     }
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
@@ -207,8 +207,8 @@ class OutputJudge {
 
   // Whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A case that
-  // would fail zeros of a kernel with sums in f32, whole factors and exponents in steps is not at fault if this one declares
-  // others.  A kernel that
+  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps and moments in two passes is not at fault if
+  // this one declares others.  A kernel that
   // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (r_.compared == 0) {
@@ -232,7 +232,7 @@ class OutputJudge {
   Record& r_;
   int outputs_ = 0;
   bool powerless_ = true, zeros_ = true;
-  bool powerless_in_f32_ = true;  // an output of zeros would pass even with sums in f32, whole factors and exponents in steps
+  bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };
 
 }  // namespace
