@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
-# cuda/OP/variants/KERNEL.cu are correct kernels that sum in another order, to test for false alarms; only in registry_trial.cpp.
+# cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),

@@ -107,7 +107,7 @@ foreach(seed 1 2 3)
   set_tests_properties(simt.random.seed_${seed} PROPERTIES LABELS simt)
 endforeach()
 
-# The same for variants, correct kernels with another order of sums.
+# The same for variants, correct kernels that compute in another way.
 list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
 list(REMOVE_DUPLICATES variants)
 list(JOIN variants "," variants)

@@ -82,12 +82,12 @@ struct attention_scores {
   // which is below 1 for any epsilon, and small where p is near 0 or 1.  log_p and log_rest (the log of 1-p of the largest p)
   // keep both accurate where exp underflows.
   // Then rho, the relative errors that all p of a query share: n additions of positive terms, n u at worst; each rescale of an
-  // online sum, f + u, whose exponents add up to 2u max|s| together; 1 / sum and the product, 2u.  And eta, half the least
-  // subnormal for the product, and the output's rounding.
+  // online sum, f + u, whose exponents add up to 2u max|s| together; 1 / sum, Q u (Numerics::quotient_error), and the product, u.
+  // And eta, half the least subnormal for the product, and the output's rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t keys = a.k.shape[1], row = i / keys, n = a.visible(row % a.q.shape[1]);
     if (i % keys >= n) return std::numeric_limits<double>::denorm_min();  // hidden: exactly 0
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24, s = g.score_abs[row];
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u, s = g.score_abs[row];
     const double scale = a.scale_used(), subnormal = rounding_floor(numerics.accumulate);
 
     double epsilon = scale * product_error(numerics, errors, a.q.shape[3], s / scale, g.products_abs[row], g.products_sq[row]);
@@ -103,7 +103,8 @@ struct attention_scores {
     const double up = std::exp(log_rest) * grown(log_p) / (1 + grown(log_p)), down = p * grown(log_rest) / (1 + grown(log_rest));
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(n)) : 0;
-    const double rho = static_cast<double>(numerics.chain.roundings(n)) * u + rescales * (f + u) + 2 * u * s + 2 * u;
+    const double rho = static_cast<double>(numerics.chain.roundings(n)) * u + rescales * (f + u) + 2 * u * s +
+                       (1 + numerics.quotient_error) * u;
     const double eta = numerics.flushes_subnormals ? subnormal / u : numerics.function_error * subnormal;
     double t = std::max(up, down);
     t += (p + t) * rho / (1 - std::min(rho, 0.5)) + eta + subnormal;

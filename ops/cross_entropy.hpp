@@ -51,7 +51,7 @@ struct cross_entropy {
   // additions, f: the relative error of exp and log.
   //
   //   sum    s = sum exp(x - m) >= 1 is within a relative rho = 3u spread + f + n u + rescales (f + u), and by vocab eta where
-  //          terms are subnormal (as in softmax.hpp)
+  //          terms are subnormal (as in softmax.hpp); an exponent by one FMA adds u|m|, and 2u(|m| + spread) a rescale
   //   loss   log s is off by rho / (1 - rho), by f log s (log itself) and 2u log s (change of base); m - x by u |m - x|; their
   //          sum by u loss.  Note: a kernel that computes (m + log s) - x exceeds this: it loses u |m|, however small the loss.
   //   mean   the mean of the tokens' errors; n additions of positive terms, and the division with q roundings: (n + q) u of the
@@ -83,14 +83,16 @@ struct cross_entropy {
   static double loss_bound(const Args& a, const Golden& g, const Numerics& numerics, std::int64_t i) {
     const std::int64_t vocab = a.x.shape[1];
     const auto token = static_cast<std::size_t>(i);
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
     const double floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(vocab));
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(vocab)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;
     const double rho = 3 * u * g.spread[token] + f + n * u + rescales * (f + u) + static_cast<double>(vocab) * eta;
     const double loss = g.loss[token], log_sum = g.log_sum[token];
-    return (compounded(rho) + (f + 2 * u) * log_sum + u * (loss - log_sum) + u * loss) * (1 + 0x1p-10) + floor;
+    const double max = a.x.at(i * vocab + static_cast<std::int64_t>(a.target.at(i))) + (loss - log_sum);
+    const double of_sum = compounded(rho + fused_exponent_error(numerics, 1, rescales, max, g.spread[token]));
+    return (of_sum + (f + 2 * u) * log_sum + u * (loss - log_sum) + u * loss) * (1 + 0x1p-10) + floor;
   }
 };
 

@@ -52,7 +52,8 @@ struct gelu_linear {
   // its bias (the larger counts), or of both; GELU of a z with that error (activation.hpp); the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, z = g.z[i];
-    double t = product_error(numerics, errors, a.x.shape[1], z - bias, g.sum_abs[i], g.sum_sq[i]);
+    double t = product_error(numerics, errors, a.x.shape[1], z - bias, g.sum_abs[i], g.sum_sq[i],
+                             narrowed_magnitude(numerics, a.x, i / a.y.shape[1], a.weight, i % a.y.shape[1]));
     if (numerics.stores_every_step && a.bias.data) t += rounding_error(a.y.dtype, z - bias, t);
     if (a.bias.data) t += rounding_error(numerics.accumulate, z, t);
     if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, std::max(std::fabs(z), std::fabs(z - bias)), t);

@@ -53,9 +53,11 @@ struct gemm_swiglu {
   // of s = silu(gate) (activation.hpp), with its rounding if it is stored.  (s + T_s)(up + T_u) - s up is at most
   // |up| T_s + |s| T_u + T_s T_u; then the product rounds, and the result is rounded to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
-    const std::int64_t hidden = a.x.shape[1];
-    double gate = product_error(numerics, errors, hidden, g.gate[i], g.gate_abs[i], g.gate_sq[i]);
-    double up = product_error(numerics, errors, hidden, g.up[i], g.up_abs[i], g.up_sq[i]);
+    const std::int64_t hidden = a.x.shape[1], token = i / a.y.shape[1], f = i % a.y.shape[1];
+    double gate = product_error(numerics, errors, hidden, g.gate[i], g.gate_abs[i], g.gate_sq[i],
+                                narrowed_magnitude(numerics, a.x, token, a.w_gate, f));
+    double up = product_error(numerics, errors, hidden, g.up[i], g.up_abs[i], g.up_sq[i],
+                              narrowed_magnitude(numerics, a.x, token, a.w_up, f));
     if (numerics.stores_intermediate) {
       gate += rounding_error(a.y.dtype, g.gate[i], gate);
       up += rounding_error(a.y.dtype, g.up[i], up);

@@ -106,7 +106,7 @@ struct layernorm_linear {
     // The errors of mean and r.
     const double variance = g.variance[token], total = variance + a.epsilon, r = 1 / std::sqrt(total);
     const double n = mean_roundings(numerics, hidden), dmean = n * u * g.mean_abs[token] + floor, share = (n + 3) * u;
-    const double rho = inverse_root_error(u, total, dmean * dmean + share * (variance + dmean * dmean) + 2 * floor,
+    const double rho = inverse_root_error(numerics, total, dmean * dmean + share * (variance + dmean * dmean) + 2 * floor,
                                           share * variance + 2 * floor);
     const double gain = g.gain[o] + (numerics.rounds_weights ? u_o * gain_abs : 0);
     double t = r * dmean * (1 + rho) * gain + rho * g.centred[i];

@@ -61,6 +61,7 @@ struct layernorm_residual {
     const double error = layernorm_error(numerics, cols, d, g.mean_abs[row], variance, a.epsilon);
     double t = std::fabs(gamma) * error +
                unit_roundoff(numerics.accumulate) * (std::fabs(scaled) + std::fabs(normalised) + std::fabs(g.y[i]));
+    t += folded_affine_error(numerics, a.x.at(i), g.mean[row], 1 / std::sqrt(variance + a.epsilon), gamma, a.beta.at(col));
     const double u_out = unit_roundoff(a.y.dtype), floor_out = rounding_floor(a.y.dtype);
     if (numerics.stores_intermediate) t += u_out * std::fabs(normalised) + floor_out;
     t += u_out * (std::fabs(g.y[i]) + t) + floor_out;

@@ -46,7 +46,8 @@ struct linear {
   // bias; the rounding to the dtype.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const double bias = a.bias.data ? a.bias.at(i % a.y.shape[1]) : 0, product = g.y[i] - bias;
-    double t = product_error(numerics, errors, a.x.shape[1], product, g.sum_abs[i], g.sum_sq[i]);
+    double t = product_error(numerics, errors, a.x.shape[1], product, g.sum_abs[i], g.sum_sq[i],
+                             narrowed_magnitude(numerics, a.x, i / a.y.shape[1], a.weight, i % a.y.shape[1]));
     if (a.bias.data) {
       if (numerics.stores_intermediate) t += rounding_error(a.y.dtype, product, t);
       t += rounding_error(numerics.accumulate, g.y[i], t);

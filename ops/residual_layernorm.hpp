@@ -64,7 +64,9 @@ struct residual_layernorm {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double gamma = a.gamma.at(i % cols), variance = g.variance[row], d = g.s[i] - g.mean[row];
     const double error = layernorm_error(numerics, cols, d, g.mean_abs[row], variance, a.epsilon);
-    return affine_error(numerics.accumulate, a.y.dtype, error, gamma, d / std::sqrt(variance + a.epsilon) * gamma, g.y[i]);
+    const double root = std::sqrt(variance + a.epsilon);
+    return affine_error(numerics, a.y.dtype, error, gamma, d / root * gamma, g.y[i],
+                        folded_affine_error(numerics, g.s[i], g.mean[row], 1 / root, gamma, a.beta.at(i % cols)));
   }
 
   // Reads x, residual, gamma and beta, writes s and y.  Per element: 1 add for s; 1 for the mean; subtract, multiply, add for

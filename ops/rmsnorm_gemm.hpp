@@ -60,14 +60,15 @@ struct rmsnorm_gemm {
   // rho, the relative error of r.  m has n roundings: each square, the chain of additions, the division.  All terms are positive,
   // so partial sums are at most m: coherent n u m; independent, a random walk of n steps of u m / sqrt(3): lambda sqrt(n) u m.
   // Underflow of the squares and of their mean: half the least subnormal each.  epsilon is rounded and added: 2 u.  A relative
-  // error d of m + epsilon gives 1/sqrt(1 - d) - 1 in r; root and division add 2 u.
+  // error d of m + epsilon gives 1/sqrt(1 - d) - 1 in r; root and division add root_error u and quotient_error u.
   static double inverse_rms_error(const Args& a, const Numerics& numerics, Errors errors, double square) {
     const std::int64_t hidden = a.x.shape[1];
     const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
     const double n = static_cast<double>(numerics.chain.roundings(hidden) + 1 + division_roundings(hidden));
     const double grows = errors == Errors::coherent ? n : std::min(n, kLambda * std::sqrt(n));
     const double d = (grows * u * square + 2 * u * total + 2 * rounding_floor(numerics.accumulate)) / total;
-    return d < 1 ? 1 / std::sqrt(1 - d) - 1 + 2 * u : std::numeric_limits<double>::infinity();
+    if (!(d < 1)) return std::numeric_limits<double>::infinity();
+    return 1 / std::sqrt(1 - d) - 1 + (numerics.root_error + numerics.quotient_error) * u;
   }
 
   //   r         multiplies the whole row: rho |y|.

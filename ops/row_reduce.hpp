@@ -56,13 +56,13 @@ struct row_reduce {
   //   max             equals an element of x:                                       0
   //   logsumexp       s = sum exp(x - max) >= 1 is within a relative rho = 3u spread + f + n u + rescales (f + u) (as in
   //                   softmax.hpp: 1 for the difference, 2 for kernels that change the base); subnormal terms add cols eta,
-  //                   eta as there; log s is then off by rho / (1 - rho), by f |log s| (log itself) and 2u |log s| (change of
-  //                   base); max + log s rounds, u |y|.
+  //                   eta as there, an exponent by one FMA u|max| and 2u(|max| + spread) a rescale; log s is then off by
+  //                   rho / (1 - rho), by f |log s| (log itself) and 2u |log s| (change of base); max + log s rounds, u |y|.
   // The output is f32, as the accumulator: no further rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
     if (a.what == Reduction::max || cols == 0) return 0;
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
     const double terms = static_cast<double>(cols), floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const auto row = static_cast<std::size_t>(i);
@@ -76,7 +76,8 @@ struct row_reduce {
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;
-    const double rho = 3 * u * g.second[row] + f + n * u + rescales * (f + u) + terms * eta;
+    const double rho = 3 * u * g.second[row] + f + n * u + rescales * (f + u) + terms * eta +
+                       fused_exponent_error(numerics, 1, rescales, magnitude, g.second[row]);
     const double log_sum = y - magnitude;
     return compounded(rho) + (f + 2 * u) * log_sum + u * std::fabs(y) + floor;
   }

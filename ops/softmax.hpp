@@ -48,8 +48,11 @@ struct softmax {
   //   sum    s >= 1.  The errors of its terms add a relative 3u spread + f (spread = sum of p|d|), and n dependent additions
   //          n u.  An online sum is multiplied by exp(old max - new max) at each rescale, f + u each time; the arguments of
   //          these factors and of the term's own exp add up to d, which is already counted.
-  //   p      e / s as a division or as a product with 1/s: 2 u; and absolute errors, eta from e (as s >= 1) and half the least
-  //          subnormal from the product.
+  //   fused  an exponent by one FMA, x c - fl(m c) with c = log2(e), has the rounding of c and its own, 2u|d|, which the 3u|d|
+  //          cover, and u|m| from m c: in e and in the terms of the sum, 2u|m|.  A rescale uses m_old c and m_new c, each
+  //          rounded: 2u(|m| + |d|) for the terms before it, whose |d| is at least m_new - m_old.
+  //   p      e / s as a quotient with Q u (Numerics::quotient_error), 1/s before a product with u: (1 + Q) u; and absolute
+  //          errors, eta from e (as s >= 1) and half the least subnormal from the product.
   //   out    a stored e: u_o p, and floor_o / s <= floor_o; the output: u_o |p| + floor_o.
   // If the relative errors of factors add up to rho, their product is off by rho / (1 - rho) at most.  min(rho, 0.5) keeps this
   // finite; rho reaches 0.5 only in sums with millions of roundings.  The factor 1 + 2^-10 covers products of relative and
@@ -57,7 +60,7 @@ struct softmax {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double subnormal = rounding_floor(numerics.accumulate);
@@ -65,7 +68,9 @@ struct softmax {
 
     const double p = g.y[static_cast<std::size_t>(i)], spread = g.spread[static_cast<std::size_t>(row)];
     const double d = p > 0 ? std::fabs(a.x.at(i) - g.max[static_cast<std::size_t>(row)]) : 0;
-    const double rho = 3 * u * (d + spread) + 2 * f + n * u + rescales * (f + u) + 2 * u;
+    const double rho = 3 * u * (d + spread) + 2 * f + n * u + rescales * (f + u) +
+                       (1 + numerics.quotient_error) * u +
+                       fused_exponent_error(numerics, 2, rescales, g.max[static_cast<std::size_t>(row)], spread);
     double t = p * rho / (1 - std::min(rho, 0.5)) + eta + subnormal;
     const double u_out = unit_roundoff(a.y.dtype), floor_out = rounding_floor(a.y.dtype);
     if (numerics.stores_intermediate) t += u_out * (p + t) + floor_out;

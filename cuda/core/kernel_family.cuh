@@ -15,7 +15,18 @@
   void run(const op::Args& a, const Launch& l) { run_##family<Steps>(a, l); } \
   KERNEL(op) = family##_traits<Steps>(__VA_ARGS__)
 
+// The same for a variant that declares numerics of its own.
+#define KERNEL_DECLARING(op, family, Steps, numerics_of_it, ...)               \
+  void run(const op::Args& a, const Launch& l) { run_##family<Steps>(a, l); } \
+  KERNEL(op) = declaring(family##_traits<Steps>(__VA_ARGS__), numerics_of_it)
+
 namespace assay::ASSAY_FLAVOUR {
+
+template <class Op>
+constexpr KernelTraits<Op> declaring(KernelTraits<Op> traits, const Numerics& numerics) {
+  traits.numerics = numerics;
+  return traits;
+}
 
 inline constexpr DTypes kEveryType = {f16, bf16, f32};
 

@@ -15,9 +15,9 @@
 //   z/2 erfc(a)     a = -z/sqrt 2 errs by a relative 2u (constant, product), and erfc by a erfc'(a)/erfc(a) times that:
 //                   at most z^2 + |z| for a > 0 (Mills' ratio), 1/2 for a < 0; erfcf errs by 4 ulp = 2E u; the product
 //                   rounds:  u |f| (2E + 2 (m^2 + m) + 2), m = max(0, -z)
-//   z/2 (1 + g)     g = tanh or erf (Numerics::cancelling_gelu): g errs by E u and by its argument's error, together at
-//                   most (E + 2) u, since |w g'(w)| <= 1/2; cancellation in 1 + g keeps this absolute error; the sum and the
-//                   product round:  u (|z|/2 (E + 2) + 2 |f|)
+//   z/2 (1 + g)     g = tanh or erf (Numerics::cancelling_gelu), or silu's tanh(z/2) (Numerics::tanh_sigmoid): g errs by E u and
+//                   by its argument's error, together at most (E + 2) u, since |w g'(w)| <= 1/2; cancellation in 1 + g keeps this
+//                   absolute error; the sum and the product round:  u (|z|/2 (E + 2) + 2 |f|)
 // Each term is evaluated where it is largest within t of z.  Underflow: a subnormal e or erfc errs by E or 2E times half the
 // least subnormal, or, if it is flushed to zero (Numerics::flushes_subnormals), by up to the least normal number; z or z/2
 // multiplies this error.  A subnormal product or quotient errs by half the least subnormal.
@@ -70,7 +70,7 @@ inline double activation_error(const Numerics& numerics, Activation f, double z,
   const double u = unit_roundoff(numerics.accumulate), e = numerics.function_error;
   const double value = std::fabs(activation(f, z)) + moved, furthest = std::fabs(z) + t;
   double rounded = 0;
-  if (f != Activation::silu && numerics.cancelling_gelu) {
+  if (f == Activation::silu ? numerics.tanh_sigmoid : numerics.cancelling_gelu) {
     rounded = furthest / 2 * (e + 2) + 2 * value;
   } else if (f == Activation::gelu_erf) {
     const double m = std::max(0.0, t - z);

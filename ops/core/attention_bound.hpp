@@ -36,7 +36,8 @@
 //           floor_p sum|v|.  An exp that flushes subnormals loses up to 2^-126 of each weight.
 //   P V     product_error of n terms.
 //   l       chain.roundings(n) additions of positive terms: u each at worst, lambda sqrt(chain) u as a random walk.
-//   1/l     3u|o|, enough for a reciprocal within 1 ulp (2u) and the product with it (u).
+//   1/l     (2 + Q) u|o|, Q = Numerics::quotient_error, 1 or more: a reciprocal within 1 ulp (2u) and the product with it (u)
+//           need 3u.
 //   L       log: function_error u |ln l~|; the scaling of m, its addition and ln 2: together 4u(|m| + |ln l~|).
 //   out     one rounding.
 #pragma once
@@ -141,7 +142,7 @@ inline double attention_output_bound(const Numerics& numerics, Errors errors, co
   const double o = std::fabs(m.o) + t, pv_abs = with_weights(m.pv_abs, m.v_abs);
   const double pv_norm = with_weights(std::sqrt(m.pv_sq), m.v_abs), p_norm = std::min(twice * std::sqrt(m.p_sq), 1.0);
   t += product_error(numerics, errors, m.keys, o, pv_abs, pv_norm * pv_norm) +
-       (attention_sum_error(numerics, errors, m) + 3 * u) * o;
+       (attention_sum_error(numerics, errors, m) + (2 + numerics.quotient_error) * u) * o;
   const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
   if (narrow) {
     const double worst = pv_abs + o, walk = 0.58 * kLambda * (pv_norm + o * p_norm);

@@ -77,10 +77,25 @@ struct Chain {
 // The number of roundings in a division by n: 0 for a power of two (underflow aside), else 1.
 constexpr int division_roundings(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)) ? 0 : 1; }
 
+// Factors of products, rounded to nearest to `precision` significand bits with f32's exponents before they are multiplied: in
+// one piece, or as a sum of pieces x = x1 + x2 + ..., each the rounded rest of x.  Of the products x_i y_j at least those with
+// i + j <= pieces + 1 are added: `products` of them for a term.
+struct Factors {
+  int precision = 0;  // 11: tf32, 8: bf16; 0: factors are not narrowed
+  int pieces = 1;
+  int products = 1;
+  constexpr double unit() const { return detail::exp2i(-precision); }
+  // Half the least subnormal, and where rounding overflows.
+  constexpr double floor() const { return detail::exp2i(info(DType::f32).format.min_exponent - precision); }
+  constexpr double threshold() const { return overflow_threshold(DType::f32) / (2 - 0x1p-24) * (2 - unit()); }
+  bool operator==(const Factors&) const = default;
+};
+
 // How a kernel computes.  Its bound depends on this and on the data only.
 struct Numerics {
   DType accumulate = DType::f32;      // format of sums and of all values between input and output
   Chain chain{};                      // of the sums
+  Factors factors{};                  // of products
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
   bool stores_every_step = false;          // also rounds a product before its bias, and silu before it is multiplied
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers any GPU); 0: no mma
@@ -90,7 +105,12 @@ struct Numerics {
   bool rounds_weights = false;        // gamma times the weight is rounded to the storage dtype
   double function_error = 4;          // relative error of exp, log, tanh, erf, sin, cos in units of 2^-24 (CUDA's expf: 2 ulp)
   double exponent_error = 0;          // sigmoid: relative error of the exponent that exp2 takes for exp, in units of 2^-24
-  double quotient_error = 1;          // sigmoid: relative error of its quotient, in units of 2^-24; 1: a division
+  double quotient_error = 1;          // relative error of a quotient (sigmoid, softmax, norms), in units of 2^-24; 1: a division
+  double root_error = 1;              // norms: relative error of a square root, in units of 2^-24
+  bool tanh_sigmoid = false;          // sigmoid as (1 + tanh(z/2))/2, which cancels for negative z
+  bool fused_exponent = false;        // softmax: exp(x - max) by one FMA, exp2(x log2(e) - max log2(e))
+  bool folded_affine = false;         // LayerNorm: x (r gamma) + (beta - mean r gamma)
+  bool running_moments = false;       // LayerNorm: mean and variance updated value by value (Welford 1962), chain.lanes = 1
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
   bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
@@ -98,11 +118,24 @@ struct Numerics {
   bool rounds_rotated = false;         // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
+  // Whether the kernel meets an answer that is exactly representable (exact probes).
+  bool exact_where_representable() const { 
+    return factors.precision == 0 && quotient_error <= 1 && root_error <= 1 && !fused_exponent && !folded_affine &&
+           !running_moments;
+  }
+  // Whether sums or factors may overflow where those of f32 do not.
+  bool smaller_range() const { return accumulate == DType::f16 || factors.precision != 0; }
   bool operator==(const Numerics&) const = default;
 };
 
 // Relative error of a product whose factors' relative errors add up to rho; infinite from rho = 1 on.
 inline double compounded(double rho) { return rho < 1 ? rho / (1 - rho) : std::numeric_limits<double>::infinity(); }
+
+// What an exponent by one FMA (softmax.hpp) adds to the relative error of a softmax with this maximum, which uses it `times`.
+inline double fused_exponent_error(const Numerics& numerics, double times, double rescales, double max, double spread) {
+  if (!numerics.fused_exponent) return 0;
+  return unit_roundoff(numerics.accumulate) * (times * std::fabs(max) + 2 * rescales * (std::fabs(max) + spread));
+}
 
 // Error of one rounding to a dtype of a value v that is known within `error`.
 inline double rounding_error(DType t, double v, double error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error bound of a dot product of length k, accumulated in f32, with exact value c.
+// Error bound of a dot product of length k with exact value c.
 // S = sqrt(sum (ab)^2), A = sum |ab|, u: unit roundoff of the accumulator, p: a partial sum.
 //
 //   FMA chain    n = chain.roundings(k) + 1 roundings (the first product rounds as well), each of at most u |p|.
@@ -15,11 +15,26 @@
 //                  the terms' truncations have random signs, and count as k roundings:  lambda sqrt(k) u (S + |c|)
 // Underflow: rounding loses half the least subnormal, a truncation all of it; the code allows all of it for k + 2 terms.
 // The coherent form is the worst case and caps the independent one.
+//
+// Accumulators narrower than f32, where n u is no longer small:
+//   coherent     (1 + u)^n - 1 <= n u / (1 - n u) in place of n u (Higham 2002, lemma 3.1), and never more than k u, which holds
+//                for any k and any order to nearest (Jeannerod, Rump 2013, "Improved error bounds for inner products")
+//   independent  a partial sum carries its own error: its variance grows by 1 + u^2/3 a step, which the 1/sqrt(3) left out
+//                covers with room to spare up to n u^2 = 1 (e^(1/3) - 1 < 1.2 / 3)
+//   range        partial sums are at most A (1 + that).  From the accumulator's overflow threshold on the bound is infinite.
+// Narrowed factors (Factors; v = 2^-precision, s pieces): x1 + ... + xs = x (1 + d), |d| <= v^s, |x_i| <= v^(i-1) (1 + v) |x|.
+// A term is off by v^s for each factor, and for each of the s - 1 largest products left out, those with i + j = s + 2; the rest
+// is less than 2v of this.
+//     coherent     (s + 1) v^s (1 + 2v) A        independent  lambda sqrt(s + 1) v^s (1 + 2v) S
+//   The sum has `products` k terms; the |x_i y_j| of a term add up to at most (1 + 7v) |xy|.  Below the normal range a factor is
+//   off by the format's floor, which the other one multiplies: floor sum(|x| + |y|).  A factor above the format's largest number
+//   overflows: the bound is infinite.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "ops/core/contract.hpp"
 
@@ -27,14 +42,47 @@ namespace assay {
 
 inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out
 
-// sum_abs = A, sum_sq = S^2.
-inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq) {
+// The relative error of n roundings in a row, of k in all.
+inline double chain_error(DType accumulate, double n, double k) {
+  const double u = unit_roundoff(accumulate);
+  return u > unit_roundoff(f32) ? std::min(compounded(n * u), k * u) : n * u;
+}
+
+// sum |a| + |b| over row i of a and row j of b, for products of narrowed factors, infinite if one may overflow; else 0.
+inline double narrowed_magnitude(const Numerics& numerics, const Tensor& a, std::int64_t i, const Tensor& b, std::int64_t j) {
+  const std::int64_t k = numerics.factors.precision ? a.shape[a.rank - 1] : 0;
+  double sum = 0;
+  bool overflows = false;
+  for (std::int64_t h = 0; h < k; ++h) {
+    const double x = std::fabs(a.at(i * k + h)), y = std::fabs(b.at(j * k + h));
+    sum += x + y, overflows = overflows || !(std::max(x, y) < numerics.factors.threshold());
+  }
+  return overflows ? std::numeric_limits<double>::infinity() : sum;
+}
+
+// sum_abs = A, sum_sq = S^2; factor_abs: narrowed_magnitude.
+inline double product_error(const Numerics& numerics, Errors errors, std::int64_t k, double c, double sum_abs, double sum_sq,
+                            double factor_abs = 0) {
+  if (numerics.factors.precision) {
+    const Factors& f = numerics.factors;
+    const double v = f.unit(), each = std::pow(v, f.pieces) * (1 + 2 * v), count = f.pieces + 1, more = 1 + 7 * v;
+    double narrowed = count * each * sum_abs;
+    if (errors == Errors::independent) narrowed = std::min(narrowed, kLambda * std::sqrt(count * sum_sq) * each);
+    narrowed += f.floor() * factor_abs;
+    Numerics wide = numerics;
+    wide.factors = {};
+    return narrowed + product_error(wide, errors, k * f.products, std::fabs(c) + narrowed, sum_abs * more, sum_sq * more * more);
+  }
   const double u = unit_roundoff(numerics.accumulate), terms = static_cast<double>(k);
   const double underflow = (terms + 2) * 2 * rounding_floor(numerics.accumulate);
   const double m = static_cast<double>(numerics.mma_terms);
   const double steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
   const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(k) + 1);
-  const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u * sum_abs + underflow;
+  const double chain = numerics.mma_terms ? chain_error(numerics.accumulate, steps * (m + 3), steps * (m + 3))
+                                          : chain_error(numerics.accumulate, n, terms);
+  if (!(sum_abs * (1 + chain) < overflow_threshold(numerics.accumulate)) && numerics.accumulate == f16)
+    return std::numeric_limits<double>::infinity();
+  const double worst = chain * sum_abs + underflow;
   if (errors == Errors::coherent) return worst;
   const double s = std::sqrt(sum_sq);
   return std::min(worst, kLambda * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);

@@ -9,8 +9,19 @@
 //          2 for the rounded difference, which is squared, 1 for the square, n for the sum, q for the division.  So it is
 //          too large by at most dmean^2 + (n+q+3) u (var + dmean^2), too small by at most (n+q+3) u var; underflow of the squares
 //          and of the mean adds 2 floor.
-//   r      epsilon rounded and added: 2 u; square root and division: 2 u more.  r stays in [r/sqrt(1+up), r/sqrt(1-down)].
+//   r      epsilon rounded and added: 2 u; square root and division: R u and Q u more (Numerics::root_error, quotient_error; an
+//          rsqrt has both).  r stays in [r/sqrt(1+up), r/sqrt(1-down)].
 //   xhat   r (dmean (1+rho) + |d| (rho + 2u)) + floor: 1 u for the difference, 1 u for the product d r.
+//
+// Running moments (Numerics::running_moments; Welford 1962), in one chain of n = cols values:  M_k = M_{k-1} + (x_k - M_{k-1})/k,
+// S_k = S_{k-1} + (x_k - M_{k-1})(x_k - M_k), var = S_n/n.  A = sum|x|, so |M_k| <= A/k; e_k is the error of M_k.
+//   mean   step k rounds the difference, its quotient (2 where 1/k multiplies) and the sum: 3u|x_k - M_{k-1}|/k + u|M_k|.  The
+//          step itself multiplies e_{k-1} by 1 - 1/k, so k e_k is the sum of k times these:
+//          n|e_n| <= 3u (A + sum_{k<n} A/k) + u n A, so dmean <= u (n + 6 + 3 ln n) mean|x|.
+//          On the way, |e_k| <= u A (1 + 3 (2 + ln k)/k) <= 6u A = e: a mean on the way may be far above mean|x|.
+//   var    the terms of S are positive: (n+q+3) u, as above.  e enters both factors: e sum(|x - M_{k-1}| + |x - M_k|) + n e^2.
+//          The terms add up to S = n var, (x - M_k)^2 is at most a term and (x - M_{k-1})^2 at most two, so by Cauchy and Schwarz
+//          (1 + sqrt 2) e sqrt(var) + e^2.  It grows as n u mean|x|/sqrt(var), as known for it (Chan, Golub, LeVeque 1983).
 //
 // RMSNorm; m = mean(x^2), r = 1/sqrt(m + epsilon), xhat = x r:
 //   m      all terms are positive: a relative (n+q+1) u, 1 for the square; underflow adds 2 floor.
@@ -36,18 +47,29 @@ inline double mean_roundings(const Numerics& numerics, std::int64_t n) {
 
 // rho, the relative error of 1/sqrt(total) if total is too large by at most `up` or too small by at most `down`, and epsilon
 // adds two roundings.
-inline double inverse_root_error(double u, double total, double up, double down) {
+inline double inverse_root_error(const Numerics& numerics, double total, double up, double down) {
+  const double u = unit_roundoff(numerics.accumulate);
   const double above = up / total + 2 * u, below = down / total + 2 * u;
   if (!(below < 1)) return std::numeric_limits<double>::infinity();
-  return std::max(1 - 1 / std::sqrt(1 + above), 1 / std::sqrt(1 - below) - 1) + 2 * u;
+  return std::max(1 - 1 / std::sqrt(1 + above), 1 / std::sqrt(1 - below) - 1) +
+         (numerics.root_error + numerics.quotient_error) * u;
 }
 
 inline double layernorm_error(const Numerics& numerics, std::int64_t cols, double d, double mean_abs, double variance,
                               double epsilon) {
   const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate);
   const double n = mean_roundings(numerics, cols), total = variance + epsilon;
-  const double dmean = n * u * mean_abs + floor, square = dmean * dmean, share = (n + 3) * u;
-  const double rho = inverse_root_error(u, total, square + share * (variance + square) + 2 * floor, share * variance + 2 * floor);
+  double dmean = n * u * mean_abs + floor, square = dmean * dmean;
+  const double share = (n + 3) * u;
+  double up = square + share * (variance + square) + 2 * floor, down = share * variance + 2 * floor;
+  if (numerics.running_moments) {
+    const auto terms = static_cast<double>(cols);
+    const double worst = 6 * u * terms * mean_abs + floor;
+    dmean = (terms + 6 + 3 * std::log(terms)) * u * mean_abs + terms * floor, square = dmean * dmean;
+    up = down = 2.42 * worst * std::sqrt(variance) + worst * worst + share * (variance + worst * worst) + 2 * floor;
+  }
+  const double rho = inverse_root_error(numerics, total, up, down);
+  if (std::isinf(rho)) return rho;  // for d = 0 too
   return (dmean * (1 + rho) + std::fabs(d) * (rho + 2 * u)) / std::sqrt(total) + floor;
 }
 
@@ -55,13 +77,28 @@ inline double rmsnorm_error(const Numerics& numerics, std::int64_t cols, double 
   const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate), total = square + epsilon;
   if (std::isinf(total)) return 0;  // r = 0, and a finite x gives 0
   const double error = (mean_roundings(numerics, cols) + 1) * u * square + 2 * floor;
-  return std::fabs(x) * (inverse_root_error(u, total, error, error) + u) / std::sqrt(total) + floor;
+  return std::fabs(x) * (inverse_root_error(numerics, total, error, error) + u) / std::sqrt(total) + floor;
 }
 
-// Error of y = xhat gamma + beta, computed in one FMA or two roundings, xhat within `error`; then rounded to the dtype.
-inline double affine_error(DType chip, DType storage, double error, double gamma, double scaled, double y) {
-  const double u = unit_roundoff(chip);
-  const double t = std::fabs(gamma) * error + u * (std::fabs(scaled) + std::fabs(y)) + rounding_floor(chip);
+// What LayerNorm's affine costs more if it is folded into the norm (Numerics::folded_affine): y = x a + b, a = r gamma,
+// b = beta - mean a.  a rounds once in both, which u|xhat gamma| of affine_error pays for, as u|y| does for the last sum.  Left
+// are mean a and x a, each rounded, and b: u (2|mean| + |x|) |r gamma| + u|beta|; a subnormal a is off by half the least
+// subnormal, which x - mean multiplies, and two products by as much.
+inline double folded_affine_error(const Numerics& numerics, double x, double mean, double inverse_root, double gamma,
+                                  double beta) {
+  if (!numerics.folded_affine) return 0;
+  return unit_roundoff(numerics.accumulate) *
+             ((2 * std::fabs(mean) + std::fabs(x)) * inverse_root * std::fabs(gamma) + std::fabs(beta)) +
+         rounding_floor(numerics.accumulate) * (std::fabs(x - mean) + 2);
+}
+
+// Error of y = xhat gamma + beta, computed in one FMA or two roundings, xhat within `error`, `folded`: folded_affine_error; then
+// rounded to the dtype.
+inline double affine_error(const Numerics& numerics, DType storage, double error, double gamma, double scaled, double y,
+                           double folded) {
+  const double u = unit_roundoff(numerics.accumulate);
+  const double t =
+      std::fabs(gamma) * error + u * (std::fabs(scaled) + std::fabs(y)) + rounding_floor(numerics.accumulate) + folded;
   return (t + unit_roundoff(storage) * (std::fabs(y) + t) + rounding_floor(storage)) * kSecondOrder;
 }
 

@@ -37,8 +37,8 @@ void add_list(CLI::App& app, int& code) {
 
 void add_describe(CLI::App& app, int& code) {
   const auto op = std::make_shared<std::string>();
-  CLI::App& describe = *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills");
-  describe.add_option("op", *op, "the op's name")->required();
+  CLI::App& describe = *app.add_subcommand("describe", "show an op: formula, axes, tensors, kernels, fills; or numerics");
+  describe.add_option("op", *op, "the op's name, or numerics")->required();
   const auto json = std::make_shared<bool>();
   add_json_flag(describe, *json);
   describe.callback([=, &code] { code = describe_command(*op, *json); });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// describe: prints an op, as text or as JSON.
+// describe: prints an op, or the words of a declaration of numerics, as text or as JSON.
 #include <fmt/format.h>
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
+#include "validate/records/numerics_text.hpp"
 #include "validate/values/common_fills.hpp"
 
 namespace assay {
@@ -14,22 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::size_t room(std::size_t taken) { return stdout_width() > taken + 8 ? stdout_width() - taken : 8; }
-
-std::string numerics_text(const Numerics& n) {
-  return fmt::format("accumulates in {}, chains of ceil(n/{}){}{}", name(n.accumulate), n.chain.lanes,
-                     n.chain.extra ? fmt::format(" + {}", n.chain.extra) : "",
-                     n.stores_intermediate ? ", rounds an intermediate to the dtype" : "") +
-         (n.mma_terms ? ", on tensor cores, which truncate" : "") +
-         (n.narrow_probabilities ? ", rounds what a second product takes to the dtype" : "") +
-         (n.cancelling_gelu ? ", GELU as 1 + tanh or 1 + erf" : "") +
-         (n.function_error != Numerics{}.function_error ? fmt::format(", functions within {:g}·2^-24", n.function_error) : "") +
-         (n.exponent_error != 0 ? fmt::format(", exponents of exp2 within {:g}·2^-24 of themselves", n.exponent_error) : "") +
-         (n.quotient_error != 1 ? fmt::format(", quotients within {:g}·2^-24", n.quotient_error) : "") +
-         (n.angle_error != 0 ? fmt::format(", angles within {:g}·2^-24 of themselves", n.angle_error) : "") +
-         (n.reduced_angle_error != 0 ? fmt::format(", angles within {:g}·2^-24", n.reduced_angle_error) : "") +
-         (n.rounds_weights ? ", rounds gamma times the weight to the dtype" : "") +
-         (n.rounds_rotated ? ", rounds rotated q and k to the dtype" : "") + (n.of_output ? "; each step as its own kernel" : "");
-}
 
 // The choice with which an optional tensor is present: "bias", or "mask=a|b" if only some of its values bring the tensor.
 std::string words_of(const Op& op, const TensorOptions& options) {
@@ -67,15 +52,27 @@ Json json_of(const Op& op) {
                               {"broken", k.broken},
                               {"dtypes", dtypes_text(k.dtypes)},
                               {"idea", idea_of(k.about)},
-                              {"numerics", numerics_text(k.numerics)}});
+                              {"numerics", text_of(k.numerics)}});
   for (const Fill& f : op.hooks.fills) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
   for (const Fill& f : common_fills()) j["fills"].push_back({{"fill", f.name}, {"shows", f.shows}});
   return j;
 }
 
+// The words of a declaration.
+int describe_numerics(bool json) {
+  Json words = Json::array();
+  for (const NumericsWord& w : numerics_words()) {
+    words.push_back({{"word", w.word}, {"meaning", w.meaning}, {"code", w.code}});
+    if (!json) fmt::print("{}\n{}\n  {}\n", w.word, wrapped("  " + std::string(w.meaning), stdout_width()), w.code);
+  }
+  if (json) print_json({{"numerics", words}});
+  return kAllPassed;
+}
+
 }  // namespace
 
 int describe_command(const std::string& name_of_op, bool json) {
+  if (name_of_op == "numerics") return describe_numerics(json);
   const Op& op = op_named(name_of_op);
   if (json) {
     print_json(json_of(op));
@@ -109,7 +106,7 @@ int describe_command(const std::string& name_of_op, bool json) {
   for (const Kernel& k : kernels()) {
     if (k.op != op.name) continue;
     fmt::print("  {:<20} {:<12}  {}\n", shown_name(k), dtypes_text(k.dtypes), cut(idea_of(k.about), room(37)));
-    if (!k.broken) fmt::print("  {}\n", wrapped("  " + numerics_text(k.numerics), stdout_width()));
+    if (!k.broken) fmt::print("  {}\n", wrapped("  " + text_of(k.numerics), stdout_width()));
   }
   fmt::print("\nfills, and what each shows\n");
   for (const Fill& f : op.hooks.fills) fmt::print("  {:<24} {}\n", f.name, cut(std::string(f.shows), room(27)));

@@ -22,9 +22,9 @@ Numerics without_storage(Numerics n) {
   return n;
 }
 
-// Whether the stored intermediates take few values, so that the same rounding error repeats.
+// Whether the same rounding error repeats: of stored intermediates that take few values, or of weights that are narrowed factors.
 bool repeats(const Hooks& hooks, const Numerics& n) {
-  return hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities);
+  return n.factors.precision != 0 || (hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities));
 }
 
 // Half the distance between neighbouring numbers of `t` at v.
@@ -134,10 +134,10 @@ Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numeric
 }  // namespace
 
 bool same_roundings(const Numerics& a, const Numerics& b) {
-  return a.accumulate == b.accumulate && a.stores_intermediate == b.stores_intermediate &&
+  return a.accumulate == b.accumulate && a.factors == b.factors && a.stores_intermediate == b.stores_intermediate &&
          a.narrow_probabilities == b.narrow_probabilities && a.cancelling_gelu == b.cancelling_gelu &&
-         a.rounds_weights == b.rounds_weights && a.rounds_rotated == b.rounds_rotated && a.stores_every_step == b.stores_every_step &&
-         a.scaled_gradients == b.scaled_gradients;
+         a.rounds_weights == b.rounds_weights && a.rounds_rotated == b.rounds_rotated &&
+         a.stores_every_step == b.stores_every_step && a.scaled_gradients == b.scaled_gradients;
 }
 
 Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {

@@ -15,6 +15,7 @@
 //       so the mean of all need not be zero.  exp(x - max) and x + r of 16-bit numbers take few values.  So does a stored value
 //       plus a bias: a bias below half the spacing is lost in every row alike.  So does a norm: a channel that outweighs its row
 //       becomes +-sqrt(channels), times its gamma, in every such row.
+//       So do narrowed factors (Factors): the same weights round to the same numbers for every row.
 //       A also has u_o h.  If the density of values falls as |v|^-k, more of the values that round to one number lie below it,
 //       and the mean of their errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //

@@ -19,6 +19,12 @@ constexpr double kFaultFlops = 1e9;   // most operations of a problem whose gold
 
 using Answer = std::vector<double>;
 
+// Of a result that is stored in a dtype: those of its format, or of narrowed factors if they are fewer.
+int significand_bits(DType t, const Numerics& n) {
+  const int stored = info(t).format.precision;
+  return n.factors.precision ? std::min(stored, n.factors.precision * n.factors.pieces) : stored;
+}
+
 // Makes the faults of one case, each once.
 class Faults {
  public:
@@ -41,7 +47,7 @@ class Faults {
     std::vector<std::byte> memory(answer.size() * static_cast<std::size_t>(size_of(y.dtype)));
     y.data = memory.data();
     for (std::size_t i = 0; i < answer.size(); ++i) y.set(static_cast<std::int64_t>(i), answer[i]);
-    return compare(problem_, numerics, 0, y, p_.exact).wrong > 0;
+    return compare(problem_, numerics, 0, y, p_.asks_exact(numerics)).wrong > 0;
   }
 
  private:
@@ -74,7 +80,8 @@ class Faults {
     }
     if (fault == "output") {
       FloatFormat lower = info(dtype()).format;
-      lower.precision = dtype() == f32 ? 11 : dtype() == f16 ? 8 : 4;
+      const int kept = significand_bits(dtype(), numerics);
+      lower.precision = kept > 11 ? 11 : kept > 8 ? 8 : 4;
       Answer y = golden();
       for (double& v : y) v = round_to(lower, v);
       return unless_same(std::move(y), golden());
@@ -138,8 +145,10 @@ void Power::look(const Prepared& p) {
     look_for("output", kFaultFlops);
     const Numerics& n = k->numerics;
     if (op.hooks.oracle) look_for("accumulator", kOracleFlops);
-    const bool as_declared =
-        n.stores_intermediate || n.rounds_weights || (n.narrow_probabilities && op.hooks.intermediates_alike);
+    // Roundings that are declared, or finer than what is declared.
+    const bool as_declared = n.stores_intermediate || n.rounds_weights ||
+                             (n.narrow_probabilities && op.hooks.intermediates_alike) ||
+                             significand_bits(c.dtype, n) < info(c.dtype).format.precision;
     if (op.hooks.oracle && c.dtype != f32 && !as_declared) look_for("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))

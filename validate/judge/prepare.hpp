@@ -20,11 +20,14 @@ struct Prepared {
   SharedMemory inputs;  // the case's images, and for graph replays a second set of images with other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
-  bool exact = false;
+  bool exact = false;  // the right answer is exactly representable (Fill::exact)
   bool scattered = false;              // Fill::scattered, and the errors are independent
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
   double bytes = 0;  // by memory_of()
+
+  // Whether a kernel must meet the answer exactly.
+  bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(); }
 };
 
 struct PrepareTimes {

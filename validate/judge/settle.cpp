@@ -10,6 +10,7 @@
 #include "validate/judge/policy_figures.hpp"
 #include "validate/judge/tiers.hpp"
 #include "validate/problem/composite.hpp"
+#include "validate/records/numerics_text.hpp"
 #include "validate/records/policy.hpp"
 #include "validate/values/tensor_bits.hpp"
 
@@ -22,6 +23,7 @@ Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& 
   Record r;
   r.kernel = kernel.name;
   r.backend = options.backend;
+  r.numerics = text_of(kernel.numerics);
   r.c = task.c;
   r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
   r.repro = repro(task.c, task.op->shape(), kernel.name);
@@ -96,7 +98,13 @@ std::string judge_replay(const Result& result) {
 class OutputJudge {
  public:
   OutputJudge(const Result& result, Record& record)
-      : result_(result), p_(*result.of), op_(*p_.task->op), numerics_(result.kernel->numerics), problem_(result, 0), r_(record) {}
+      : result_(result),
+        p_(*result.of),
+        op_(*p_.task->op),
+        numerics_(result.kernel->numerics),
+        exact_(p_.asks_exact(numerics_)),
+        problem_(result, 0),
+        r_(record) {}
 
   void run() {
     for (std::size_t i = 0; i < op_.tensors.size(); ++i)
@@ -130,7 +138,7 @@ class OutputJudge {
   }
 
   void judge_output(const Output& y) {
-    const Comparison c = compare(*problem_, numerics_, y.number, y.runs[0], p_.exact);
+    const Comparison c = compare(*problem_, numerics_, y.number, y.runs[0], exact_);
     judge_elements(y, c);
     if (y.number == 0 && c.wrong == 0)
       if (std::string why = judge_together(*result_.of, *problem_, numerics_, y.runs[0], r_); !why.empty())
@@ -147,6 +155,10 @@ class OutputJudge {
     r_.compared += c.compared, r_.wrong += c.wrong;
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
     powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros;
+    if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
+      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = false;
+      powerless_in_f32_ = wide == numerics_ || compare(*problem_, wide, y.number, y.runs[0], exact_).powerless;
+    }
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
     const Frame frame = frame_of(spec(y), *result_.kernel, p_.task->c.dtype);
     if (c.worst >= 0 && (!r_.margin || c.margin > *r_.margin)) {
@@ -155,14 +167,14 @@ class OutputJudge {
       if (c.wrong) r_.worst->tile = tile_text(frame, p_.task->c.dims, r_.worst->index);
     }
     if (!c.wrong) return;
-    const Pattern found = pattern(*problem_, numerics_, y.number, y.runs[0], p_.exact, frame);
+    const Pattern found = pattern(*problem_, numerics_, y.number, y.runs[0], exact_, frame);
     const bool several =
         std::count_if(op_.tensors.begin(), op_.tensors.end(), [](const TensorSpec& t) { return t.role == Role::output; }) > 1;
     r_.pattern += (r_.pattern.empty() ? "" : "; ") + (several ? std::string(spec(y).name) + ": " : "") + found.text;
     if (r_.reads_like.empty()) r_.reads_like = found.reads_like;
-    fail(p_.exact ? Tier::T0 : Tier::T1,
+    fail(exact_ ? Tier::T0 : Tier::T1,
          (op_.composite ? fmt::format("stage '{}': ", spec(y).name) : "") +
-             (p_.exact ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
+             (exact_ ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
   }
 
   // T1 if the golden is sampled: a cheaper check of all rows.
@@ -181,7 +193,7 @@ class OutputJudge {
     if (result_.kernel->deterministic)
       fail(Tier::T4,
            fmt::format("two runs of '{}' differ: it depends on what the buffer held, or on the order of threads", spec(y).name));
-    if (compare(*Judged(result_, 1), numerics_, y.number, y.runs[1], p_.exact).wrong)
+    if (compare(*Judged(result_, 1), numerics_, y.number, y.runs[1], exact_).wrong)
       fail(Tier::T1, fmt::format("'{}' is out of bounds in the second run", spec(y).name));
   }
 
@@ -194,13 +206,17 @@ class OutputJudge {
   }
 
   // Whether the case could have failed a kernel.
-  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A kernel that
+  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A case that
+  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps and moments in two passes is not at fault if
+  // this one declares others.  A kernel that
   // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (r_.compared == 0) {
       r_.reason = "empty: nothing may be written, and nothing was";
     } else if (powerless_ && !from_dataset(p_.task->c)) {
       r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
+    } else if (powerless_ && !powerless_in_f32_) {
+      r_.reason = "every right value is within its bound of zero, which the declared numerics widen";
     } else if (powerless_) {
       r_.verdict = Verdict::suspect, r_.reason = "proves nothing: an output of zeros would pass";
       r_.caught(Tier::T2);
@@ -211,10 +227,12 @@ class OutputJudge {
   const Prepared& p_;
   const Op& op_;
   const Numerics& numerics_;
+  const bool exact_;
   const Judged problem_;
   Record& r_;
   int outputs_ = 0;
   bool powerless_ = true, zeros_ = true;
+  bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };
 
 }  // namespace
@@ -254,7 +272,7 @@ Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& optio
 Record settle(const Result& result, const JudgeOptions& options) {
   const Task& task = *result.of->task;
   Record r = blank_record(task, *result.kernel, options);
-  r.exact = result.of->exact;
+  r.exact = result.of->asks_exact(result.kernel->numerics);
   r.verdict = result.verdict;
   r.reason = result.reply.message;
   r.incomplete = (r.verdict == Verdict::skipped && result.reply.tainted) || r.reason.starts_with(kNotWatchable);

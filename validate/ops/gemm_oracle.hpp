@@ -14,6 +14,7 @@ struct Rounding {
   Rounding(const Numerics& n, Roundings policy, DType storage)
       : exact(policy == Roundings::exact),
         lower(policy == Roundings::one_lower),
+        kept(exact || n.factors.precision == 0 ? 53 : n.factors.precision * n.factors.pieces),
         stores(!exact && n.stores_intermediate),
         steps(!exact && n.stores_every_step),
         dtype(storage) {
@@ -26,10 +27,11 @@ struct Rounding {
   double stored(double v) const { return stores ? round_to(dtype, v) : v; }
   double step(double v) const { return steps ? round_to(dtype, v) : v; }
   double factor(double v) const {
-    constexpr FloatFormat kTf32{11, 127, -126};
-    return lower && dtype == f32 ? round_to(kTf32, v) : v;
+    return round_to({lower && dtype == f32 ? std::min(kept, 11) : kept, 127, -126}, v);
   }
-  bool exact, lower, stores, steps;
+  bool exact, lower;
+  int kept;  // significand bits of factors
+  bool stores, steps;
   DType dtype;
   FloatFormat chip{};
 };

@@ -130,7 +130,7 @@ struct Kernel {
   std::string_view op, name;
   std::string_view about;  // the file's head comment
   bool broken = false;     // wrong on purpose
-  bool variant = false;    // correct, with another order of sums; used only to test the judge
+  bool variant = false;    // correct, with other sums or other declared numerics; used only to test the judge
   DTypes dtypes;           // this and the fields up to workspace_bytes: as in KernelTraits (ops/core/kernel.hpp)
   int min_arch = 0, only_arch = 0;
   bool deterministic = true;

@@ -120,6 +120,7 @@ std::string to_json(const RunHead& h) {
 
 std::string to_json(const Record& r) {
   Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
+  if (!r.numerics.empty()) j["numerics"] = r.numerics;
   j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)
     if (r.c.dims.extent[i] || r.repro.find(" " + std::string(kAxes[i].name) + "=") != std::string::npos)

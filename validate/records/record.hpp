@@ -35,6 +35,7 @@ constexpr std::string_view name(Tier t) { return kTiers[static_cast<std::size_t>
 struct Record {
   std::string kernel;
   std::string backend;
+  std::string numerics;  // as the kernel declares them (numerics_text.hpp)
   Case c;
   Verdict verdict = Verdict::passed;
   std::string reason;           // one sentence; a passed case has one if it proves nothing

@@ -36,6 +36,10 @@ struct Plain {
     }
     return {mean, block_total(squares) / S::divisor(cols)};
   }
+
+  static __device__ float affine(float x, float mean, float r, float gamma, float beta) {
+    return fmaf((x - mean) * r, gamma, beta);
+  }
 };
 
 template <class T, class S>
@@ -45,7 +49,7 @@ __global__ void layernorm_plain(Rows<T> m) {
   const Moments of = S::template moments<S>(x, m.cols);
   const float r = 1.0f / sqrtf(of.variance + m.epsilon);
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
-    st(y + c, from_float<T>(fmaf((to_float(ld(x + c)) - of.mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)))));
+    st(y + c, from_float<T>(S::affine(to_float(ld(x + c)), of.mean, r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)))));
 }
 
 template <template <class> class S>

@@ -38,6 +38,10 @@ struct Plain {
   static __device__ float first_maximum() { return -INFINITY; }
   static __device__ float base(float max) { return max; }
   static __device__ float exponential(float v, std::int64_t /*row*/) { return expf(v); }
+  template <class S>
+  static __device__ float term(float v, float max, std::int64_t row) {
+    return S::exponential(v - S::base(max), row);
+  }
   static __device__ bool counts(float /*term*/) { return true; }
   static __device__ float sum_so_far(float sum) { return sum; }
   static __device__ float group_max(float v) { return block_max(v, shared_memory<float>()); }
@@ -48,7 +52,7 @@ struct Plain {
     for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) max = fmaxf(max, S::at(x, S::taken(c, cols), cols));
     max = S::group_max(max);
     for (std::int64_t c = lane; c < S::summed(cols); c += S::kLanes) {
-      const float term = S::exponential(S::at(x, S::taken(c, cols), cols) - S::base(max), row);
+      const float term = S::template term<S>(S::at(x, S::taken(c, cols), cols), max, row);
       if (S::counts(term)) sum = S::sum_so_far(sum + term);
     }
     return {max, S::sum_so_far(S::group_sum(sum))};
@@ -68,7 +72,7 @@ __global__ void softmax_plain(Matrices<T> m) {
   const Sum by = S::template sum<S>(x, m.cols, row, lane);
   for (std::int64_t c = lane; c < S::written(m.cols); c += S::kLanes) {
     const std::int64_t col = S::taken(c, m.cols);
-    const float term = S::exponential(S::at(x, col, m.cols) - S::base(by.max), row);
+    const float term = S::template term<S>(S::at(x, col, m.cols), by.max, row);
     st(y + col, from_float<T>(S::quotient(S::waiting(term), by)));
   }
 }

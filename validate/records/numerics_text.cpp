@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/records/numerics_text.hpp"
+
+#include <fmt/format.h>
+
+namespace assay {
+
+namespace {
+
+constexpr std::string_view kYes = "yes";
+
+std::string chain_text(const Chain& c) { return c.extra ? fmt::format("{}+{}", c.lanes, c.extra) : fmt::format("{}", c.lanes); }
+
+// "tf32", "bf16*2:3": two pieces of bf16, of which three products are added.
+std::string factors_text(const Factors& f) {
+  if (f.precision == 0) return {};
+  const std::string format = f.precision == 11 ? "tf32" : f.precision == 8 ? "bf16" : fmt::format("{}bits", f.precision);
+  return f.pieces == 1 ? format : fmt::format("{}*{}:{}", format, f.pieces, f.products);
+}
+
+template <auto Field>
+std::string number(const Numerics& n) {
+  return n.*Field == Numerics{}.*Field ? std::string{} : fmt::format("{:g}", static_cast<double>(n.*Field));
+}
+template <auto Field>
+std::string flag(const Numerics& n) {
+  return n.*Field ? std::string(kYes) : std::string{};
+}
+
+constexpr NumericsWord kWords[] = {
+    {"accumulate", "Sums, and all values between input and output, have this dtype.", "sum = fmaf(x, w, sum)",
+     [](const Numerics& n) { return std::string(name(n.accumulate)); }},
+    {"chain", "A+B: each sum has A partial sums side by side, then B additions in a row to join them.",
+     "for (h = lane; h < n; h += A) sum += x[h];  then log2(A) shuffles", [](const Numerics& n) { return chain_text(n.chain); }},
+    {"factors",
+     "Factors of products are rounded to nearest to this format before they are multiplied. tf32*2:3 splits each into 2 pieces, "
+     "and adds 3 products for a term.",
+     "mma of tf32 or bf16 on f32 inputs; x1 = tf32(x), x2 = tf32(x - x1), x1 w1 + x1 w2 + x2 w1",
+     [](const Numerics& n) { return factors_text(n.factors); }},
+    {"mma_terms", "Products that a step of the tensor core adds before it truncates the sum.", "mma.sync, wgmma",
+     number<&Numerics::mma_terms>},
+    {"stores_intermediate", "The result of a step is rounded to the storage dtype before the next step reads it.",
+     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>},
+    {"stores_every_step", "A product is rounded before its bias is added, and silu before it is multiplied.",
+     "matmul, add and silu as steps of a framework", flag<&Numerics::stores_every_step>},
+    {"narrow_probabilities", "What a second product takes (p of attention, h of a feed-forward block) is rounded to the dtype.",
+     "P as f16 fragments for P V", flag<&Numerics::narrow_probabilities>},
+    {"scaled_gradients", "scale dS is rounded to the storage dtype, not dS.", "dQ = (scale dS) K",
+     flag<&Numerics::scaled_gradients>},
+    {"rounds_weights", "gamma times the weight is rounded to the storage dtype.", "w[h] = half(gamma[h] * w[h])",
+     flag<&Numerics::rounds_weights>},
+    {"rounds_rotated", "The rotated q and k are rounded to the storage dtype.", "q = half(q cos - p sin)",
+     flag<&Numerics::rounds_rotated>},
+    {"function_error", "Relative error of exp, log, tanh, erf, sin and cos, in units of 2^-24.", "expf: 4 (2 ulp)",
+     number<&Numerics::function_error>},
+    {"exponent_error", "A sigmoid's exp is taken by exp2: relative error of the exponent, in units of 2^-24.",
+     "exp2(x * 1.442695f): 2", number<&Numerics::exponent_error>},
+    {"quotient_error",
+     "Relative error of the quotient of a sigmoid, of softmax, and of a norm's 1 / root, in units of 2^-24; 1 is a division.",
+     "a * rcp(b)", number<&Numerics::quotient_error>},
+    {"root_error",
+     "Relative error of a norm's square root, in units of 2^-24; 1 is sqrtf. An approximate rsqrt declares its own.", "rsqrtf(v)",
+     number<&Numerics::root_error>},
+    {"cancelling_gelu", "GELU is computed as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x.",
+     "0.5f * x * (1 + tanhf(v))", flag<&Numerics::cancelling_gelu>},
+    {"tanh_sigmoid", "A sigmoid is computed as (1 + tanh(x/2)) / 2, which cancels for negative x.",
+     "0.5f * x * (1 + tanhf(0.5f * x))", flag<&Numerics::tanh_sigmoid>},
+    {"fused_exponent", "Softmax takes exp(x - max) by one FMA, so that the rounding of max log2(e) is an error of the exponent.",
+     "exp2f(fmaf(x, log2e, -(max * log2e)))", flag<&Numerics::fused_exponent>},
+    {"folded_affine", "LayerNorm folds gamma and beta into the norm.", "a = r * gamma, y = x * a + (beta - mean * a)",
+     flag<&Numerics::folded_affine>},
+    {"running_moments", "LayerNorm updates mean and variance value by value (Welford), in one chain.",
+     "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>},
+    {"rescales", "A+B, as in chain: how often an online softmax multiplies a sum by exp(old maximum - new maximum).",
+     "sum = sum * expf(old - max) + e",
+     [](const Numerics& n) { return n.rescales.lanes ? chain_text(n.rescales) : std::string{}; }},
+    {"flushes_subnormals", "Subnormal results of exp and the like become zero.", "ex2.approx.ftz.f32",
+     flag<&Numerics::flushes_subnormals>},
+    {"flushes_storage", "Inputs and outputs below 2^-126 become zero.", "a library that is compiled with -ftz=true",
+     flag<&Numerics::flushes_storage>},
+    {"angle_error", "Relative error of a rotary angle, in units of 2^-24, before its reduction modulo 2 pi.",
+     "position * powf(base, -2 * i / dim)", number<&Numerics::angle_error>},
+    {"reduced_angle_error", "Absolute error of the reduced angle, in units of 2^-24 radians.",
+     "the angle reduced in f64, then rounded to f32", number<&Numerics::reduced_angle_error>},
+    {"of_output", "Each step of a composite op has numerics of its own.", "KERNEL(transformer_layer)",
+     [](const Numerics& n) { return n.of_output ? std::string(kYes) : std::string{}; }},
+};
+
+}  // namespace
+
+std::span<const NumericsWord> numerics_words() { return kWords; }
+
+std::string text_of(const Numerics& n) {
+  std::string text;
+  for (const NumericsWord& w : kWords)
+    if (const std::string value = w.value(n); !value.empty())
+      text += fmt::format("{}{}{}", text.empty() ? "" : " ", w.word, value == kYes ? "" : "=" + value);
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A declaration of numerics as text: "accumulate=f32 chain=32+5 rounds_weights".
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ops/core/contract.hpp"
+
+namespace assay {
+
+// A word of a declaration, a field of Numerics.
+struct NumericsWord {
+  std::string_view word;
+  std::string_view meaning;                 // what the code of a kernel does that declares it
+  std::string_view code;                    // such code
+  std::string (*value)(const Numerics& n);  // "f32"; a bool's word stands alone, with the value "yes"; empty: the default
+};
+
+// All words, in the order in which they are written.
+std::span<const NumericsWord> numerics_words();
+
+// accumulate and chain, and all words that are not at their default.
+std::string text_of(const Numerics& n);
+
+}  // namespace assay
