@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm of one row by a warp or a block, after s = x + residual if the op has a residual (s is rounded to the
-// dtype, stored, and normalised as stored).  A row that fits stays in registers, unconverted, so each byte of x, residual, s and
-// y is moved once.  A longer one is read again for each pass, from L2 if it is still there.
+// LayerNorm and RMSNorm of one row by a warp or a block, with the addition of a residual where the op has one: before the norm
+// if the op also has s = x + residual (rounded to the dtype, stored, and normalised as stored), else after it.  A row that fits
+// stays in registers in the storage dtype: each byte of x, residual, s and y is moved once.  A longer row is read again for each
+// pass, from L2 if it is still there.
 #pragma once
 
 #include "cuda/core/row_pack.cuh"
@@ -10,13 +11,14 @@ namespace assay::ASSAY_FLAVOUR::row_norm {
 
 using namespace row_pack;
 
-// The arguments of an op.  With beta it is a LayerNorm, else an RMSNorm; with residual it adds first; without gamma it does not
-// scale.
+// The arguments of an op.  Which of them an op has selects the formula: beta makes it a LayerNorm, s adds the residual before the
+// norm, residual without s adds it after.  Without gamma the row is normalised and not scaled.
 template <class T, class Args>
 struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
-  static constexpr bool kAdds = requires(const Args& a) { a.residual; };
+  static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -46,10 +48,8 @@ Matrices<T, Args> matrices(const Args& a) {
       .epsilon = static_cast<float>(a.epsilon)};
   if constexpr (M::kScales) m.gamma = a.gamma.template as<T>();
   if constexpr (M::kCentres) m.beta = a.beta.template as<T>();
-  if constexpr (M::kAdds) {
-    m.residual = a.residual.template as<T>(), m.residual_stride = a.residual.stride[0];
-    m.s = a.s.template as<T>(), m.s_stride = a.s.stride[0];
-  }
+  if constexpr (requires { a.residual; }) m.residual = a.residual.template as<T>(), m.residual_stride = a.residual.stride[0];
+  if constexpr (M::kAddsBefore) m.s = a.s.template as<T>(), m.s_stride = a.s.stride[0];
   return m;
 }
 
@@ -59,7 +59,8 @@ bool wide(const Args& a) {
   bool all = a.x.rows_aligned(kAccess) && a.y.rows_aligned(kAccess);
   if constexpr (requires { a.gamma; }) all = all && a.gamma.rows_aligned(kAccess);
   if constexpr (requires { a.beta; }) all = all && a.beta.rows_aligned(kAccess);
-  if constexpr (requires { a.residual; }) all = all && a.residual.rows_aligned(kAccess) && a.s.rows_aligned(kAccess);
+  if constexpr (requires { a.residual; }) all = all && a.residual.rows_aligned(kAccess);
+  if constexpr (requires { a.s; }) all = all && a.s.rows_aligned(kAccess);
   return all;
 }
 
@@ -112,26 +113,31 @@ __device__ inline float normalised(float x, const Statistics& by, float gamma, f
   else return x * by.r;
 }
 
-// Stores pack p of y.
+// Pack p of y; `residual` is used where it is added after the norm.
 template <int N, class M, class T = typename M::Element>
-__device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const Raw<T, N>& raw, const Statistics& by) {
-  const Vec<T, N> x = elements<T, N>(raw);
+__device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const Raw<T, N>& raw, const Raw<T, N>& residual,
+                                        const Statistics& by) {
+  const Vec<T, N> x = elements<T, N>(raw), add = elements<T, N>(residual);
   Vec<T, N> gamma{}, beta{};
   if constexpr (M::kScales) gamma = ld(reinterpret_cast<const Vec<T, N>*>(m.gamma) + p);
   if constexpr (M::kCentres) beta = ld(reinterpret_cast<const Vec<T, N>*>(m.beta) + p);
   float v[N];
 #pragma unroll
-  for (int j = 0; j < N; ++j) v[j] = normalised<M>(to_float(x[j]), by, to_float(gamma[j]), to_float(beta[j]));
+  for (int j = 0; j < N; ++j) {
+    v[j] = normalised<M>(to_float(x[j]), by, to_float(gamma[j]), to_float(beta[j]));
+    if constexpr (M::kAddsAfter) v[j] += to_float(add[j]);
+  }
   st(reinterpret_cast<Vec<T, N>*>(y) + p, from_floats<T>(v));
 }
 
 // Stores one element of y after the last whole pack.
 template <class M, class T = typename M::Element>
-__device__ inline void store_tail(const M& m, T* y, std::int64_t col, float x, const Statistics& by) {
+__device__ inline void store_tail(const M& m, T* y, std::int64_t col, float x, float residual, const Statistics& by) {
   float gamma = 0, beta = 0;
   if constexpr (M::kScales) gamma = to_float(ld(m.gamma + col));
   if constexpr (M::kCentres) beta = to_float(ld(m.beta + col));
-  st(y + col, from_float<T>(normalised<M>(x, by, gamma, beta)));
+  const float v = normalised<M>(x, by, gamma, beta);
+  st(y + col, from_float<T>(M::kAddsAfter ? v + residual : v));
 }
 
 template <class M, class Group>
@@ -166,14 +172,18 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
 #pragma unroll
   for (int i = 0; i < P; ++i) v[i] = load(x, i);
   float extra = has_tail ? to_float(ld(x + tail)) : 0.0f;
-  if constexpr (M::kAdds) {
-    const T* const residual = m.residual + row * m.residual_stride;
-    T* const s = m.s + row * m.s_stride;
-    Pack ahead[kAhead];
+  const T* const residual = m.residual + row * m.residual_stride;
+  Pack ahead[kAhead];
+  float extra_residual = 0;
+  if constexpr (M::kAddsBefore || M::kAddsAfter) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) ahead[i] = load(residual, i);
+    if (has_tail) extra_residual = to_float(ld(residual + tail));
+  }
+  if constexpr (M::kAddsBefore) {
+    T* const s = m.s + row * m.s_stride;
     if (has_tail) {
-      extra = added<T>(extra, to_float(ld(residual + tail)));
+      extra = added<T>(extra, extra_residual);
       st(s + tail, from_float<T>(extra));
     }
     // A pack of residual that has been used makes room for the one kAhead after it.
@@ -211,9 +221,12 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
   // Output.
   T* const y = m.y + row * m.y_stride;
 #pragma unroll
-  for (int i = 0; i < P; ++i)
-    if (const int p = i * threads + thread; p < packs) store_normalised<N>(m, y, p, v[i], by);
-  if (has_tail) store_tail(m, y, tail, extra, by);
+  for (int i = 0; i < P; ++i) {
+    const Pack add = M::kAddsAfter ? ahead[i % kAhead] : Pack{};
+    if (M::kAddsAfter && i + kAhead < P) ahead[i % kAhead] = load(residual, i + kAhead);
+    if (const int p = i * threads + thread; p < packs) store_normalised<N>(m, y, p, v[i], add, by);
+  }
+  if (has_tail) store_tail(m, y, tail, extra, extra_residual, by);
 }
 
 // Calls f(pack, number) for packs first, first + threads, ... of a row.  It loads P of them before the first is used.
@@ -240,17 +253,18 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
   const std::int64_t packs = m.cols / N, tail = tail_column<N>(m.cols, thread);
   const bool has_tail = tail < m.cols;
   const T* x = m.x + row * m.x_stride;
-  float extra = has_tail ? to_float(ld(x + tail)) : 0.0f;
+  float extra = has_tail ? to_float(ld(x + tail)) : 0.0f, extra_residual = 0;
+  const T* const residual = m.residual + row * m.residual_stride;
+  if ((M::kAddsBefore || M::kAddsAfter) && has_tail) extra_residual = to_float(ld(residual + tail));
 
-  // s = x + residual.
-  if constexpr (M::kAdds) {
-    const T* const residual = m.residual + row * m.residual_stride;
+  // s.
+  if constexpr (M::kAddsBefore) {
     T* const s = m.s + row * m.s_stride;
     each_pack<N, P>(x, thread, packs, threads, [&](const Pack& pack, std::int64_t p) {
       st(reinterpret_cast<Pack*>(s) + p, added<T, N>(pack, ld(reinterpret_cast<const Pack*>(residual) + p)));
     });
     if (has_tail) {
-      extra = added<T>(extra, to_float(ld(residual + tail)));
+      extra = added<T>(extra, extra_residual);
       st(s + tail, from_float<T>(extra));
     }
     x = s;
@@ -270,9 +284,10 @@ __device__ inline void read_again(const M& m, std::int64_t row, const Group& gro
 
   // Output.
   T* const y = m.y + row * m.y_stride;
-  each_pack<N, P>(x, thread, packs, threads,
-                  [&](const Pack& pack, std::int64_t p) { store_normalised<N>(m, y, p, pack, by); });
-  if (has_tail) store_tail(m, y, tail, extra, by);
+  each_pack<N, P>(x, thread, packs, threads, [&](const Pack& pack, std::int64_t p) {
+    store_normalised<N>(m, y, p, pack, M::kAddsAfter ? ld(reinterpret_cast<const Pack*>(residual) + p) : Pack{}, by);
+  });
+  if (has_tail) store_tail(m, y, tail, extra, extra_residual, by);
 }
 
 // --- A row by a block -------------------------------------------------------------------------------------------------
