@@ -9,6 +9,7 @@
 #include "validate/backends/backends.hpp"
 #include "validate/backends/cuda_clock.hpp"
 #include "validate/backends/cuda_counters.hpp"
+#include "validate/base/error.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/worker/clock.hpp"
 
@@ -33,8 +34,11 @@ class CudaBackend final : public Backend, public Clock {
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     void* base = nullptr;
     const cudaError_t status = cudaMalloc(&base, bytes + offset + 1);
-    if (status != cudaSuccess)
-      throw std::runtime_error(fmt::format("{} bytes of device memory for '{}': {}", bytes, label, cudaGetErrorName(status)));
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // this error leaves the device usable
+      throw NoMemory(fmt::format("needs {} MiB of device memory for '{}', which are not free", bytes >> 20, label));
+    }
+    check(status, "cudaMalloc");
     void* p = static_cast<char*>(base) + offset;
     bases_[p] = base;
     return p;

@@ -15,6 +15,11 @@ struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The machine has too little memory for a case, which is therefore skipped.
+struct NoMemory : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 using Names = std::vector<std::string_view>;
 
 // The least number of insertions, deletions, substitutions and swaps of neighbours that turn a into b, where no place is edited

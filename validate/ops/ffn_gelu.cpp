@@ -132,6 +132,7 @@ Hooks hooks_of_ffn_gelu() {
                      .scaled = {{"w2", 2}, {"b2", 2}, {"y", 2}},
                      .applies = moderate}},
       .repeated_roundings = true,
+      .saturated_probes = true,
       .intermediates_alike = true};
 }
 

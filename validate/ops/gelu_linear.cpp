@@ -33,6 +33,7 @@ Hooks hooks_of_gelu_linear() {
           .oracle = oracle,
           .relations = {kTokensPermuted, kFirstTokens, features_permuted(Axis::out), kChannelsPermuted},
           .repeated_roundings = true,
+          .saturated_probes = true,
           .summed = {{Axis::hidden}}};
 }
 

@@ -107,6 +107,8 @@ struct Hooks {
   // inputs (exp(x - max), x + r), or get a parameter added, or are a norm's, where one channel may dominate its row.  So these
   // errors may have one sign (they belong to A in aggregate.hpp).
   bool repeated_roundings = false;
+  // In the exact probes every sigmoid or GELU is saturated or of 0, so a kernel meets them whatever quotient_error it declares.
+  bool saturated_probes = false;
   std::vector<Summed> summed{};
   // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
   // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.

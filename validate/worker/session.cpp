@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "validate/base/error.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 
 namespace assay {
@@ -29,6 +30,8 @@ class Session {
       return run_all();
     } catch (const NotWatchable& why) {
       return stopped(Reply::Status::unsupported, fmt::format("{}: {}", kNotWatchable, why.what()));
+    } catch (const NoMemory& why) {
+      return stopped(Reply::Status::skipped, why.what());
     }
   }
 
