@@ -121,7 +121,7 @@ foreach(suite smoke random)
   set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
 endforeach()
 
-# The faults are not trivial: every broken kernel passes some smoke case, and half of them pass a conventional test (allclose).
+# The faults are not trivial: every broken kernel passes some smoke case or fails by T4 alone, and half of them pass a conventional test (allclose).
 add_test(NAME simt.corpus COMMAND validate-trial selfcheck ${on_simt} --suite smoke --corpus)
 set_tests_properties(simt.corpus PROPERTIES LABELS simt)
 

@@ -254,7 +254,11 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
-  return list.take();
+  // The first failure of each reason is shown, so cases that somebody wrote come first, combined ones last.
+  std::vector<Case> all = list.take();
+  const auto rank = [](const Case& c) { return c.source == "edges/common" ? 2 : c.source.starts_with("models/") ? 1 : 0; };
+  std::stable_sort(all.begin(), all.end(), [&](const Case& a, const Case& b) { return rank(a) < rank(b); });
+  return all;
 }
 
 }  // namespace assay

@@ -117,18 +117,22 @@ TEST_CASE("suite: edges hold the catalogue within their budget") {
     rows.insert(c.dims[Axis::rows]), cols.insert(c.dims[Axis::cols]);
     if (const auto it = c.attributes.find("epsilon"); it != c.attributes.end()) epsilons.insert(it->second);
   }
-  for (const auto name : fill_names(layernorm())) CHECK(fills.contains(std::string(name)));
+  for (const auto name : fill_names(layernorm())) {
+    INFO(name);
+    CHECK(fills.contains(std::string(name)) == (name != "extremes"));  // whose squares overflow in any kernel
+  }
   for (const auto name : layout_names()) CHECK(layouts.contains(std::string(name)));
   for (const std::int64_t n : {0, 1, 7, 13, 127, 257, 65537}) CHECK(rows.contains(n));
   for (const std::int64_t n : {1, 2, 17, 255, 256, 257, 1023, 8192, 65537}) CHECK(cols.contains(n));
   CHECK(epsilons == std::set<double>{0, 1e-12, 1e-6, 1e-3});
 }
 
-TEST_CASE("suite: no row of zero variance meets epsilon 0") {
+// Of rows of zeros the formula makes 0 times infinity, which is NaN; of other equal values it depends on roundings.
+TEST_CASE("suite: no row of zero variance but one of zeros meets epsilon 0") {
   for (const Case& c : cases(datasets(), layernorm(), "full")) {
     const auto it = c.attributes.find("epsilon");
     if (it == c.attributes.end() || it->second != 0) continue;
-    CHECK((c.fill == "normal" || c.fill == "probe_signs"));
+    CHECK((c.fill == "normal" || c.fill == "probe_signs" || c.fill == "zero_rows"));
     CHECK(c.dims[Axis::cols] > 1);
   }
 }

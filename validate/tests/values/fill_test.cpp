@@ -70,7 +70,8 @@ TEST_CASE("fill: only the fills that promise specials have any, in every dtype a
         INFO(f.name << " " << name(t));
         bool any = false;
         for (const double v : values(f.name, {40, 65, t, 0, role})) any |= special(v);
-        const bool promised = f.name == "nan_in_row" || f.name == "inf_in_row" || f.name == "neg_inf_in_row";
+        const bool promised =
+            f.name == "nan_in_row" || f.name == "inf_in_row" || f.name == "neg_inf_in_row" || f.name == "nan_at_ends";
         CHECK(any == (promised && role == Role::input));
       }
 }
