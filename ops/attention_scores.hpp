@@ -87,7 +87,7 @@ struct attention_scores {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t keys = a.k.shape[1], row = i / keys, n = a.visible(row % a.q.shape[1]);
     if (i % keys >= n) return std::numeric_limits<double>::denorm_min();  // hidden: exactly 0
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u, s = g.score_abs[row];
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24, s = g.score_abs[row];
     const double scale = a.scale_used(), subnormal = rounding_floor(numerics.accumulate);
 
     double epsilon = scale * product_error(numerics, errors, a.q.shape[3], s / scale, g.products_abs[row], g.products_sq[row]);

@@ -83,7 +83,7 @@ struct cross_entropy {
   static double loss_bound(const Args& a, const Golden& g, const Numerics& numerics, std::int64_t i) {
     const std::int64_t vocab = a.x.shape[1];
     const auto token = static_cast<std::size_t>(i);
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
     const double floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(vocab));
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(vocab)) : 0;

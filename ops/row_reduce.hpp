@@ -62,7 +62,7 @@ struct row_reduce {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
     if (a.what == Reduction::max || cols == 0) return 0;
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
     const double terms = static_cast<double>(cols), floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const auto row = static_cast<std::size_t>(i);

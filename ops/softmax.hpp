@@ -60,7 +60,7 @@ struct softmax {
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
-    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * u;
+    const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double subnormal = rounding_floor(numerics.accumulate);

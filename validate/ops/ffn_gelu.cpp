@@ -24,7 +24,7 @@ std::int64_t inner_of(const FillSite& s) { return s.shape.back(); }
 // Both products are of order one: weights scale with 1 / sqrt of the number of terms.
 double unit(const FillSite& s, std::int64_t i) {
   if (s.role != Role::weight || !is_matrix(s)) return normal(s, i);
-  const int bits = std::bit_width(static_cast<std::uint64_t>(inner_of(s))) - 1;
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(inner_of(s)))) - 1;
   return normal(s, i) * random::power_of_two(-bits / 2);
 }
 // The same with 1 / sqrt itself: h has the order of its token, y that of h.

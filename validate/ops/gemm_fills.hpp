@@ -19,7 +19,8 @@ inline bool several_channels(const Dims& d, DType) { return d[Axis::hidden] >= 1
 
 // 2^-h with h = floor(log2(hidden) / 2): normal tokens times normal weights scaled by it have a deviation of 1 to 2.
 inline double unit_scale(const FillSite& s) {
-  return random::power_of_two(-(std::bit_width(static_cast<std::uint64_t>(hidden_of(s))) - 1) / 2);
+  // Note: some libraries' bit_width is unsigned, and would be divided as such.
+  return random::power_of_two(-(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(hidden_of(s)))) - 1) / 2);
 }
 // Products of order one, where activations are sensitive.
 inline double unit(const FillSite& s, std::int64_t i) {

@@ -20,7 +20,8 @@ using namespace draws;
 double unit_scale(const FillSite& s) {
   std::int64_t terms = s.shape.back();
   if (s.tensor == "wo") terms *= s.shape[1];
-  return random::power_of_two(-(std::bit_width(static_cast<std::uint64_t>(terms)) - 1) / 2);
+  // Note: some libraries' bit_width is unsigned, and would be divided as such.
+  return random::power_of_two(-(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms))) - 1) / 2);
 }
 bool is_matrix(const FillSite& s) { return s.tensor.starts_with("w"); }
 bool is_scale(const FillSite& s) { return s.tensor.starts_with("gamma"); }

@@ -10,7 +10,6 @@
 #include "validate/cases/suite.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/problem/image.hpp"
-#include "validate/values/layout.hpp"
 
 namespace assay {
 namespace {
@@ -76,13 +75,6 @@ std::vector<Numerics> declared_by_kernels(const Op& op) {
   return kinds;
 }
 
-// A suite's cases without those whose rows lie far apart, since a Bench has all of its memory.
-std::vector<Case> near_cases(const Datasets& datasets, const OpShape& op, std::string_view suite, const SuiteOptions& options) {
-  std::vector<Case> all = cases(datasets, op, suite, options);
-  std::erase_if(all, [](const Case& c) { return find_layout(c.layout)->far; });
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("declared roundings stay within the bound; one precision lower does not", "[bound]") {
@@ -91,7 +83,7 @@ TEST_CASE("declared roundings stay within the bound; one precision lower does no
     if (!op.hooks.oracle) continue;
     for (const DType dtype : kActivationDTypes) {
       std::int64_t judged = 0, rejected = 0;
-      for (const Case& drawn : near_cases(datasets, op.shape(), "smoke", {.seed = 77, .dtypes = {dtype}, .reduce = true})) {
+      for (const Case& drawn : test::near_cases(datasets, op.shape(), "smoke", {.seed = 77, .dtypes = {dtype}, .reduce = true})) {
         const Case c = test::fewer_rows(drawn, op.shape(), 50'000);
         if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 200'000) continue;
         const Fill& fill = find_fill(op, c.fill);
@@ -120,7 +112,7 @@ TEST_CASE("exact probes have representable answers", "[bound]") {
   for (const Op& op : ops()) {
     std::int64_t probes = 0;
     for (const char* suite : {"smoke", "edges"})
-      for (const Case& c : near_cases(datasets, op.shape(), suite, {.reduce = true})) {
+      for (const Case& c : test::near_cases(datasets, op.shape(), suite, {.reduce = true})) {
         const Fill& fill = find_fill(op, c.fill);
         if (!fill.exact || !fill.exact(c.dims, c.dtype)) continue;
         ++probes;
@@ -136,7 +128,7 @@ TEST_CASE("exact probes have representable answers", "[bound]") {
 TEST_CASE("a bound is finite, at least 0 (that of a copy), and grows with the chain", "[bound]") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const Op& op : ops())
-    for (const Case& drawn : near_cases(datasets, op.shape(), "smoke", {.reduce = true})) {
+    for (const Case& drawn : test::near_cases(datasets, op.shape(), "smoke", {.reduce = true})) {
       const Case c = test::fewer_rows(drawn, op.shape(), 20'000);
       if (elements(c, op.shape()) == 0 || elements(c, op.shape()) > 100'000) continue;
       const Bench bench(op, c);
