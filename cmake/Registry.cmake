@@ -2,6 +2,7 @@
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
 # cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
+# ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
 # Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),
@@ -10,14 +11,16 @@
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
+set(ASSAY_TRIAL "cuda" CACHE STRING "Folder of the kernels to put the judge on trial with, relative to the source folder or absolute")
+get_filename_component(trial "${ASSAY_TRIAL}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
 list(JOIN ASSAY_VENDORS "|" vendors)
 if("cublaslt" IN_LIST ASSAY_VENDORS)
   string(APPEND vendors "|eager")
 endif()
 list(FILTER ASSAY_BASELINES INCLUDE REGEX "/baseline_(${vendors})(_[^/]*)?\\.cu$")
 list(FILTER ASSAY_KERNELS EXCLUDE REGEX "/baseline_[^/]*$")
-file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/broken/*.cu")
-file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/variants/*.cu")
+file(GLOB ASSAY_BROKEN CONFIGURE_DEPENDS "${trial}/*/broken/*.cu")
+file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${trial}/*/variants/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
 file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # reruns CMake if a golden is added or removed
@@ -87,14 +90,14 @@ function(assay_write_registry file)
     endforeach()
     if(folder)
       string(REPLACE "OP" "${op}" of_op "${folder}")
-      file(GLOB kernels "${PROJECT_SOURCE_DIR}/${of_op}/*.cu")
+      file(GLOB kernels "${of_op}/*.cu")
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
         assay_declare_kernel(${op} ${name} "${kernel}" ${broken} ${more})
       endforeach()
       set(kernels "")
       if(broken)
-        file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/variants/*.cu")
+        file(GLOB kernels "${trial}/${op}/variants/*.cu")
       endif()
       foreach(kernel ${kernels})
         get_filename_component(name "${kernel}" NAME_WE)
@@ -130,7 +133,8 @@ std::span<const Kernel> kernels() {
 endfunction()
 
 foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN} ${ASSAY_VARIANTS})
-  string(REGEX REPLACE "^.*/cuda/([^/]+)/.*$" "\\1" op "${kernel}")
+  string(REGEX REPLACE "(/broken|/variants)?/[^/]*$" "" op "${kernel}")
+  get_filename_component(op "${op}" NAME)
   if(NOT op IN_LIST ASSAY_OPS)
     message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
   endif()
@@ -140,12 +144,12 @@ if(ASSAY_GPU)
   list(APPEND flavours on_gpu)
 endif()
 assay_write_registry("${generated}/registry.cpp")
-assay_write_registry("${generated}/registry_trial.cpp" cuda/OP/broken true ${flavours})
-assay_write_registry("${generated}/registry_hostile.cpp" validate/tests/hostile/OP false ${flavours})
+assay_write_registry("${generated}/registry_trial.cpp" "${trial}/OP/broken" true ${flavours})
+assay_write_registry("${generated}/registry_hostile.cpp" "${PROJECT_SOURCE_DIR}/validate/tests/hostile/OP" false ${flavours})
 
 # Broken kernels and variants are compiled together, one unit per op, since each has its own namespace.
 foreach(op ${ASSAY_OPS})
-  file(GLOB broken "${PROJECT_SOURCE_DIR}/cuda/${op}/broken/*.cu" "${PROJECT_SOURCE_DIR}/cuda/${op}/variants/*.cu")
+  file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu")
   set(unit "")
   foreach(kernel ${broken})
     file(RELATIVE_PATH relative "${PROJECT_SOURCE_DIR}" "${kernel}")
