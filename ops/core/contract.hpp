@@ -97,7 +97,7 @@ struct Numerics {
   Chain chain{};                      // of the sums
   Factors factors{};                  // of products
   bool stores_intermediate = false;   // a step's result is rounded to the storage dtype before the next step
-  bool stores_every_step = false;          // also rounds a product before its bias, and silu before it is multiplied
+  bool stores_every_step = false;     // also rounds a product before its bias, and silu before it is multiplied
   std::int64_t mma_terms = 0;         // products that a tensor-core step adds before it truncates (8 covers any GPU); 0: no mma
   bool narrow_probabilities = false;  // rounds attention's p (ffn_gelu's h) to the storage dtype before the product with V (w2)
   bool scaled_gradients = false;      // attention_backward rounds scale dS, not dS, to the storage dtype
@@ -114,12 +114,12 @@ struct Numerics {
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
   bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
-  double reduced_angle_error = 0;              // rope: absolute error of the reduced angle, in units of 2^-24 radians
-  bool rounds_rotated = false;         // attention's rotated q and k are rounded to the storage dtype
+  double reduced_angle_error = 0;     // rope: absolute error of the reduced angle, in units of 2^-24 radians
+  bool rounds_rotated = false;        // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
   // Whether the kernel meets an answer that is exactly representable (exact probes).
-  bool exact_where_representable() const { 
+  bool exact_where_representable() const {
     return factors.precision == 0 && quotient_error <= 1 && root_error <= 1 && !fused_exponent && !folded_affine &&
            !running_moments;
   }

@@ -24,6 +24,14 @@ void each_choice(const std::vector<T>& from, std::size_t at, int left, std::vect
 constexpr std::int64_t kUsuallyCombined = std::int64_t{1} << 17, kMostCombined = std::int64_t{1} << 23;
 constexpr int kBitsOfNumber = 16;  // of a setting; four settings fit in a combination's key
 
+// A combination's key, from its settings' numbers in ascending order.
+template <class Number>
+std::uint64_t key_of(const std::vector<Number>& numbers) {
+  std::uint64_t key = 0;
+  for (const Number n : numbers) key = key << kBitsOfNumber | n;
+  return key;
+}
+
 std::string setting(std::string_view parameter, std::string_view value) { return fmt::format("{}={}", parameter, value); }
 
 // The case of a row of parameters' values.
@@ -93,20 +101,16 @@ std::vector<std::string> settings(const Case& c, const OpShape& op) {
   return all;
 }
 
-std::size_t Combinations::add(std::vector<std::string> settings) {
+std::size_t Combinations::add(const std::vector<std::string>& settings) {
   std::vector<std::uint64_t> numbers, taken;
   for (const std::string& s : settings) numbers.push_back(numbers_.emplace(s, numbers_.size()).first->second);
   std::sort(numbers.begin(), numbers.end());
   const std::size_t before = found_.size();
-  each_choice(numbers, 0, strength_, taken, [&](const std::vector<std::uint64_t>& choice) {
-    std::uint64_t key = 0;
-    for (const std::uint64_t n : choice) key = key << kBitsOfNumber | n;
-    found_.insert(key);
-  });
+  each_choice(numbers, 0, strength_, taken, [&](const std::vector<std::uint64_t>& choice) { found_.insert(key_of(choice)); });
   return found_.size() - before;
 }
 
-bool Combinations::has(std::vector<std::string> settings) const {
+bool Combinations::has(const std::vector<std::string>& settings) const {
   std::vector<std::uint64_t> numbers;
   for (const std::string& s : settings) {
     const auto at = numbers_.find(s);
@@ -114,9 +118,7 @@ bool Combinations::has(std::vector<std::string> settings) const {
     numbers.push_back(at->second);
   }
   std::sort(numbers.begin(), numbers.end());
-  std::uint64_t key = 0;
-  for (const std::uint64_t n : numbers) key = key << kBitsOfNumber | n;
-  return found_.contains(key);
+  return found_.contains(key_of(numbers));
 }
 
 std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
@@ -145,11 +147,6 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
                                const RowTest& cheap) {
   // A value of a parameter, as one number.
   const auto number = [](std::size_t parameter, std::size_t value) { return parameter << 8 | value; };
-  const auto key_of = [](const std::vector<std::size_t>& numbers) {
-    std::uint64_t key = 0;
-    for (const std::size_t n : numbers) key = key << kBitsOfNumber | n;
-    return key;
-  };
   std::unordered_set<std::uint64_t> missing;
   std::vector<std::vector<std::size_t>> wanted;  // in a fixed order
   std::vector<std::size_t> all, taken;

@@ -29,8 +29,8 @@ class Combinations {
  public:
   explicit Combinations(int strength) : strength_(strength) {}
   // Adds all combinations of these settings; returns how many are new.
-  std::size_t add(std::vector<std::string> settings);
-  bool has(std::vector<std::string> settings) const;  // as many as a combination has
+  std::size_t add(const std::vector<std::string>& settings);
+  bool has(const std::vector<std::string>& settings) const;  // as many as a combination has
   std::size_t size() const { return found_.size(); }
 
  private:

@@ -191,8 +191,9 @@ struct CaseList::State {
   Combinations pairs{2}, extents{2};
   bool only_new = false;
 
+  // Counts what the case shows, and returns whether some of it is new.
   // Note: counted for every dtype, whether it is asked for or not, so that `dtypes` does not change which cases there are.
-  bool has_something_new(const Case& c) {
+  bool record(const Case& c) {
     std::size_t fresh = pairs.add(settings(c, op));
     for (const AxisUse& use : op.axes)
       fresh += extents.add({fmt::format("{}={}", name(use.axis), c.dims[use.axis]), std::string(name(c.dtype))});
@@ -212,7 +213,8 @@ void CaseList::only_new_pairs() { state_->only_new = true; }
 bool CaseList::add(Case c) {
   const OpShape& op = state_->op;
   if (!admits(c, op)) return false;
-  if (!state_->has_something_new(c) && state_->only_new) return false;
+  const bool is_new = state_->record(c);
+  if (state_->only_new && !is_new) return false;
   if (std::find(dtypes().begin(), dtypes().end(), c.dtype) == dtypes().end()) return false;
   c.seed = 0;
   std::string text = repro(c, op);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain kernel, its products and sums rounded to bf16, as declared.
-#include "cuda/linear/broken/plain.cuh"
+#include "cuda/linear/variants/narrow_sums.cuh"
 
 namespace assay::ROOM(linear, bfloat_sums) {
 
 template <class T>
-struct Narrow : Plain<T> {
-  __device__ static float rounded(float v) { return to_float(from_float<bfloat16>(v)); }
-  __device__ static float added(float sum, float x, float weight) { return rounded(sum + rounded(x * weight)); }
-};
-KERNEL_DECLARING(linear, plain, Narrow, (Numerics{.accumulate = bf16, .chain = {.lanes = 1}}), {bf16});
+struct Steps : Narrow<bfloat16, T> {};
+KERNEL_DECLARING(linear, plain, Steps, (Numerics{.accumulate = bf16, .chain = {.lanes = 1}}), {bf16});
 
 }  // namespace assay::ROOM(linear, bfloat_sums)

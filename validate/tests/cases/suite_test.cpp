@@ -88,12 +88,14 @@ TEST_CASE("suite: seeds follow the suite's seed and the text, not the place in t
 
 TEST_CASE("suite: smoke is mostly several tiles with ragged tails, and small") {
   const auto list = cases(datasets(), layernorm(), "smoke");
-  std::size_t ragged = 0;
+  std::size_t ragged = 0, chosen = 0;
   for (const Case& c : list) {
+    if (c.source == "edges/common") continue;  // combinations, mostly of small extents
+    ++chosen;
     const std::int64_t rows = c.dims[Axis::rows], cols = c.dims[Axis::cols];
     ragged += rows > 128 && rows % 128 && cols > 256 && cols % 256;
   }
-  CHECK(static_cast<double>(ragged) >= 0.50 * static_cast<double>(list.size()));
+  CHECK(static_cast<double>(ragged) >= 0.60 * static_cast<double>(chosen));
   CHECK(list.size() >= 130);
   CHECK(list.size() <= 180);
   CHECK(total(list, layernorm()) <= 60000 * static_cast<std::int64_t>(list.size()));
