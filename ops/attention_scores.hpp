@@ -103,7 +103,7 @@ struct attention_scores {
     const double up = std::exp(log_rest) * grown(log_p) / (1 + grown(log_p)), down = p * grown(log_rest) / (1 + grown(log_rest));
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(n)) : 0;
-    const double rho = static_cast<double>(numerics.chain.roundings(n)) * u + rescales * (f + u) + 2 * u * s +
+    const double rho = kept(errors, static_cast<double>(numerics.chain.roundings(n))) * u + rescales * (f + u) + 2 * u * s +
                        (1 + numerics.quotient_error) * u;
     const double eta = numerics.flushes_subnormals ? subnormal / u : numerics.function_error * subnormal;
     double t = std::max(up, down);

@@ -56,15 +56,15 @@ struct cross_entropy {
   //          sum by u loss.  Note: a kernel that computes (m + log s) - x exceeds this: it loses u |m|, however small the loss.
   //   mean   the mean of the tokens' errors; n additions of positive terms, and the division with q roundings: (n + q) u of the
   //          mean of the computed losses.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output,
                       std::int64_t i) {
-    if (output == 0) return loss_bound(a, g, numerics, i);
+    if (output == 0) return loss_bound(a, g, numerics, errors, i);
     const std::int64_t tokens = a.x.shape[0];
-    double errors = 0;
-    for (std::int64_t t = 0; t < tokens; ++t) errors += loss_bound(a, g, numerics, t);
-    errors /= static_cast<double>(tokens);
+    double of_losses = 0;
+    for (std::int64_t t = 0; t < tokens; ++t) of_losses += loss_bound(a, g, numerics, errors, t);
+    of_losses /= static_cast<double>(tokens);
     const auto n = static_cast<double>(numerics.chain.roundings(tokens) + division_roundings(tokens));
-    return errors + compounded(n * unit_roundoff(numerics.accumulate)) * (g.mean[0] + errors) +
+    return of_losses + compounded(kept(errors, n) * unit_roundoff(numerics.accumulate)) * (g.mean[0] + of_losses) +
            rounding_floor(numerics.accumulate);
   }
 
@@ -80,7 +80,7 @@ struct cross_entropy {
   }
 
  private:
-  static double loss_bound(const Args& a, const Golden& g, const Numerics& numerics, std::int64_t i) {
+  static double loss_bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, std::int64_t i) {
     const std::int64_t vocab = a.x.shape[1];
     const auto token = static_cast<std::size_t>(i);
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
@@ -88,7 +88,7 @@ struct cross_entropy {
     const auto n = static_cast<double>(numerics.chain.roundings(vocab));
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(vocab)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;
-    const double rho = 3 * u * g.spread[token] + f + n * u + rescales * (f + u) + static_cast<double>(vocab) * eta;
+    const double rho = 3 * u * g.spread[token] + f + kept(errors, n) * u + rescales * (f + u) + static_cast<double>(vocab) * eta;
     const double loss = g.loss[token], log_sum = g.log_sum[token];
     const double max = a.x.at(i * vocab + static_cast<std::int64_t>(a.target.at(i))) + (loss - log_sum);
     const double of_sum = compounded(rho + fused_exponent_error(numerics, 1, rescales, max, g.spread[token]));

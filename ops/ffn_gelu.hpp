@@ -102,11 +102,12 @@ struct ffn_gelu {
     const DType chip = numerics.accumulate, storage = a.y.dtype;
     const double u = unit_roundoff(chip), u_o = unit_roundoff(storage), floor = rounding_floor(chip), y = g.y[i];
     const double weights = g.weight_abs[i % hidden], e = numerics.function_error, terms = static_cast<double>(hidden);
-    const bool independent = errors == Errors::independent;
+    const bool independent = errors != Errors::coherent;
 
     const double m = static_cast<double>(numerics.mma_terms), steps = numerics.mma_terms ? std::ceil(terms / m) : 0;
     const double n = numerics.mma_terms ? terms : static_cast<double>(numerics.chain.roundings(hidden) + 1);
-    const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u, walk = (kLambda * std::sqrt(n) + 4 * steps) * u;
+    const double worst = (numerics.mma_terms ? steps * (m + 3) : n) * u;
+    const double walk = (deviations(errors) * std::sqrt(n) + 4 * steps) * u;
     const int stored =
         numerics.stores_intermediate + (numerics.stores_every_step && a.b1.data);  // roundings of one z to the dtype
     if (worst + u + stored * u_o > kNear) return std::numeric_limits<double>::infinity();
@@ -115,7 +116,7 @@ struct ffn_gelu {
     if (independent) t = std::min(t, walk * std::sqrt(g.product_sq[i]) + 2 * steps * u * g.product_bias[i]);
     t += detail::kSlope * (terms + 2) * 2 * floor * weights;
     const auto rounded = [&](double unit, double sum, double squares) {
-      return unit * (independent ? std::min(sum, 0.58 * kLambda * std::sqrt(squares)) : sum);
+      return unit * (independent ? std::min(sum, 0.58 * deviations(errors) * std::sqrt(squares)) : sum);
     };
     const double subnormal = rounding_floor(storage) * detail::kSlope * weights;
     if (a.b1.data) t += rounded(u, g.stored_abs[i], g.stored_sq[i]);

@@ -100,12 +100,12 @@ struct layernorm_linear {
     const bool coherent = errors == Errors::coherent;
     const auto each_term = [&](double roundings, double unit, double sum, double squares) {
       const double worst = roundings * unit * sum;
-      return coherent ? worst : std::min(worst, kLambda * std::sqrt(roundings * squares) * unit);
+      return coherent ? worst : std::min(worst, deviations(errors) * std::sqrt(roundings * squares) * unit);
     };
 
     // The errors of mean and r.
     const double variance = g.variance[token], total = variance + a.epsilon, r = 1 / std::sqrt(total);
-    const double n = mean_roundings(numerics, hidden), dmean = n * u * g.mean_abs[token] + floor, share = (n + 3) * u;
+    const double n = mean_roundings(numerics, errors, hidden), dmean = n * u * g.mean_abs[token] + floor, share = (n + 3) * u;
     const double rho = inverse_root_error(numerics, total, dmean * dmean + share * (variance + dmean * dmean) + 2 * floor,
                                           share * variance + 2 * floor);
     const double gain = g.gain[o] + (numerics.rounds_weights ? u_o * gain_abs : 0);
@@ -117,10 +117,10 @@ struct layernorm_linear {
     if (numerics.stores_intermediate) t += each_term(1, u_o, abs, sq) + floor_o * g.weight_abs[o];
     if (numerics.rounds_weights) {
       const double mean = g.mean[token], d = (std::fabs(mean - round_to(storage, mean)) + 2 * dmean) * r;
-      const double chain = n + 1, shift = g.shift_abs[o];
+      const double chain = mean_roundings(numerics, Errors::coherent, hidden) + 1, shift = g.shift_abs[o];
       shifted = d * gain_abs, shifted_sq = d * d * g.gain_sq[o];
       t += each_term(2, u_o, abs, sq) + each_term(1, u_o, shifted, shifted_sq) + floor_o * (width + 2 * gain_abs);
-      t += (coherent ? chain : std::min(chain, kLambda * std::sqrt(chain))) * u * (shifted + shift);
+      t += walked(errors, chain) * u * (shifted + shift);
       t += 3 * u * (g.centred[i] + d * g.gain[o]) + 2 * u * shift;
     }
     const double product = std::fabs(a.bias.data ? y - a.bias.at(o) : y);

@@ -53,12 +53,12 @@ struct layernorm_residual {
   // xhat: norm_bound.hpp, worst case; u: unit roundoff of the accumulator.
   //   y      gamma: u |xhat gamma|; + beta: u |xhat gamma + beta|; + residual: u |y|; at most one of each, fewer with FMA.
   //   out    a stored intermediate: u_o |LN| + floor; the output: u_o |y| + floor.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols, col = i % cols;
     const double gamma = a.gamma.at(col), variance = g.variance[row], d = a.x.at(i) - g.mean[row];
     const double scaled = d / std::sqrt(variance + a.epsilon) * gamma, normalised = scaled + a.beta.at(col);
-    const double error = layernorm_error(numerics, cols, d, g.mean_abs[row], variance, a.epsilon);
+    const double error = layernorm_error(numerics, errors, cols, d, g.mean_abs[row], variance, a.epsilon);
     double t = std::fabs(gamma) * error +
                unit_roundoff(numerics.accumulate) * (std::fabs(scaled) + std::fabs(normalised) + std::fabs(g.y[i]));
     t += folded_affine_error(numerics, a.x.at(i), g.mean[row], 1 / std::sqrt(variance + a.epsilon), gamma, a.beta.at(col));

@@ -52,12 +52,12 @@ struct residual_rmsnorm {
   // s: must match exactly.  Rounding the sum to f32 and then to 16 bits gives the same value as rounding once, since
   // 24 >= 2 p + 2 for p = 11 and 8 (Figueroa 1995).
   // y: xhat as in norm_bound.hpp, worst case; one rounding to the dtype if xhat is stored; gamma: u |y|; the output's rounding.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int output,
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int output,
                       std::int64_t i) {
     if (output == 1) return 0;
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double x = g.s[i], square = g.square[row];
-    const double error = rmsnorm_error(numerics, cols, x, square, a.epsilon);
+    const double error = rmsnorm_error(numerics, errors, cols, x, square, a.epsilon);
     return scaled_error(numerics, a.y.dtype, error, a.gamma.at(i % cols), x / std::sqrt(square + a.epsilon));
   }
 

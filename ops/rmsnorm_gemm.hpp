@@ -65,8 +65,7 @@ struct rmsnorm_gemm {
     const std::int64_t hidden = a.x.shape[1];
     const double u = unit_roundoff(numerics.accumulate), total = square + a.epsilon;
     const double n = static_cast<double>(numerics.chain.roundings(hidden) + 1 + division_roundings(hidden));
-    const double grows = errors == Errors::coherent ? n : std::min(n, kLambda * std::sqrt(n));
-    const double d = (grows * u * square + 2 * u * total + 2 * rounding_floor(numerics.accumulate)) / total;
+    const double d = (walked(errors, n) * u * square + 2 * u * total + 2 * rounding_floor(numerics.accumulate)) / total;
     if (!(d < 1)) return std::numeric_limits<double>::infinity();
     return 1 / std::sqrt(1 - d) - 1 + (numerics.root_error + numerics.quotient_error) * u;
   }
@@ -87,7 +86,7 @@ struct rmsnorm_gemm {
 
     const auto each_term = [&](double roundings, double unit) {
       const double worst = roundings * unit * sum_abs;
-      return errors == Errors::coherent ? worst : std::min(worst, kLambda * std::sqrt(roundings) * unit * std::sqrt(sum_sq));
+      return errors == Errors::coherent ? worst : std::min(worst, deviations(errors) * std::sqrt(roundings * sum_sq) * unit);
     };
     double t = each_term(2, u) + rounding_floor(chip) * g.weight_abs[i % out], grown = 1;
     if (numerics.stores_intermediate || numerics.rounds_weights) {

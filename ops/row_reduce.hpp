@@ -70,13 +70,13 @@ struct row_reduce {
     if (a.what == Reduction::sum) {
       const double worst = compounded(n * u) * magnitude;
       if (errors == Errors::coherent) return worst;
-      return std::min(worst, kLambda * std::sqrt(n) * u * (std::sqrt(g.second[row]) + std::fabs(y)));
+      return std::min(worst, deviations(errors) * std::sqrt(n) * u * (std::sqrt(g.second[row]) + std::fabs(y)));
     }
-    if (a.what == Reduction::sum_of_squares) return compounded((n + 1) * u) * magnitude + terms * floor;
+    if (a.what == Reduction::sum_of_squares) return compounded(kept(errors, n + 1) * u) * magnitude + terms * floor;
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;
-    const double rho = 3 * u * g.second[row] + f + n * u + rescales * (f + u) + terms * eta +
+    const double rho = 3 * u * g.second[row] + f + kept(errors, n) * u + rescales * (f + u) + terms * eta +
                        fused_exponent_error(numerics, 1, rescales, magnitude, g.second[row]);
     const double log_sum = y - magnitude;
     return compounded(rho) + (f + 2 * u) * log_sum + u * std::fabs(y) + floor;

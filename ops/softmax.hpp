@@ -57,7 +57,7 @@ struct softmax {
   // If the relative errors of factors add up to rho, their product is off by rho / (1 - rho) at most.  min(rho, 0.5) keeps this
   // finite; rho reaches 0.5 only in sums with millions of roundings.  The factor 1 + 2^-10 covers products of relative and
   // absolute errors.
-  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors /*worst case*/, int /*output*/,
+  static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/,
                       std::int64_t i) {
     const std::int64_t cols = a.x.shape[1], row = i / cols;
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
@@ -68,7 +68,7 @@ struct softmax {
 
     const double p = g.y[static_cast<std::size_t>(i)], spread = g.spread[static_cast<std::size_t>(row)];
     const double d = p > 0 ? std::fabs(a.x.at(i) - g.max[static_cast<std::size_t>(row)]) : 0;
-    const double rho = 3 * u * (d + spread) + 2 * f + n * u + rescales * (f + u) +
+    const double rho = 3 * u * (d + spread) + 2 * f + kept(errors, n) * u + rescales * (f + u) +
                        (1 + numerics.quotient_error) * u +
                        fused_exponent_error(numerics, 2, rescales, g.max[static_cast<std::size_t>(row)], spread);
     double t = p * rho / (1 - std::min(rho, 0.5)) + eta + subnormal;

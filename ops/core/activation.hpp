@@ -65,6 +65,7 @@ inline double activation_slope(Activation f, double z) {
 }
 
 inline double activation_error(const Numerics& numerics, Activation f, double z, double t) {
+  if (!(t < std::numeric_limits<double>::infinity())) return std::numeric_limits<double>::infinity();
   double moved = std::min(std::fabs(activation_slope(f, z)) * t + detail::kBend / 2 * t * t, detail::kSlope * t);
   if (z + t < detail::kTurn) moved = std::min(moved, std::fabs(activation_slope(f, z + t)) * t);
   const double u = unit_roundoff(numerics.accumulate), e = numerics.function_error;

@@ -94,8 +94,8 @@ inline double attention_turn_error(const Numerics& numerics, const AttentionMagn
 // Error that rounding the rotated q and k to the storage dtype adds to a score, before scaling.
 inline double attention_rounded_turns(Errors errors, const AttentionMagnitudes& m) {
   const double u = unit_roundoff(m.storage), low = rounding_floor(m.storage), worst = (2 + u) * u * m.products_abs;
-  const double walk = 0.58 * std::sqrt(2.0) * kLambda * u * std::sqrt(m.products_sq);
-  return (errors == Errors::independent ? std::min(worst, walk) : worst) +
+  const double walk = 0.58 * std::sqrt(2.0) * deviations(errors) * u * std::sqrt(m.products_sq);
+  return (errors == Errors::coherent ? worst : std::min(worst, walk)) +
          low * (m.rope_magnitudes + static_cast<double>(m.dim) * low);
 }
 
@@ -111,15 +111,14 @@ inline double attention_epsilon(const Numerics& numerics, Errors errors, const A
   if (numerics.stores_intermediate) score += rounding_error(m.storage, s, score);
   const double most = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(m.keys)) : 0;
   const double expected = 1 + std::log(static_cast<double>(m.keys));
-  const double records = errors == Errors::independent ? std::min(most, expected + kLambda * std::sqrt(expected)) : most;
+  const double records = errors == Errors::coherent ? most : std::min(most, expected + deviations(errors) * std::sqrt(expected));
   return score + (9 + records) * u * s + numerics.function_error * u + records * (numerics.function_error + 2) * u;
 }
 
 // Relative error of l, the sum of the weights.
 inline double attention_sum_error(const Numerics& numerics, Errors errors, const AttentionMagnitudes& m) {
   const double chain = static_cast<double>(numerics.chain.roundings(m.keys));
-  return (errors == Errors::independent ? std::min(chain, kLambda * std::sqrt(chain)) : chain) *
-         unit_roundoff(numerics.accumulate);
+  return walked(errors, chain) * unit_roundoff(numerics.accumulate);
 }
 
 // Bound of L = logsumexp, which is stored as f32.
@@ -145,8 +144,8 @@ inline double attention_output_bound(const Numerics& numerics, Errors errors, co
        (attention_sum_error(numerics, errors, m) + (2 + numerics.quotient_error) * u) * o;
   const bool narrow = numerics.narrow_probabilities || numerics.stores_intermediate;
   if (narrow) {
-    const double worst = pv_abs + o, walk = 0.58 * kLambda * (pv_norm + o * p_norm);
-    t += unit_roundoff(m.storage) * (errors == Errors::independent ? std::min(worst, walk) : worst);
+    const double worst = pv_abs + o, walk = 0.58 * deviations(errors) * (pv_norm + o * p_norm);
+    t += unit_roundoff(m.storage) * (errors == Errors::coherent ? worst : std::min(worst, walk));
   }
   const double lost = std::max(narrow ? rounding_floor(m.storage) : 0, numerics.flushes_subnormals ? 0x1p-126 : 0);
   if (lost > 0) t += lost * m.v_abs / (numerics.stores_intermediate ? 1 : std::exp(log_sum));

@@ -118,9 +118,9 @@ struct Numerics {
   bool rounds_rotated = false;        // attention's rotated q and k are rounded to the storage dtype
   Chain rescales{.lanes = 0};         // online softmax: how often a sum is multiplied by exp(old max - new max); lanes 0: never
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
-  // Whether the kernel meets an answer that is exactly representable (exact probes).
-  bool exact_where_representable() const {
-    return factors.precision == 0 && quotient_error <= 1 && root_error <= 1 && !fused_exponent && !folded_affine &&
+  // Whether the kernel meets an answer that is exactly representable in the storage dtype (exact probes).
+  bool exact_where_representable(DType storage) const {
+    return unit_roundoff(accumulate) <= unit_roundoff(storage) && factors.precision == 0 && quotient_error <= 1 && root_error <= 1 && !fused_exponent && !folded_affine &&
            !running_moments;
   }
   // Whether sums or factors may overflow where those of f32 do not.
@@ -142,8 +142,18 @@ inline double rounding_error(DType t, double v, double error) {
   return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t);
 }
 
-// How rounding errors add up, as the case's fill declares: like a random walk, or all with one sign.
-enum class Errors { independent, coherent };
+// How rounding errors add up.  A case's fill declares one of the first two: like a random walk, or all with one sign.  With
+// `typical`, a bound is the size of one standard deviation of independent errors, in place of the largest that is allowed: walks
+// count once, and chains whose worst case is kept otherwise count as walks.  Errors of functions and constants, which may be the
+// same in every element, count in full.  The rms check compares with it (validate/judge/aggregate.hpp).
+enum class Errors { independent, coherent, typical };
+
+inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out
+constexpr double deviations(Errors e) { return e == Errors::typical ? 1 : kLambda; }
+// n roundings in a chain, by which its error is at most: as a walk if errors are independent.
+inline double walked(Errors e, double n) { return e == Errors::coherent ? n : std::min(n, deviations(e) * std::sqrt(n)); }
+// The same where the worst case is kept, whatever the fill: n, but for `typical`.
+inline double kept(Errors e, double n) { return e == Errors::typical ? walked(e, n) : n; }
 
 // Checks that every element of an integer tensor, in host memory, is one of 0 ... extent - 1.
 inline Legality indices_legal(std::string_view name, const Tensor& t, std::int64_t extent) {

@@ -40,8 +40,6 @@
 
 namespace assay {
 
-inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out
-
 // The relative error of n roundings in a row, of k in all.
 inline double chain_error(DType accumulate, double n, double k) {
   const double u = unit_roundoff(accumulate);
@@ -67,7 +65,7 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
     const Factors& f = numerics.factors;
     const double v = f.unit(), each = std::pow(v, f.pieces) * (1 + 2 * v), count = f.pieces + 1, more = 1 + 7 * v;
     double narrowed = count * each * sum_abs;
-    if (errors == Errors::independent) narrowed = std::min(narrowed, kLambda * std::sqrt(count * sum_sq) * each);
+    if (errors != Errors::coherent) narrowed = std::min(narrowed, deviations(errors) * std::sqrt(count * sum_sq) * each);
     narrowed += f.floor() * factor_abs;
     Numerics wide = numerics;
     wide.factors = {};
@@ -85,7 +83,8 @@ inline double product_error(const Numerics& numerics, Errors errors, std::int64_
   const double worst = chain * sum_abs + underflow;
   if (errors == Errors::coherent) return worst;
   const double s = std::sqrt(sum_sq);
-  return std::min(worst, kLambda * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) + underflow);
+  return std::min(worst, deviations(errors) * std::sqrt(n) * u * (s + std::fabs(c)) + steps * 2 * u * (std::fabs(c) + 2 * s) +
+                             underflow);
 }
 
 }  // namespace assay

@@ -47,8 +47,8 @@ namespace detail {
 // that the rounded weights include.
 inline double stored_weights_error(DType storage, Errors errors, const GradientSums& s, double error, double times,
                                    double scale) {
-  const double worst = s.abs, walk = 0.58 * kLambda * std::sqrt(s.sq);
-  const double once = errors == Errors::independent ? std::min(worst, walk) : worst;
+  const double worst = s.abs, walk = 0.58 * deviations(errors) * std::sqrt(s.sq);
+  const double once = errors == Errors::coherent ? worst : std::min(worst, walk);
   return times * (unit_roundoff(storage) * (once + error) + rounding_floor(storage) / std::min(scale, 1.0) * s.operand);
 }
 

@@ -41,8 +41,8 @@ namespace assay {
 inline constexpr double kSecondOrder = 1 + 0x1p-10;
 
 // Number of roundings in a mean of n terms, those of the terms themselves not counted.
-inline double mean_roundings(const Numerics& numerics, std::int64_t n) {
-  return static_cast<double>(numerics.chain.roundings(n) + division_roundings(n));
+inline double mean_roundings(const Numerics& numerics, Errors errors, std::int64_t n) {
+  return kept(errors, static_cast<double>(numerics.chain.roundings(n) + division_roundings(n)));
 }
 
 // rho, the relative error of 1/sqrt(total) if total is too large by at most `up` or too small by at most `down`, and epsilon
@@ -55,10 +55,10 @@ inline double inverse_root_error(const Numerics& numerics, double total, double 
          (numerics.root_error + numerics.quotient_error) * u;
 }
 
-inline double layernorm_error(const Numerics& numerics, std::int64_t cols, double d, double mean_abs, double variance,
-                              double epsilon) {
+inline double layernorm_error(const Numerics& numerics, Errors errors, std::int64_t cols, double d, double mean_abs,
+                              double variance, double epsilon) {
   const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate);
-  const double n = mean_roundings(numerics, cols), total = variance + epsilon;
+  const double n = mean_roundings(numerics, errors, cols), total = variance + epsilon;
   double dmean = n * u * mean_abs + floor, square = dmean * dmean;
   const double share = (n + 3) * u;
   double up = square + share * (variance + square) + 2 * floor, down = share * variance + 2 * floor;
@@ -73,10 +73,10 @@ inline double layernorm_error(const Numerics& numerics, std::int64_t cols, doubl
   return (dmean * (1 + rho) + std::fabs(d) * (rho + 2 * u)) / std::sqrt(total) + floor;
 }
 
-inline double rmsnorm_error(const Numerics& numerics, std::int64_t cols, double x, double square, double epsilon) {
+inline double rmsnorm_error(const Numerics& numerics, Errors errors, std::int64_t cols, double x, double square, double epsilon) {
   const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate), total = square + epsilon;
   if (std::isinf(total)) return 0;  // r = 0, and a finite x gives 0
-  const double error = (mean_roundings(numerics, cols) + 1) * u * square + 2 * floor;
+  const double error = (mean_roundings(numerics, errors, cols) + 1) * u * square + 2 * floor;
   return std::fabs(x) * (inverse_root_error(numerics, total, error, error) + u) / std::sqrt(total) + floor;
 }
 

@@ -163,8 +163,8 @@ TEST_CASE("numerics: a fused exponent's maximum rounds", "[numerics]") {
 
 TEST_CASE("numerics: an inexact quotient or root is added to the error of what is divided", "[numerics]") {
   const double u = 0x1p-24;
-  const auto rms = [](const Numerics& n) { return rmsnorm_error(n, 64, 3, 1, 0) / 3; };
-  const auto layer = [](const Numerics& n) { return layernorm_error(n, 64, 3, 1, 1, 0) / 3; };
+  const auto rms = [](const Numerics& n) { return rmsnorm_error(n, Errors::coherent, 64, 3, 1, 0) / 3; };
+  const auto layer = [](const Numerics& n) { return layernorm_error(n, Errors::coherent, 64, 3, 1, 1, 0) / 3; };
   for (const auto& of : {std::function(rms), std::function(layer)}) {
     CHECK(std::fabs((of({.root_error = 81}) - of({})) / (80 * u) - 1) < 1e-3);
     CHECK(std::fabs((of({.quotient_error = 81}) - of({})) / (80 * u) - 1) < 1e-3);
@@ -207,7 +207,7 @@ TEST_CASE("numerics: running moments err by a chain of roundings, whatever the l
       of_mean += before / static_cast<float>(k + 1);
       squares = std::fmaf(before, x[static_cast<std::size_t>(k)] - of_mean, squares);
     }
-    const auto bound = [&](const Numerics& n, double d) { return layernorm_error(n, kCols, d, mean_abs, variance, 0); };
+    const auto bound = [&](const Numerics& n, double d) { return layernorm_error(n, Errors::coherent, kCols, d, mean_abs, variance, 0); };
     const double root = std::sqrt(variance), off = std::fabs(std::sqrt(kCols / static_cast<double>(squares)) - 1 / root);
     tried.add(std::fabs(of_mean - mean) / root, bound({.running_moments = true}, 0), bound({.chain = {.lanes = kCols}}, 0));
     CHECK(off <= bound({.running_moments = true}, 1));
@@ -216,9 +216,10 @@ TEST_CASE("numerics: running moments err by a chain of roundings, whatever the l
 }
 
 TEST_CASE("numerics: exact answers are asked only of kernels whose words allow them", "[numerics]") {
-  CHECK(Numerics{}.exact_where_representable());
-  CHECK(Numerics{.accumulate = bf16, .stores_intermediate = true, .tanh_sigmoid = true}.exact_where_representable());
+  CHECK(Numerics{}.exact_where_representable(f32));
+  CHECK(Numerics{.accumulate = bf16, .stores_intermediate = true, .tanh_sigmoid = true}.exact_where_representable(bf16));
+  CHECK_FALSE(Numerics{.accumulate = bf16}.exact_where_representable(f16));
   for (const Numerics& n : {Numerics{.factors = {.precision = 11}}, Numerics{.quotient_error = 2}, Numerics{.root_error = 2},
                             Numerics{.fused_exponent = true}, Numerics{.folded_affine = true}, Numerics{.running_moments = true}})
-    CHECK_FALSE(n.exact_where_representable());
+    CHECK_FALSE(n.exact_where_representable(f16));
 }

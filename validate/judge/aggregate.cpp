@@ -8,6 +8,7 @@
 
 #include "ops/core/gemm_bound.hpp"
 #include "validate/problem/bounds.hpp"
+#include "validate/problem/solved_elements.hpp"
 
 namespace assay {
 
@@ -48,35 +49,44 @@ struct Row {
   std::int64_t elements = 0;
 };
 
-// Sums over rows.
+// Sums over rows; spread: of n_r V_r.
 struct Sums {
   BothWays z, z_sq, last, added;
   double allowed = 0, allowed_sq = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
-  double sizes_sq = 0, elements = 0;
+  double sizes_sq = 0, spread = 0, most = 0, elements = 0;
   void add(const Row& r) {
     const auto n = static_cast<double>(r.elements);
     z.add(r.z), z_sq.add_squares(r.z), last.add(r.last), added.add(r.added);
     allowed += r.allowed, allowed_sq += r.allowed * r.allowed;
     squares += r.squares, expected += r.expected;
     last_squares += r.last_squares, last_expected += r.last_expected;
-    sizes_sq += n * n, elements += n;
+    sizes_sq += n * n, spread += n * r.expected, most = std::max(most, n), elements += n;
   }
   double limit(double BothWays::*way) const {
     return allowed + std::fabs(last.*way) + std::fabs(added.*way) + kLambda * (std::sqrt(z_sq.*way) + std::sqrt(allowed_sq));
+  }
+  double squares_limit() const {
+    const double rho = std::max(1.0, last_squares / last_expected), l = kLambda * kLambda / 2, third = most * l / 3;
+    const double bernstein = third + std::sqrt(third * third + 2 * l * rho * spread), hoeffding = std::sqrt(l / 2 * sizes_sq);
+    return rho * expected + std::min(bernstein, hoeffding);
   }
 };
 
 class Elements {
  public:
-  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype)
-      : golden_(problem.golden(0)),
+  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, int output)
+      : golden_(problem.golden(output)),
         dtype_(dtype),
         last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.last_addend),
         args_(problem.args()),
-        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats(hooks, numerics)),
-        signed_numerics_(symmetric_ || repeats(hooks, numerics) ? numerics : without_storage(numerics)),
-        bounds_(problem, numerics, 0),
-        signed_bounds_(problem, signed_numerics_, 0) {}
+        repeats_(repeats(hooks, numerics)),
+        symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
+        narrowed_(numerics.factors.precision != 0),
+        unstored_(without_storage(numerics)),
+        bounds_(problem, numerics, output),
+        unstored_bounds_(problem, unstored_, output),
+        typical_(problem, numerics, output, errors_of(numerics)),
+        unstored_typical_(problem, unstored_, output, errors_of(numerics)) {}
 
   void add(Row& row, std::int64_t i, double got) const {
     const double golden = golden_[static_cast<std::size_t>(i)], bound = bounds_[i];
@@ -84,9 +94,9 @@ class Elements {
     if (!(std::fabs(golden) + bound < overflow_threshold(dtype_))) return;
     const double u = unit_roundoff(dtype_), h = half_spacing(dtype_, golden);
     const double last = u * std::fabs(golden) + rounding_floor(dtype_);
-    const double systematic = symmetric_ ? 0 : std::clamp(signed_bounds_[i] - last, 0.0, bound);
-    const double random = std::max(0.0, bound - last - systematic), allowed = std::min(systematic + u * h, bound);
-    const double z = (got - golden) / bound, v = (std::sqrt((h * h + random * random) / 3) + allowed) / bound;
+    const double signs = repeats_ ? bound : unstored_bounds_[i];  // T'
+    const double allowed = std::min((symmetric_ ? 0 : std::clamp(signs - last, 0.0, bound)) + u * h, bound);
+    const double z = (got - golden) / bound, v = typical(i, bound, last, h) / bound;
     row.z.add(z, golden);
     const double of_last = (round_to(dtype_, golden) - golden) / bound;
     row.last.add(of_last, golden);
@@ -99,6 +109,20 @@ class Elements {
   }
 
  private:
+  // The declared roundings of a composite op are those of its stages, whose hooks are not known here: no typical size, but T.
+  static std::optional<Errors> errors_of(const Numerics& n) {
+    return n.of_output ? std::nullopt : std::optional(Errors::typical);
+  }
+
+  // The root mean square of an error, at most.
+  double typical(std::int64_t i, double bound, double last, double h) const {
+    const double u = unit_roundoff(dtype_), unstored = unstored_bounds_[i], of_chain = unstored_typical_[i];
+    const double stored = std::max(0.0, bound - unstored), chain = std::max(0.0, (narrowed_ ? unstored : of_chain) - last) + u * h;
+    if (repeats_) return h / std::sqrt(3.0) + chain + stored;
+    const double walk = std::min(stored, std::max(0.0, typical_[i] - of_chain));
+    return std::sqrt((h * h + walk * walk) / 3) + chain;
+  }
+
   // The rounding error of a parameter that is added last.  If the sum before it is no smaller than the output, that sum is a
   // multiple of the output's spacing, so the parameter is rounded to a multiple of it too.  Otherwise nothing is known: 0.
   static double lost_of(double added, double golden, double spacing) {
@@ -109,24 +133,33 @@ class Elements {
   DType dtype_;
   double (*last_addend_)(const void*, std::int64_t);
   const void* args_;
-  bool symmetric_;
-  Numerics signed_numerics_;  // their bound is T': no stored intermediates, unless the roundings of these repeat
-  Bounds bounds_, signed_bounds_;
+  bool repeats_, symmetric_, narrowed_;
+  Numerics unstored_;  // without stored intermediates
+  Bounds bounds_, unstored_bounds_, typical_, unstored_typical_;
 };
 
+// `like`: the output's shape and dtype.
 template <class Got>
-Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, const Got& got) {
+Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output, const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
   if (rows.total == 0 || n == 0) return sums;
-  const std::int64_t length = n / rows.total, count = rows.count();
-  const Elements elements(problem, hooks, numerics, like.dtype);
-  std::vector<Row> each(static_cast<std::size_t>(count));
+  const Elements elements(problem, hooks, numerics, like.dtype, output);
+  std::vector<Row> each;
+  if (output == 0) {
+    const std::int64_t length = n / rows.total, count = rows.count();
+    each.resize(static_cast<std::size_t>(count));
 #pragma omp parallel for schedule(static)
-  for (std::int64_t k = 0; k < count; ++k)
-    for (std::int64_t i = rows[k] * length; i < (rows[k] + 1) * length; ++i)
-      elements.add(each[static_cast<std::size_t>(k)], i, got(i));
+    for (std::int64_t k = 0; k < count; ++k)
+      for (std::int64_t i = rows[k] * length; i < (rows[k] + 1) * length; ++i)
+        elements.add(each[static_cast<std::size_t>(k)], i, got(i));
+  } else {  // its rows are not consecutive
+    each.resize(static_cast<std::size_t>(rows.total));
+    const SolvedElements solved(problem, output, n);
+    for (std::int64_t k = 0; k < solved.count(); ++k)
+      elements.add(each.at(static_cast<std::size_t>(problem.row_of(output, solved[k]))), solved[k], got(solved[k]));
+  }
   for (const Row& r : each) sums.add(r);  // in order, so that the bits do not depend on the number of threads
   return sums;
 }
@@ -140,19 +173,19 @@ bool same_roundings(const Numerics& a, const Numerics& b) {
          a.stores_every_step == b.stores_every_step && a.scaled_gradients == b.scaled_gradients;
 }
 
-Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got) {
-  const Sums s = sums_of(problem, hooks, numerics, got, [&](std::int64_t i) { return got.at(i); });
+Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got, int output) {
+  const Sums s = sums_of(problem, hooks, numerics, got, output, [&](std::int64_t i) { return got.at(i); });
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
+  a.rms = std::sqrt(s.squares / s.elements);
+  a.rms_limit = std::sqrt(s.squares_limit() / s.elements);
+  a.predicted_rms = std::sqrt(s.expected / s.elements);
+  if (output != 0) return a;
   const double by_sign_limit = s.limit(&BothWays::by_sign), plain_limit = s.limit(&BothWays::plain);
   a.towards_zero = std::fabs(s.z.by_sign) * plain_limit >= std::fabs(s.z.plain) * by_sign_limit;
   a.bias = (a.towards_zero ? s.z.by_sign : s.z.plain) / s.elements;
   a.bias_limit = (a.towards_zero ? by_sign_limit : plain_limit) / s.elements;
-  a.rms = std::sqrt(s.squares / s.elements);
-  const double rho = std::max(1.0, s.last_squares / s.last_expected);
-  a.rms_limit = std::sqrt((rho * s.expected + kLambda / 2 * std::sqrt(s.sizes_sq)) / s.elements);
-  a.predicted_rms = std::sqrt(s.expected / s.elements);
   return a;
 }
 
@@ -168,13 +201,13 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   }
   const std::vector<double>& answers = at->second;  // Note: adding to the deque does not move it
   lock.unlock();
-  const Sums s = sums_of(problem, op.hooks, numerics, like, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
+  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 
 std::string aggregate_fault(const Aggregate& a, double predicted) {
   if (a.elements == 0 || a.within()) return {};
-  if (a.rms > a.rms_limit)
+  if (!a.rms_within())
     return fmt::format("aggregate: the rms error is {:.3g} of what the numerics predict, {:.3g} is the most", a.rms / predicted,
                        a.rms_limit / predicted);
   return fmt::format("aggregate: errors of one sign, their mean {}{:.3g} of the predicted rms, ±{:.3g} is the most",

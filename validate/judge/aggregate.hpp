@@ -30,10 +30,18 @@
 //        |C|  The sum of s z for the error of a parameter that is added last (Hooks::last_addend), if the sum before it is no
 //             more precise than the output.  If that sum is also no smaller than the output, it is a multiple of the output's
 //             spacing.  Then the parameter is rounded to such a multiple, with the same error in every row.
-// rms    E z^2 <= v = ((sqrt((h^2 + R^2)/3) + A)/T)^2 by Minkowski, and z^2 <= 1, so row r with n_r elements adds at most n_r:
-//          sum z^2 <= rho sum v + lambda/2 sqrt(sum n_r^2)   (Hoeffding)
+// rms    T'' is the bound with Errors::typical: a random walk counts with one deviation where T' counts lambda, and functions and
+//        constants count in full.  So E z^2 <= v = ((sqrt((h^2 + R^2)/3) + T'' - L)/T)^2 by Minkowski.  T'' leaves out 1/sqrt(3)
+//        as T' does, so the chain's part of v is three times that of uniform roundings.  R, the stored roundings, is the
+//        smaller of its two sizes, that in T and that in T''; where roundings repeat, it is that in T and adds to T'' - L in
+//        full, narrowed factors too.
+//        z^2 <= 1, so row r with n_r elements adds m_r <= n_r, its variance is at most n_r E m_r, and with V_r = rho sum v
+//          sum z^2 <= sum V_r + M L/3 + sqrt((M L/3)^2 + 2 L sum n_r V_r),   M = max n_r, L = lambda^2/2   (Bernstein)
+//          sum z^2 <= sum V_r + sqrt(L/2 sum n_r^2)                                                        (Hoeffding)
+//        except with a probability below exp(-L) = 2e-8 for each.  The smaller one is the limit.
 //        rho is the mean square of the golden's own last rounding divided by h^2/3, at least 1.  It is well above 1 only where
 //        answers repeat.
+// The bias is asked of the first output, the rms of every output.
 // Both are reported in units of the rms z that the numerics predict.  That is the rms z of the oracle's answer with the kernel's
 // declared roundings, or sqrt(mean v) if there is no oracle or it would take too long.
 #pragma once
@@ -55,11 +63,12 @@ struct Aggregate {
   double rms_limit = 0, bias_limit = 0;
   double predicted_rms = 0;   // by the bound: sqrt(mean v)
   bool towards_zero = false;  // that s is the sign of g: a bias below 0 is towards zero
-  bool within() const { return !(rms > rms_limit) && !(bias > bias_limit) && !(bias < -bias_limit); }
+  bool rms_within() const { return !(rms > rms_limit); }
+  bool within() const { return rms_within() && !(bias > bias_limit) && !(bias < -bias_limit); }
 };
 
-// The aggregate of the first output of a solved problem.  Every element must be within its bound.
-Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got);
+// The aggregate of an output of a solved problem; the bias is that of the first only.  Every element must be within its bound.
+Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got, int output = 0);
 
 // Whether an oracle gives the same answer for both: they declare the same roundings.
 bool same_roundings(const Numerics& a, const Numerics& b);

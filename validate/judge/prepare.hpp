@@ -27,10 +27,7 @@ struct Prepared {
   double bytes = 0;  // by memory_of()
 
   // Whether a kernel must meet the answer exactly.
-  bool asks_exact(Numerics numerics) const {
-    if (task->op->hooks.saturated_probes) numerics.quotient_error = 1;
-    return exact && numerics.exact_where_representable();
-  }
+  bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }
 };
 
 struct PrepareTimes {

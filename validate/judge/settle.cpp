@@ -140,8 +140,8 @@ class OutputJudge {
   void judge_output(const Output& y) {
     const Comparison c = compare(*problem_, numerics_, y.number, y.runs[0], exact_);
     judge_elements(y, c);
-    if (y.number == 0 && c.wrong == 0)
-      if (std::string why = judge_together(*result_.of, *problem_, numerics_, y.runs[0], r_); !why.empty())
+    if (c.wrong == 0)
+      if (std::string why = judge_together(*result_.of, *problem_, numerics_, y.runs[0], y.number, r_); !why.empty())
         fail(Tier::T2, std::move(why));
     r_.digest = digest(y.runs[0], r_.digest.value_or(0));
     if (y.number == 0 && !p_.problem->end_to_end().empty()) r_.end_to_end = end_to_end_error(*p_.problem, y.runs[0]);
@@ -245,7 +245,8 @@ std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const Jud
   for (int k = 0; k < kRuns; ++k)
     runs.push_back(
         {.how = {.order = k == 0 ? 0 : other_order, .seed = seed, .sectors = options.sectors && k == 0, .watch = options.watch},
-         .garbage = kGarbage[k]});
+         .garbage = kGarbage[k],
+         .keeps = k > 0 && !options.watch});
   if (p.input_sets > 1 && kernel.deterministic)
     for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});
   return runs;

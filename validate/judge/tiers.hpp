@@ -19,8 +19,8 @@ struct RelatedRun {
   SharedMemory outputs;
 };
 
-// Aggregate checks of the first output.  Every element must be within its bound.  `problem`: the one that judges the outputs.
-std::string judge_together(Prepared&, const Problem& problem, const Numerics&, const Tensor& got, Record&);
+// Aggregate checks of an output.  Every element must be within its bound.  `problem`: the one that judges the outputs.
+std::string judge_together(Prepared&, const Problem& problem, const Numerics&, const Tensor& got, int output, Record&);
 
 // Checks the related runs against the case's first run, with which `outputs` begins.
 std::string judge_relations(const Prepared&, const Kernel&, const std::byte* outputs, const std::vector<RelatedRun>&, Record&);

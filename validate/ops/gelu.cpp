@@ -27,8 +27,7 @@ Hooks hooks_of_gelu() {
       .fills = {{.name = "probe_saturated", .shows = "a wrong index, a lost sign; exact", .value = saturated, .exact = always},
                 kBends},
       .oracle = oracle,
-      .relations = {kRowsPermuted, kFirstRows, kColsPermuted},
-      .saturated_probes = true};
+      .relations = {kRowsPermuted, kFirstRows, kColsPermuted}};
 }
 
 }  // namespace assay

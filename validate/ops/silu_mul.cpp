@@ -54,8 +54,7 @@ Hooks hooks_of_silu_mul() {
                         {.name = "up_doubled",
                          .shows = "the activation applied to the wrong factor, clamping",
                          .scaled = {{"up", 2}, {"y", 2}},
-                         .applies = normal_values}},
-          .saturated_probes = true};
+                         .applies = normal_values}}};
 }
 
 }  // namespace assay

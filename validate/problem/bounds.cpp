@@ -16,18 +16,20 @@ constexpr std::size_t kMostKept = std::size_t{1} << 18;  // elements, 2 MB
 
 class KeptBounds {
  public:
-  std::span<const double> of(const Problem& problem, const Numerics& numerics, int output) {
+  std::span<const double> of(const Problem& problem, Errors errors, const Numerics& numerics, int output) {
     const std::size_t n = problem.golden(output).size();
     if (!problem.rows().all() || n > kMostKept) return {};
     std::unique_lock lock(mutex_);
-    auto at =
-        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.output == output && k.numerics == numerics; });
-    if (at == kept_.end()) at = kept_.emplace(kept_.end(), numerics, output);
+    auto at = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) {
+      return k.output == output && k.errors == errors && k.numerics == numerics;
+    });
+    if (at == kept_.end()) at = kept_.emplace(kept_.end(), numerics, errors, output);
     lock.unlock();
     std::call_once(at->made, [&] {
       at->bounds.resize(n);
 #pragma omp parallel for schedule(static)
-      for (std::size_t i = 0; i < n; ++i) at->bounds[i] = problem.bound(numerics, output, static_cast<std::int64_t>(i));
+      for (std::size_t i = 0; i < n; ++i)
+        at->bounds[i] = problem.bound_with(errors, numerics, output, static_cast<std::int64_t>(i));
     });
     return at->bounds;
   }
@@ -35,6 +37,7 @@ class KeptBounds {
  private:
   struct Kept {
     Numerics numerics;
+    Errors errors;
     int output;
     std::once_flag made{};
     std::vector<double> bounds{};
@@ -46,7 +49,11 @@ class KeptBounds {
 Problem::Problem() { forget_bounds(); }
 void Problem::forget_bounds() { bounds_ = std::make_shared<KeptBounds>(); }
 
-Bounds::Bounds(const Problem& problem, const Numerics& numerics, int output)
-    : problem_(problem), numerics_(numerics), output_(output), kept_(problem.kept_bounds().of(problem, numerics, output)) {}
+Bounds::Bounds(const Problem& problem, const Numerics& numerics, int output, std::optional<Errors> errors)
+    : problem_(problem),
+      numerics_(numerics),
+      errors_(errors.value_or(problem.errors())),
+      output_(output),
+      kept_(problem.kept_bounds().of(problem, errors_, numerics, output)) {}
 
 }  // namespace assay

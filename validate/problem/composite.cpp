@@ -49,9 +49,9 @@ class Composite final : public Problem {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
     return s.problem ? s.problem->golden(s.output) : std::span<const double>{};
   }
-  double bound(const Numerics& n, int output, std::int64_t i) const override {
+  double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
     const Solved& s = solved_.at(static_cast<std::size_t>(output));
-    return s.problem->bound(n.of_output ? n.of_output(args(), output) : n, s.output, i);
+    return s.problem->bound_with(errors, n.of_output ? n.of_output(args(), output) : n, s.output, i);
   }
   std::span<const double> end_to_end() const override { return whole_solved_ ? whole_->golden(0) : std::span<const double>{}; }
 

@@ -47,7 +47,8 @@ class Problem {
   virtual const Rows& rows() const = 0;                               // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
-  virtual double bound(const Numerics&, int output, std::int64_t i) const = 0;
+  virtual double bound_with(Errors, const Numerics&, int output, std::int64_t i) const = 0;
+  double bound(const Numerics& n, int output, std::int64_t i) const { return bound_with(errors_, n, output, i); }
   // Only of a composite op that was solved without a candidate's outputs: the first output by the whole formula in f64.
   virtual std::span<const double> end_to_end() const { return {}; }
   // The number of elements per row of an output if rows are consecutive; else 0.
@@ -107,8 +108,6 @@ struct Hooks {
   // inputs (exp(x - max), x + r), or get a parameter added, or are a norm's, where one channel may dominate its row.  So these
   // errors may have one sign (they belong to A in aggregate.hpp).
   bool repeated_roundings = false;
-  // In the exact probes every sigmoid or GELU is saturated or of 0, so a kernel meets them whatever quotient_error it declares.
-  bool saturated_probes = false;
   std::vector<Summed> summed{};
   // The intermediates that a kernel may round to the storage dtype weigh about equally in the result.  So the bound of a kernel
   // that declares one of them as rounded (narrow_probabilities) also allows rounding the others, and power does not try it.

@@ -136,8 +136,8 @@ class TypedProblem final : public Problem {
     else return last_;
   }
   std::span<const double> golden(int output) const override { return storage_.at(static_cast<std::size_t>(output)).values(); }
-  double bound(const Numerics& n, int output, std::int64_t i) const override {
-    if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors_, output, i);
+  double bound_with(Errors errors, const Numerics& n, int output, std::int64_t i) const override {
+    if constexpr (Bounded<C>) return C::bound(args_, golden_, n, errors, output, i);
     else throw std::logic_error("a composite op has no bound of its own");
   }
 
