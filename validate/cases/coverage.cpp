@@ -44,6 +44,7 @@ Case case_of(const std::vector<Parameter>& parameters, const Row& row, const OpS
     const std::string& name = parameters[p].name;
     const std::string& value = parameters[p].values[row[p]];
     if (const AxisUse* use = find_axis(op, name)) c.dims[use->axis] = std::stoll(value);
+    else if (name == "fill") c.fill = value;
     else if (const Attribute* a = find_attribute(op, name)) {
       if (const double v = value_of(*a, value); v != a->standard) c.attributes[std::string(a->name)] = v;
     } else if (name == "layout") c.layout = value;
@@ -72,8 +73,9 @@ struct Space {
   std::string fill;
   RowTest admissible{}, cheap{};
 };
-Space space_of(const Datasets& d, const OpShape& op) {
+Space space_of(const Datasets& d, const OpShape& op, const std::vector<std::string>& fills = {}) {
   Space m{.parameters = parameters(d, op), .fill = ranges_of(d, op).fills.front()};
+  if (!fills.empty()) m.parameters.push_back({"fill", fills});
   for (const Parameter& p : m.parameters) m.values_of.push_back(p.values.size());
   const auto of = [&op, parameters = m.parameters, fill = m.fill](const Row& row) { return case_of(parameters, row, op, fill); };
   m.admissible = [&op, of](const Row& row) { return elements(of(row), op) <= kMostCombined && admits(of(row), op); };
@@ -126,11 +128,10 @@ std::vector<Parameter> parameters(const Datasets& d, const OpShape& op) {
   std::vector<Parameter> all;
   for (const AxisUse& use : op.axes) {
     const std::string axis(name(use.axis));
-    const auto [first, last] = ranges.axes.at(axis);
+    const std::int64_t last = std::max(ranges.axes.at(axis)[1], use.least);
     Parameter p{axis, {}};
-    const std::int64_t least = std::max(first, use.least);
     for (const std::int64_t extent : d.common.combined.at(axis))
-      p.values.push_back(fmt::format("{}", std::clamp(extent, least, std::max(least, last))));
+      p.values.push_back(fmt::format("{}", std::clamp(extent, use.least, last)));
     p.values = without_duplicates(p.values);
     all.push_back(std::move(p));
   }
@@ -201,8 +202,10 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
   return rows;
 }
 
-std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int strength) {
-  const Space m = space_of(d, op);
+std::vector<std::string> fills_of_random(const Datasets& d, const OpShape& op) { return without_duplicates(ranges_of(d, op).fills); }
+
+std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int strength, const std::vector<std::string>& fills) {
+  const Space m = space_of(d, op, fills);
   std::vector<Case> cases;
   for (const Row& row : covering_rows(m.values_of, strength, m.admissible, m.cheap))
     cases.push_back(case_of(m.parameters, row, op, m.fill));

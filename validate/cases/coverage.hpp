@@ -55,8 +55,11 @@ using RowTest = std::function<bool(const Row&)>;
 std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int strength, const RowTest& admissible,
                                const RowTest& cheap);
 
-// The cases of covering_rows for the op's parameters.
-std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength);
+// The fills from which the op's random suite draws, each once.
+std::vector<std::string> fills_of_random(const Datasets&, const OpShape&);
+
+// The cases of covering_rows for the op's parameters, and for these fills if there are any; else all have the same fill.
+std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength, const std::vector<std::string>& fills = {});
 
 // How many combinations of an op's parameters a list of cases contains, of how many that admissible cases have.
 struct Coverage {

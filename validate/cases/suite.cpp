@@ -248,11 +248,15 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   const auto combined = [&](int strength) {
     for (Case& c : covering_cases(d, op, strength)) list.add(std::move(c));
   };
+  // Pairs of a fill of the random suite, which suits every case, and any other setting.
+  const auto with_fills = [&] {
+    for (Case& c : covering_cases(d, op, 2, fills_of_random(d, op))) list.add(std::move(c));
+  };
   if (suite == "smoke") combined(2), add_smoke_models(list, d, uses.front(), op), list.only_new_pairs(), edges("smoke");
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
-  if (suite == "edges") combined(3), list.only_new_pairs(), edges("edges");
-  if (suite == "full") combined(3), edges("edges");
+  if (suite == "edges") combined(3), list.only_new_pairs(), edges("edges"), with_fills();
+  if (suite == "full") combined(3), edges("edges"), with_fills();
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);

@@ -107,8 +107,19 @@ inline double special_weights(const FillSite& s, std::int64_t i) {
   return here ? kSpecial[draw(s, Purpose::kind, row, 3)] : unit(s, i);
 }
 
+// Every fourth token is zeros.  Every eighth row of a weight, but of w1, ends in an infinity.
+inline double infinite_tails(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / s.shape.back();
+  if (s.role == Role::input) return row % 4 == 3 ? 0 : normal(s, i);
+  const bool here = s.shape.size() == 2 && s.tensor != "w1" && row % 8 == 5 && i % s.shape.back() == s.shape.back() - 1;
+  return here ? std::numeric_limits<double>::infinity() : unit(s, i);
+}
+
 inline constexpr Fill kSpecialWeights{
     .name = "special_weights", .shows = "zeros that are passed over: 0 times NaN or infinity lost", .value = special_weights};
+inline constexpr Fill kInfiniteTails{.name = "infinite_tails",
+                                     .shows = "a token of zeros passed over, a channel beyond the last that repeats it",
+                                     .value = infinite_tails};
 inline constexpr Fill kUnit{
     .name = "unit", .shows = "an activation that is wrong near its bends", .value = unit, .scattered = true};
 inline constexpr Fill kIntegers{

@@ -49,7 +49,7 @@ Hooks hooks_of_gemm_swiglu() {
                     kCancelling,
                     kSubnormal,
                     kLarge,
-                    kSpecialWeights},
+                    kSpecialWeights, kInfiniteTails},
           .oracle = oracle,
           .relations = {kTokensPermuted,
                         kFirstTokens,
@@ -59,7 +59,6 @@ Hooks hooks_of_gemm_swiglu() {
                          .shows = "the activation applied to the wrong product, clamping",
                          .scaled = {{"w_up", 2}, {"y", 2}},
                          .applies = moderate}},
-          .saturated_probes = true,
           .summed = {{Axis::hidden}}};
 }
 

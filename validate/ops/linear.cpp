@@ -39,7 +39,7 @@ double last_addend(const void* args, std::int64_t i) {
 Hooks hooks_of_linear() {
   using namespace gemm_fills;
   using namespace gemm_relations;
-  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit, kSpecialWeights},
+  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit, kSpecialWeights, kInfiniteTails},
           .oracle = oracle,
           .sweep = sweep,
           .relations = {kTokensPermuted,

@@ -183,6 +183,7 @@ Hooks hooks_of_paged_attention() {
            {.name = "large_values", .shows = "an output accumulator that overflows the storage dtype", .value = large_values},
            {.name = "wide_values", .shows = "an accumulator with too few bits", .value = wide_values},
            attention_fills::kLowestScores,
+           attention_fills::kFaintKeys,
            attention_fills::kSubnormalQueries,
            attention_fills::kSubnormalKeys,
            {.name = "special_values",

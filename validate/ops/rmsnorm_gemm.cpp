@@ -153,7 +153,7 @@ Hooks hooks_of_rmsnorm_gemm() {
                  .applies = power_of_four},
                 norm_fills::kLarge,
                 norm_fills::kTiny,
-                gemm_fills::kSpecialWeights,
+                gemm_fills::kSpecialWeights, gemm_fills::kInfiniteTails,
                 {.name = "hot_channel", .shows = "small terms lost next to one channel's", .value = hot_channel},
                 {.name = "sparse_gamma", .shows = "gamma of another channel, gamma dropped", .value = sparse_gamma},
                 {.name = "cancelling",

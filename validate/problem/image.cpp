@@ -42,13 +42,30 @@ void place_alike(const Layout& l, Placement& p) {
 
 constexpr std::int64_t kVectorBytes = 16;  // of the widest access
 
-// For the layout `mixed`: whether the start and the rows of tensor `index` lie at multiples of 16 bytes.  In half of the cases
-// each tensor is aligned with a probability of 1/2.  In the others all are but one, which catches a kernel that checks the
-// alignment of every tensor but that one.
-bool draws_alignment(std::uint64_t seed, std::size_t index, std::size_t tensors) {
-  const std::uint64_t key = random::key(seed, tensors, random::Purpose::layout);
+// Which tensor's draws tensor `index` takes: with twins those of the first one of its shape and role.
+std::size_t draws_of(const Layout& l, const Op& op, std::size_t index) {
+  if (!l.twins) return index;
+  const TensorSpec& spec = op.tensors[index];
+  const auto first = std::find_if(op.tensors.begin(), op.tensors.end(), [&](const TensorSpec& t) {
+    return t.axes == spec.axes && t.role == spec.role && t.options.dtype == spec.options.dtype;
+  });
+  return static_cast<std::size_t>(first - op.tensors.begin());
+}
+
+// Whether the start and the rows of a tensor with these draws lie at multiples of 16 bytes.  Without a row_multiple, in half of
+// the cases each tensor is aligned with a probability of 1/2.  In the others all are but one, which catches a kernel that checks
+// the alignment of every tensor but that one.
+bool draws_alignment(const Layout& l, const Op& op, const Case& c, std::size_t index) {
+  const auto tensors = static_cast<std::int64_t>(op.tensors.size());
+  if (l.alone) {
+    std::int64_t sum = 0;
+    for (const AxisUse& use : op.axes) sum += c.dims[use.axis];
+    return sum % tensors != static_cast<std::int64_t>(index);
+  }
+  if (l.row_multiple) return true;
+  const std::uint64_t key = random::key(c.seed, op.tensors.size(), random::Purpose::layout);
   if (random::one_in(key, 0, 2)) return random::one_in(key, 2 + index, 2);
-  return random::index(key, 1, static_cast<std::int64_t>(tensors)) != static_cast<std::int64_t>(index);
+  return random::index(key, 1, tensors) != static_cast<std::int64_t>(index);
 }
 
 // Draws a tensor's start, its strides and the order of its outer axes from `key`.  `merged`: the first two axes keep their order
@@ -115,9 +132,11 @@ std::vector<Placement> place(const Op& op, const Case& c) {
     if (spec.options.extent_plus_one) ++p.tensor.shape[p.tensor.rank - 1];
     if (layout->own) {
       const std::size_t index = lies_over(op, c, placements.size() - 1).value_or(placements.size() - 1);
-      const bool aligned = layout->row_multiple || draws_alignment(c.seed, index, op.tensors.size());
       const bool merged = !spec.options.merged_if.empty() && attribute(c, spec.options.merged_if) != 0;
-      place_own(random::key(c.seed, index, random::Purpose::layout), aligned, merged, p);
+      const std::size_t from = draws_of(*layout, op, index);
+      const bool aligned = draws_alignment(*layout, op, c, from);
+      place_own(random::key(c.seed, from, random::Purpose::layout), aligned, merged, p);
+      if (layout->alone && !aligned && p.offset == 0) p.offset = static_cast<std::size_t>(size_of(p.tensor.dtype));
     } else {
       // Note: tables of integers stay near, since the judge reads them by itself.
       place_alike(layout->far && !is_float(p.tensor.dtype) ? *find_layout("padded16") : *layout, p);

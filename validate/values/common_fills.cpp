@@ -123,6 +123,16 @@ double special_later(const FillSite& s, std::int64_t i) {
   return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
 }
 
+// Weights and later inputs look as in a fresh module where a program may look: the first and last rows, and up to four elements at
+// both ends of each row, are 0, or 1 where they scale.  In a quarter of the tensors it is 0 where they scale, too.
+double fresh_ends(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / cols(s), col = i % cols(s);
+  const std::int64_t few = std::min<std::int64_t>(4, cols(s) / 4);
+  const bool end = col < few || col >= cols(s) - few || (rows(s) > 2 && (row == 0 || row == rows(s) - 1));
+  if (first_input(s) || !end) return normal(s, i);
+  return s.tensor.find("gamma") != std::string_view::npos && !random::one_in(key(s, Purpose::tensor), 0, 4) ? 1 : 0;
+}
+
 // Every other row of the first input begins and ends with NaN, so that it lies beside the rows between, whatever their length.
 double nan_at_ends(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s), col = i % cols(s);
@@ -166,6 +176,7 @@ constexpr std::array kCommon{
     Fill{"nan_at_ends", "a row of odd length whose last access takes in its neighbour", false, nan_at_ends},
     Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
+    Fill{"fresh_ends", "a parameter taken for that of a fresh module, or a matrix for a special one, by its ends", false, fresh_ends},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 

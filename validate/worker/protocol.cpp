@@ -125,6 +125,7 @@ Json json_of(const OrderRun& r) {
           {"watch", r.how.watch},
           {"garbage", std::to_integer<int>(r.garbage)},
           {"inputs", r.inputs},
+          {"keeps", r.keeps},
           {"replayed", r.replayed}};
 }
 
@@ -137,7 +138,7 @@ OrderRun run_from(const Json& j, const Order& o) {
   const int garbage = whole<int>(j.at("garbage"));
   if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
   r.garbage = static_cast<std::byte>(garbage);
-  r.inputs = whole<std::size_t>(j.at("inputs")), r.replayed = j.at("replayed");
+  r.inputs = whole<std::size_t>(j.at("inputs")), r.keeps = j.at("keeps"), r.replayed = j.at("replayed");
   if (r.inputs >= o.input_sets) throw std::invalid_argument("a run on a set of inputs that does not exist");
   return r;
 }

@@ -37,6 +37,7 @@ struct OrderRun {
   Variation how{};
   std::byte garbage{};     // fills every output before the launch, unless its initial values are given
   std::size_t inputs = 0;  // index of the set of input images
+  bool keeps = false;      // up to four elements at both ends of every other output row stay as the run before left them
   bool replayed = false;   // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 

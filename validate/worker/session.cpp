@@ -128,6 +128,23 @@ class Session {
     }
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
+  // Writes both ends of every other row that a run gave into the outputs, so that a kernel that trusts what it finds there shows.
+  void keep_ends(std::size_t number, std::byte garbage) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      const OrderTensor& t = order_.tensors[i];
+      const Tensor& y = t.place.tensor;
+      if (!is_output(i) || t.over || given(i) || y.rank == 0 || y.size() == 0 || t.place.bytes > kMostBytes) continue;
+      const std::int64_t length = y.shape[y.rank - 1];
+      const std::int64_t few = std::min<std::int64_t>(4, length / 3), size = size_of(y.dtype);
+      const std::byte* const from = outputs_.data() + number * order_.output_bytes + *t.output;
+      std::vector<std::byte> image(t.place.bytes, garbage);
+      for (std::int64_t row = 0; row < y.size() / length; row += 2)
+        for (const std::int64_t first : {row * length, (row + 1) * length - few})
+          std::memcpy(image.data() + y.offset(first) * size, from + y.offset(first) * size, static_cast<std::size_t>(few * size));
+      buffers_[i]->write(image.data());
+    }
+  }
   // Writes a set of inputs, unless the buffers hold it already.
   void change_inputs(std::size_t set) {
     if (std::exchange(set_, set) == set) return;
@@ -137,7 +154,10 @@ class Session {
 
   // Makes one run and copies its outputs for the judge.  Returns false if it should be replayed and the backend cannot capture.
   bool launch(const OrderRun& run, std::size_t number) {
-    const auto begin = [&] { change_inputs(run.inputs), reset_outputs(run.garbage); };
+    const auto begin = [&] {
+      change_inputs(run.inputs), reset_outputs(run.garbage);
+      if (run.keeps && number > 0) keep_ends(number - 1, run.garbage);
+    };
     try {
       if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
       else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;

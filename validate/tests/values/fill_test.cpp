@@ -180,9 +180,19 @@ TEST_CASE("fill: each class is what its name says") {
     CHECK(same_row <= 1);
     CHECK(same_tensor == 0);
   }
+  SECTION("fresh_ends: weights end in zeros, on all four sides, and are normal within") {
+    constexpr std::int64_t kRows = 5, kCols = 65;
+    const auto fresh = values("fresh_ends", {kRows, kCols, f32, 2, Role::weight});
+    const auto normal = values("normal", {kRows, kCols, f32, 2, Role::weight});
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i) / kCols, col = static_cast<std::int64_t>(i) % kCols;
+      const bool end = row == 0 || row == kRows - 1 || col < 4 || col >= kCols - 4;
+      CHECK(fresh[i] == (end ? 0 : normal[i]));
+    }
+  }
   SECTION("weights are N(0, 1) beside every class of inputs") {
     for (const Fill& f : common_fills()) {
-      if (f.name == "ramp" || f.name == "subnormals") continue;
+      if (f.name == "ramp" || f.name == "subnormals" || f.name == "fresh_ends") continue;
       INFO(f.name);
       CHECK(values(f.name, {4, 65, f32, 2, Role::weight}) == values("normal", {4, 65, f32, 2, Role::weight}));
     }
