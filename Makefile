@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Wraps CMake for a fresh clone.
 #   make validate   builds and judges every kernel over the smoke suite: on a GPU if there is one, else on simt
+#   make check OP=softmax   after a change of one op's kernels: builds, then judges them over smoke and edges; under a minute
 #   make test       builds everything, the tests and the broken kernels, and runs ctest
-# Both install missing packages with apt as root, else they print the command to run.
+# They install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory
 SUITE ?= smoke
 JOBS  ?= $(shell nproc)
 
-.PHONY: validate test full clean
+.PHONY: validate check test full clean
 .DEFAULT_GOAL := validate
 
 # Note: both use one build folder, so `make test` reuses what `make validate` has built.
@@ -16,6 +17,14 @@ validate:
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
+
+check:
+	@[ -f "ops/$(OP).hpp" ] || { echo "make check OP=softmax: judges one op; '$(OP)' is none (build/bin/validate list ops)" >&2; exit 2; }
+	@cmake/bootstrap.sh
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake --build build -j $(JOBS) --target validate
+	@build/bin/validate run --op $(OP) --suite smoke --quiet
+	@build/bin/validate run --op $(OP) --suite edges
 
 test:
 	@cmake/bootstrap.sh catch2 libonnx-testdata

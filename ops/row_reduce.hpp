@@ -25,7 +25,7 @@ struct row_reduce {
   struct Golden {
     Array y;          // [rows]
     Array magnitude;  // [rows], sum: sum |x|; sum_of_squares: sum x^2; others: max
-    Array second;     // [rows], sum: sum x^2; logsumexp: sum of p |x - max|, p = softmax(x); else 0
+    Array second;     // [rows], sum: sum x^2; logsumexp: sum of p |x - max|, p = softmax(x); max: 1 if zeros of both signs
   };
 
   static constexpr AxisUse axes[] = {{Axis::rows, 0}, {Axis::cols, 0}};
@@ -54,6 +54,7 @@ struct row_reduce {
   //   sum_of_squares  the square rounds too; one that underflows costs half the least subnormal:
   //                                                                                 (n + 1) u sum x^2 + cols floor
   //   max             equals an element of x:                                       0
+  //                   where the largest are zeros of both signs, either is right:   less than any number but 0
   //   logsumexp       s = sum exp(x - max) >= 1 is within a relative rho = 3u spread + f + n u + rescales (f + u) (as in
   //                   softmax.hpp: 1 for the difference, 2 for kernels that change the base); subnormal terms add cols eta,
   //                   eta as there, an exponent by one FMA u|max| and 2u(|max| + spread) a rescale; log s is then off by
@@ -61,7 +62,8 @@ struct row_reduce {
   // The output is f32, as the accumulator: no further rounding.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
-    if (a.what == Reduction::max || cols == 0) return 0;
+    if (a.what == Reduction::max && cols != 0) return g.second[static_cast<std::size_t>(i)] * 0x1p-200;
+    if (cols == 0) return 0;
     const double u = unit_roundoff(numerics.accumulate), f = numerics.function_error * 0x1p-24;
     const double terms = static_cast<double>(cols), floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(cols));

@@ -41,6 +41,12 @@ double max_of(const Tensor& x, std::int64_t row) {
   return max;
 }
 
+// How many zeros have this reciprocal.
+double zeros_of(const Tensor& x, std::int64_t row, double reciprocal) {
+  const auto is_one = [reciprocal](const Eigen::ArrayXd& v) -> Eigen::ArrayXd { return (v.inverse() == reciprocal).cast<double>(); };
+  return sum_of(x, row, is_one);
+}
+
 void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t row) {
   const auto r = static_cast<std::size_t>(row);
   const auto own = [](const Eigen::ArrayXd& v) -> const Eigen::ArrayXd& { return v; };
@@ -54,7 +60,10 @@ void reduce_row(const row_reduce::Args& a, row_reduce::Golden& g, std::int64_t r
     case Reduction::sum_of_squares:
       g.y[r] = g.magnitude[r] = sum_of(a.x, row, [](const Eigen::ArrayXd& v) { return v.square(); });
       return;
-    case Reduction::max: g.y[r] = g.magnitude[r] = max_of(a.x, row); return;
+    case Reduction::max:
+      g.y[r] = g.magnitude[r] = max_of(a.x, row);
+      g.second[r] = g.y[r] == 0 && zeros_of(a.x, row, kInfinity) > 0 && zeros_of(a.x, row, -kInfinity) > 0;
+      return;
     case Reduction::logsumexp: break;
   }
   const double max = g.y[r] = g.magnitude[r] = max_of(a.x, row);

@@ -120,8 +120,8 @@ struct Numerics {
   Numerics (*of_output)(const void* args, int output) = nullptr;  // op with stages: numerics of the step that computes an output
   // Whether the kernel meets an answer that is exactly representable in the storage dtype (exact probes).
   bool exact_where_representable(DType storage) const {
-    return unit_roundoff(accumulate) <= unit_roundoff(storage) && factors.precision == 0 && quotient_error <= 1 && root_error <= 1 && !fused_exponent && !folded_affine &&
-           !running_moments;
+    return unit_roundoff(accumulate) <= unit_roundoff(storage) && factors.precision == 0 && quotient_error <= 1 &&
+           root_error <= 1 && !fused_exponent && !folded_affine && !running_moments;
   }
   // Whether sums or factors may overflow where those of f32 do not.
   bool smaller_range() const { return accumulate == DType::f16 || factors.precision != 0; }
@@ -142,17 +142,17 @@ inline double rounding_error(DType t, double v, double error) {
   return unit_roundoff(t) * (std::fabs(v) + error) + rounding_floor(t);
 }
 
-// How rounding errors add up.  A case's fill declares one of the first two: like a random walk, or all with one sign.  With
-// `typical`, a bound is the size of one standard deviation of independent errors, in place of the largest that is allowed: walks
-// count once, and chains whose worst case is kept otherwise count as walks.  Errors of functions and constants, which may be the
-// same in every element, count in full.  The rms check compares with it (validate/judge/aggregate.hpp).
+// How rounding errors add up.  A case's fill declares one of the first two: like a random walk, or all with one sign.
+// `typical` is no property of a fill: it gives the size of one standard deviation of independent errors.  A walk of n roundings
+// then counts sqrt(n), not 6 sqrt(n), and chains that otherwise count their worst case n count as walks too.  Errors of functions
+// and constants, which may be the same in every element, count in full.  The rms check uses it (validate/judge/aggregate.hpp).
 enum class Errors { independent, coherent, typical };
 
 inline constexpr double kLambda = 6;  // standard deviations: one in 5e8 random walks ends further out
 constexpr double deviations(Errors e) { return e == Errors::typical ? 1 : kLambda; }
-// n roundings in a chain, by which its error is at most: as a walk if errors are independent.
+// The most roundings by which a chain of n can be off: n, or as a walk if errors are independent.
 inline double walked(Errors e, double n) { return e == Errors::coherent ? n : std::min(n, deviations(e) * std::sqrt(n)); }
-// The same where the worst case is kept, whatever the fill: n, but for `typical`.
+// The same for chains that keep their worst case n under every fill.  Only `typical` counts them as a walk.
 inline double kept(Errors e, double n) { return e == Errors::typical ? walked(e, n) : n; }
 
 // Checks that every element of an integer tensor, in host memory, is one of 0 ... extent - 1.

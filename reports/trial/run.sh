@@ -1,25 +1,44 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts the judge on trial with folders of kernels that it has not met: broken ones over smoke and edges, with the rules of other
-# judges beside it; sound ones over smoke, edges and two seeds of random.
+# Puts the judge on trial with folders of kernels by other hands: broken ones over smoke and edges, with the rules of other judges
+# beside it, two seeds of random and the watch; sound ones over smoke, edges and two seeds of random.
 #   run.sh FOLDER...     faults_1, faults_2, exploits, sound
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+usage() { echo "run.sh: $1; give one or more of faults_1, faults_2, exploits, sound" >&2; exit 2; }
+[ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  [ -d "reports/trial/$folder" ] || { echo "run.sh: reports/trial/ has no folder '$folder'" >&2; exit 2; }
+  case $folder in faults_1 | faults_2 | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+done
+
+# judged ARGUMENT...: runs validate-trial.  Failures are results here (exit code 1); anything else ends the script.
+judged() {
+  local code=0
+  "$build/bin/validate-trial" "$@" --backend simt >"$build/said.txt" 2>&1 || code=$?
+  [ "$code" -le 1 ] || { cat "$build/said.txt" >&2; exit "$code"; }
+}
+
+for folder in "$@"; do
   build=build-trial/$folder
-  cmake -S . -B "$build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="reports/trial/$folder" >/dev/null
-  cmake --build "$build" -j "$(nproc)" --target validate-trial >/dev/null
-  echo "== $folder"
+  mkdir -p "$build"
+  { cmake -S . -B "$build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="reports/trial/$folder" &&
+    cmake --build "$build" -j "$(nproc)" --target validate-trial; } >"$build/built.txt" 2>&1 ||
+    { tail -30 "$build/built.txt" >&2; exit 1; }
   if [ "$folder" = sound ]; then
-    names=$(find reports/trial/sound -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd,)
-    for suite in "smoke" "edges" "random --seed 501" "random --seed 502"; do
-      # shellcheck disable=SC2086
-      "$build/bin/validate-trial" run --backend simt --kernel "$names" --suite $suite --no-shrink | tail -1 || true
+    names=$(find reports/trial/sound -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd, -)
+    for suite in "smoke 2026" "edges 2026" "random 501 --count=10" "random 502 --count=10"; do
+      read -r name seed more <<<"$suite"
+      judged run --kernel "$names" --suite "$name" --seed "$seed" ${more:+"$more"} --no-shrink
+      echo "sound, $name: $(tail -1 "$build/said.txt")"
+      grep -E '^FAILED|SUSPECT' "$build/said.txt" | sort -u || true
     done
   else
-    for suite in smoke edges; do
-      "$build/bin/validate-trial" selfcheck --backend simt --suite $suite --policies | grep -E 'MISSED|misses|broken kernels:' -B1 | grep -v '^--' || true
+    for suite in "smoke 2026 --policies" "edges 2026" "random 101 --count=30" "random 102 --count=30" "watch 2026 --watch"; do
+      read -r name seed more <<<"$suite"
+      judged selfcheck --suite "$name" --seed "$seed" ${more:+"$more"}
+      echo "$folder, $name: $(tail -1 "$build/said.txt")"
+      grep -E ' misses ' "$build/said.txt" || true
+      grep -B1 MISSED "$build/said.txt" | awk '/·/ {print "  missed: " $1}' || true
     done
   fi
 done

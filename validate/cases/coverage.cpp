@@ -202,7 +202,9 @@ std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int st
   return rows;
 }
 
-std::vector<std::string> fills_of_random(const Datasets& d, const OpShape& op) { return without_duplicates(ranges_of(d, op).fills); }
+std::vector<std::string> fills_of_random(const Datasets& d, const OpShape& op) {
+  return without_duplicates(ranges_of(d, op).fills);
+}
 
 std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int strength, const std::vector<std::string>& fills) {
   const Space m = space_of(d, op, fills);

@@ -21,7 +21,7 @@ namespace assay {
 // divides them and both are below 32, or up to 64, 256, 2048, or above.
 std::string extent_class(std::int64_t extent);
 
-// The settings of a case, like "rows=odd to 256", "mask=causal", "layout=padded".
+// The settings of a case, like "rows=1n to 256" (odd, 65 to 256), "mask=causal", "layout=padded".
 std::vector<std::string> settings(const Case&, const OpShape&);
 
 // A set of combinations of `strength` settings.
@@ -49,7 +49,8 @@ std::vector<Parameter> parameters(const Datasets&, const OpShape&);
 
 // Rows of values' indices, one for each parameter, in which every combination of values of `strength` parameters occurs that some
 // admissible row has (a covering array).  Greedy: a row begins with a combination that no row before it has, and each further
-// parameter takes the value that adds most.  In a row that is not `cheap` these take their first values, until it is.
+// parameter takes the value that adds most.  While a row is not admissible or not cheap, the parameters outside its first combination
+// go back to their first values, one by one.  If it is still not admissible then, the combination is left out.
 using Row = std::vector<std::size_t>;
 using RowTest = std::function<bool(const Row&)>;
 std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int strength, const RowTest& admissible,

@@ -117,7 +117,8 @@ class Elements {
   // The root mean square of an error, at most.
   double typical(std::int64_t i, double bound, double last, double h) const {
     const double u = unit_roundoff(dtype_), unstored = unstored_bounds_[i], of_chain = unstored_typical_[i];
-    const double stored = std::max(0.0, bound - unstored), chain = std::max(0.0, (narrowed_ ? unstored : of_chain) - last) + u * h;
+    const double stored = std::max(0.0, bound - unstored);
+    const double chain = std::max(0.0, (narrowed_ ? unstored : of_chain) - last) + u * h;
     if (repeats_) return h / std::sqrt(3.0) + chain + stored;
     const double walk = std::min(stored, std::max(0.0, typical_[i] - of_chain));
     return std::sqrt((h * h + walk * walk) / 3) + chain;
@@ -140,7 +141,8 @@ class Elements {
 
 // `like`: the output's shape and dtype.
 template <class Got>
-Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output, const Got& got) {
+Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output,
+             const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
@@ -201,7 +203,8 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   }
   const std::vector<double>& answers = at->second;  // Note: adding to the deque does not move it
   lock.unlock();
-  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; });
+  const auto answer = [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; };
+  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, answer);
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

@@ -30,20 +30,22 @@
 //        |C|  The sum of s z for the error of a parameter that is added last (Hooks::last_addend), if the sum before it is no
 //             more precise than the output.  If that sum is also no smaller than the output, it is a multiple of the output's
 //             spacing.  Then the parameter is rounded to such a multiple, with the same error in every row.
-// rms    T'' is the bound with Errors::typical: a random walk counts with one deviation where T' counts lambda, and functions and
-//        constants count in full.  So E z^2 <= v = ((sqrt((h^2 + R^2)/3) + T'' - L)/T)^2 by Minkowski.  T'' leaves out 1/sqrt(3)
-//        as T' does, so the chain's part of v is three times that of uniform roundings.  R, the stored roundings, is the
-//        smaller of its two sizes, that in T and that in T''; where roundings repeat, it is that in T and adds to T'' - L in
-//        full, narrowed factors too.
+// rms    T'' is T', the bound without stored intermediates, but with Errors::typical: a random walk counts with one deviation
+//        where T' counts lambda, and functions and constants count in full.  So E z^2 <= v, by Minkowski
+//          v = ((sqrt((h^2 + R^2)/3) + T'' - L + u_o h)/T)^2
+//        T'' counts a rounding of the chain with its largest size u, not with u/sqrt(3), the deviation of a uniform one, so the
+//        chain's part of v is up to three times too large.  R is what stored intermediates add to the bound, or to the bound with
+//        Errors::typical, whichever is less.  Where roundings repeat, what they add to the bound adds to T'' - L in full; so does
+//        all of T' where factors are narrowed.
 //        z^2 <= 1, so row r with n_r elements adds m_r <= n_r, its variance is at most n_r E m_r, and with V_r = rho sum v
 //          sum z^2 <= sum V_r + M L/3 + sqrt((M L/3)^2 + 2 L sum n_r V_r),   M = max n_r, L = lambda^2/2   (Bernstein)
 //          sum z^2 <= sum V_r + sqrt(L/2 sum n_r^2)                                                        (Hoeffding)
 //        except with a probability below exp(-L) = 2e-8 for each.  The smaller one is the limit.
 //        rho is the mean square of the golden's own last rounding divided by h^2/3, at least 1.  It is well above 1 only where
 //        answers repeat.
-// The bias is asked of the first output, the rms of every output.
-// Both are reported in units of the rms z that the numerics predict.  That is the rms z of the oracle's answer with the kernel's
-// declared roundings, or sqrt(mean v) if there is no oracle or it would take too long.
+// The bias is checked for the first output only, the rms for every output.  Messages give both in units of the rms z that the
+// numerics predict.  That is the rms z of the oracle's answer with the kernel's declared roundings, or sqrt(mean v) if there is no
+// oracle or it would take too long.
 #pragma once
 
 #include <cstdint>

@@ -142,7 +142,8 @@ void Power::look(const Prepared& p) {
       ++line.tried;
       if (faults.rejected(*answer, k->numerics)) line.rejected_by = repro(c, op.shape(), k->name);
     };
-    // Note: sums no finer than the output err by several of its roundings, so that no bound of theirs rejects one more.
+    // Note: sums in f16 or bf16 that are no finer than the output err by several of its roundings, so that no bound of theirs
+    // rejects one more.
     const bool finer = unit_roundoff(k->numerics.accumulate) < unit_roundoff(c.dtype) || k->numerics.accumulate == f32;
     if (finer) look_for("output", kFaultFlops);
     const Numerics& n = k->numerics;

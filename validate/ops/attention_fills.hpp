@@ -33,7 +33,8 @@ inline double subnormal(const FillSite& s, std::int64_t i, bool here, bool there
 inline double subnormal_queries(const FillSite& s, std::int64_t i) { return subnormal(s, i, is_query(s), is_key(s)); }
 inline double subnormal_keys(const FillSite& s, std::int64_t i) { return subnormal(s, i, is_key(s), is_query(s)); }
 
-// Six of seven keys have scores 20 below the others', and values of up to 2^14.
+// Six of seven keys are faint: with the default scale their scores are about 20 below the others'.  Their values are normal with
+// a deviation of 4096.
 inline double faint_keys(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.shape.back(), heads = s.shape[s.shape.size() - 2];
   const bool faint = i / (dim * heads) % 7 != 0;
@@ -48,7 +49,7 @@ inline constexpr Fill kLowestScores{.name = "lowest_scores",
                                     .coherent = true,
                                     .value = lowest_scores};
 inline constexpr Fill kFaintKeys{.name = "faint_keys",
-                                 .shows = "a small weight dropped, whose value is large",
+                                 .shows = "a small weight dropped although its value is large",
                                  .value = faint_keys};
 inline constexpr Fill kSubnormalQueries{
     .name = "subnormal_queries", .shows = "subnormals of Q flushed to zero", .value = subnormal_queries};

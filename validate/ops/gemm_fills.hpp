@@ -107,7 +107,7 @@ inline double special_weights(const FillSite& s, std::int64_t i) {
   return here ? kSpecial[draw(s, Purpose::kind, row, 3)] : unit(s, i);
 }
 
-// Every fourth token is zeros.  Every eighth row of a weight, but of w1, ends in an infinity.
+// Every fourth token is all zeros.  Every eighth row of a weight matrix, except w1, ends with infinity.
 inline double infinite_tails(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape.back();
   if (s.role == Role::input) return row % 4 == 3 ? 0 : normal(s, i);
@@ -118,7 +118,7 @@ inline double infinite_tails(const FillSite& s, std::int64_t i) {
 inline constexpr Fill kSpecialWeights{
     .name = "special_weights", .shows = "zeros that are passed over: 0 times NaN or infinity lost", .value = special_weights};
 inline constexpr Fill kInfiniteTails{.name = "infinite_tails",
-                                     .shows = "a token of zeros passed over, a channel beyond the last that repeats it",
+                                     .shows = "a token of zeros skipped; a read past the last channel that repeats the last one",
                                      .value = infinite_tails};
 inline constexpr Fill kUnit{
     .name = "unit", .shows = "an activation that is wrong near its bends", .value = unit, .scattered = true};

@@ -123,8 +123,9 @@ double special_later(const FillSite& s, std::int64_t i) {
   return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
 }
 
-// Weights and later inputs look as in a fresh module where a program may look: the first and last rows, and up to four elements at
-// both ends of each row, are 0, or 1 where they scale.  In a quarter of the tensors it is 0 where they scale, too.
+// All tensors but the first input look like a fresh module's at their ends.  These are up to four elements, a quarter of the row,
+// at both ends of each row and, from three rows on, the first and the last row.  They are 0; in gamma they are 1, and in one
+// gamma of four 0 as well.
 double fresh_ends(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s), col = i % cols(s);
   const std::int64_t few = std::min<std::int64_t>(4, cols(s) / 4);
@@ -176,7 +177,7 @@ constexpr std::array kCommon{
     Fill{"nan_at_ends", "a row of odd length whose last access takes in its neighbour", false, nan_at_ends},
     Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
-    Fill{"fresh_ends", "a parameter taken for that of a fresh module, or a matrix for a special one, by its ends", false, fresh_ends},
+    Fill{"fresh_ends", "a guess from a tensor's ends: that it is fresh, or a matrix triangular", false, fresh_ends},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 

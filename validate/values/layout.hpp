@@ -17,7 +17,7 @@ struct Layout {
   int row_multiple = 0;    // starts and strides are multiples of this many bytes; 0: of an element's size alone
   bool own = false;        // each tensor draws a start, a gap (perhaps none) for each outer axis, and an order of these axes
   bool twins = false;      // tensors of one shape and role, such as k and v, draw alike
-  bool alone = false;      // one tensor is not aligned to row_multiple: the one whose number is the sum of the case's extents
+  bool alone = false;      // one tensor is not aligned: number (sum of the extents) modulo (number of tensors)
   bool far = false;        // rows lie 2^31 elements further apart, and only what is near them is backed by memory (islands.hpp)
 };
 
@@ -30,7 +30,7 @@ inline constexpr std::array<Layout, 10> kLayouts{{
     {"mixed", "a stride, an alignment or an order of axes taken from another tensor", 0, true, 0, true},
     {"mixed16", "the same as mixed, with 16-byte aligned rows, which vector kernels accept", 0, true, 16, true},
     {"twins", "the same as mixed, for kernels that want k and v alike", 0, true, 0, true, true},
-    {"alone", "the alignment of one tensor not asked", 0, true, 16, true, false, true},
+    {"alone", "a kernel that checks the alignment of all tensors but one", 0, true, 16, true, false, true},
     {"far", "an offset, an index or a stride kept in 32 bits", 0, true, 16, false, false, false, true},
 }};
 

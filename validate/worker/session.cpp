@@ -128,9 +128,10 @@ class Session {
     }
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
-  // Writes both ends of every other row that a run gave into the outputs, so that a kernel that trusts what it finds there shows.
+  // Writes the ends of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.  A kernel that
+  // trusts what it finds there then gives a wrong answer.
   void keep_ends(std::size_t number, std::byte garbage) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+    constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of an image, which is built in the worker's memory
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const OrderTensor& t = order_.tensors[i];
       const Tensor& y = t.place.tensor;
