@@ -63,6 +63,7 @@ struct cross_entropy {
     double of_losses = 0;
     for (std::int64_t t = 0; t < tokens; ++t) of_losses += loss_bound(a, g, numerics, errors, t);
     of_losses /= static_cast<double>(tokens);
+    if (std::isinf(of_losses)) return of_losses;  // Note: below, 0 roundings times infinity would be NaN
     const auto n = static_cast<double>(numerics.chain.roundings(tokens) + division_roundings(tokens));
     return of_losses + compounded(kept(errors, n) * unit_roundoff(numerics.accumulate)) * (g.mean[0] + of_losses) +
            rounding_floor(numerics.accumulate);

@@ -59,7 +59,8 @@ struct row_reduce {
   //                   softmax.hpp: 1 for the difference, 2 for kernels that change the base); subnormal terms add cols eta,
   //                   eta as there, an exponent by one FMA u|max| and 2u(|max| + spread) a rescale; log s is then off by
   //                   rho / (1 - rho), by f |log s| (log itself) and 2u |log s| (change of base); max + log s rounds, u |y|.
-  // The output is f32, as the accumulator: no further rounding.
+  // The output is f32, as the accumulator: no further rounding.  If subnormals in memory are flushed (an atomic addition flushes
+  // the term, the sum before and the sum after), each of at most cols terms loses up to 3 x 2^-126.
   static double bound(const Args& a, const Golden& g, const Numerics& numerics, Errors errors, int /*output*/, std::int64_t i) {
     const std::int64_t cols = a.x.shape[1];
     if (a.what == Reduction::max && cols != 0) return g.second[static_cast<std::size_t>(i)] * 0x1p-200;
@@ -68,13 +69,13 @@ struct row_reduce {
     const double terms = static_cast<double>(cols), floor = rounding_floor(numerics.accumulate);
     const auto n = static_cast<double>(numerics.chain.roundings(cols));
     const auto row = static_cast<std::size_t>(i);
-    const double y = g.y[row], magnitude = g.magnitude[row];
+    const double y = g.y[row], magnitude = g.magnitude[row], flushed = numerics.flushes_storage ? 3 * terms * 0x1p-126 : 0;
     if (a.what == Reduction::sum) {
-      const double worst = compounded(n * u) * magnitude;
+      const double worst = compounded(n * u) * magnitude + flushed;
       if (errors == Errors::coherent) return worst;
-      return std::min(worst, deviations(errors) * std::sqrt(n) * u * (std::sqrt(g.second[row]) + std::fabs(y)));
+      return std::min(worst, deviations(errors) * std::sqrt(n) * u * (std::sqrt(g.second[row]) + std::fabs(y)) + flushed);
     }
-    if (a.what == Reduction::sum_of_squares) return compounded(kept(errors, n + 1) * u) * magnitude + terms * floor;
+    if (a.what == Reduction::sum_of_squares) return compounded(kept(errors, n + 1) * u) * magnitude + terms * floor + flushed;
 
     const double rescales = numerics.rescales.lanes ? static_cast<double>(numerics.rescales.roundings(cols)) : 0;
     const double eta = numerics.flushes_subnormals ? floor / u : numerics.function_error * floor;

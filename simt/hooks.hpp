@@ -4,8 +4,10 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "where.hpp"
 
@@ -84,6 +86,11 @@ struct WarpWork {
 };
 void work_together(Meet kind, WarpWork& mine, Where where);
 void* shared_arena();
+inline bool in_shared_memory(const void* p) {  // shared memory has a slot to itself
+  return (reinterpret_cast<std::uintptr_t>(p) ^ reinterpret_cast<std::uintptr_t>(shared_arena())) >> 32 == 0;
+}
+inline float flushed(float v) { return std::fabs(v) < std::numeric_limits<float>::min() ? std::copysign(0.0f, v) : v; }
+inline float add_flushing(float a, float b) { return flushed(flushed(a) + flushed(b)); }
 
 struct Grid {
   device::dim3 grid, block;

@@ -112,7 +112,7 @@ struct Numerics {
   bool folded_affine = false;         // LayerNorm: x (r gamma) + (beta - mean r gamma)
   bool running_moments = false;       // LayerNorm: mean and variance updated value by value (Welford 1962), chain.lanes = 1
   bool flushes_subnormals = false;    // subnormal results of these functions become zero
-  bool flushes_storage = false;       // inputs and outputs below 2^-126, f32's normal range, become zero
+  bool flushes_storage = false;       // inputs, outputs and sums in memory below 2^-126, f32's normal range, become zero
   double angle_error = 0;             // rope: relative error of an angle in units of 2^-24, before its reduction mod 2 pi
   double reduced_angle_error = 0;     // rope: absolute error of the reduced angle, in units of 2^-24 radians
   bool rounds_rotated = false;        // attention's rotated q and k are rounded to the storage dtype

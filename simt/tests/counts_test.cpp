@@ -151,6 +151,24 @@ TEST_CASE("atomics count as a read and a write", "[simt]") {
   }
 }
 
+TEST_CASE("atomic sums of floats flush subnormals in global memory, not in shared memory", "[simt]") {
+  constexpr float kLeast = 0x1p-126f;
+  const Buffer<float> global(3), shared(1);
+  const auto kernel = +[](float* sums, float* of_shared) {
+    for (int i = 0; i < 3; ++i) st(sums + i, i == 2 ? 1.5f * kLeast : 0.0f);
+    atomic_add(sums, 0.75f * kLeast);      // a subnormal term
+    atomic_add(sums + 1, -0.75f * kLeast);
+    atomic_add(sums + 2, -kLeast);         // a subnormal result
+    float* const mine = shared_memory<float>();
+    st(mine, 0.75f * kLeast);
+    atomic_add(mine, -0.25f * kLeast);
+    st(of_shared, ld(mine));
+  };
+  launch(kernel, {.grid = dim3(1), .block = dim3(1), .shared_bytes = 4}, nullptr, global.get(), shared.get());
+  for (int i = 0; i < 3; ++i) CHECK(global[i] == 0);
+  CHECK(shared[0] == 0.5f * kLeast);
+}
+
 TEST_CASE("host pointers have no counts", "[simt]") {
   int on_host = 0;
   CHECK_THROWS_AS(simt::counts(&on_host), std::invalid_argument);

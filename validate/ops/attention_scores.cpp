@@ -91,7 +91,9 @@ double cancelling(const FillSite& s, std::int64_t i) {
 double probe_uniform(const FillSite& s, std::int64_t i) { return s.tensor == "q" ? 0 : normal(s, i); }
 
 // Key j has the binary digits of j (exclusive-or a number of its batch and head) as signs; query i matches one key that it sees
-// under any mask.  That key's score is at least 1000 above all others, so P is exactly its one-hot row.
+// under any mask.  That key's score is at least 1000 above all others, so P is its one-hot row: exactly, if the scale is a power
+// of two.  Otherwise a score is rounded, and a kernel may subtract the maximum from the score before its rounding (a compiler
+// contracts dot * scale - max to an FMA), so that exp(0) becomes exp(u |score|).
 double probe_digits(const FillSite& s, std::int64_t i) {
   const Place at = place_of(s, i);
   const Dims& d = s.dims;
@@ -153,6 +155,10 @@ bool room_for_digits(const Dims& d, DType) {
   if (d[Axis::seq_k] == 0) return false;
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d[Axis::seq_k] - 1))) <= d[Axis::head_dim];
 }
+bool exact_digits(const Dims& d, DType t) {
+  const auto dim = static_cast<std::uint64_t>(d[Axis::head_dim]);
+  return room_for_digits(d, t) && std::has_single_bit(dim) && std::countr_zero(dim) % 2 == 0;  // a power of four
+}
 
 }  // namespace
 
@@ -168,7 +174,7 @@ Hooks hooks_of_attention_scores() {
                  .shows = "a wrong key, head or batch, or a hidden key that is read; exact",
                  .coherent = true,
                  .value = probe_digits,
-                 .exact = room_for_digits,
+                 .exact = exact_digits,
                  .applies = room_for_digits},
                 {.name = "rising", .shows = "an online sum not rescaled when the maximum rises", .value = rising},
                 {.name = "falling", .shows = "a maximum replaced by a later tile's", .value = falling},

@@ -22,7 +22,10 @@ bool is_copy(Instruction i) { return i >= Instruction::cp_async_4 && i <= Instru
 bool is_pack(Instruction i) { return i == Instruction::pack_half || i == Instruction::pack_bfloat16; }
 bool is_unpack(Instruction i) { return i == Instruction::unpack_half || i == Instruction::unpack_bfloat16; }
 bool is_multiply(Instruction i) { return i == Instruction::multiply_packed_half || i == Instruction::multiply_packed_bfloat16; }
-bool gives_floats(Instruction i) { return is_mma(i) || is_wgmma(i) || is_unpack(i) || i == Instruction::exp2_approx; }
+bool is_atomic(Instruction i) { return i == Instruction::atomic_add_global || i == Instruction::atomic_add_shared; }
+bool gives_floats(Instruction i) {
+  return is_mma(i) || is_wgmma(i) || is_unpack(i) || is_atomic(i) || i == Instruction::exp2_approx;
+}
 bool of_half(Instruction i) { return std::string_view(info(i).name).find("half") != std::string_view::npos; }
 
 // An IEEE floating-point format, from which values are composed field by field.
@@ -137,6 +140,9 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
   if (is_pack(i)) return to_be_rounded(f, c, r);
   if (is_unpack(i)) return static_cast<std::uint32_t>(2 * lane | (2 * lane + 1) << 16);
   if (is_multiply(i)) return factors(f, c, key, lane, w);
+  // Terms and sums around the least normal number, whose exponent field is 1.
+  if (is_atomic(i) && c == "subnormal")
+    return kFloat.value(static_cast<std::uint32_t>(r >> 63), static_cast<std::uint32_t>(r >> 32) % 4, static_cast<std::uint32_t>(r));
   if (i == Instruction::exp2_approx && c == "exponents")
     return std::bit_cast<std::uint32_t>(static_cast<float>(random::uniform(key, counter) * 280 - 150));
   return static_cast<std::uint32_t>(r);
@@ -153,6 +159,7 @@ std::vector<ProbeClass> probe_classes(Instruction i) {
   if (is_pack(i)) return {{"any_bits", 512}, {"ties", 1024}, {"subnormal", 512}};
   if (is_unpack(i)) return {{"every", 1024}};
   if (is_multiply(i)) return {{"any_bits", 512}, {"moderate", 512}, {"subnormal", 1024}};
+  if (is_atomic(i)) return {{"any_bits", 512}, {"subnormal", 1024}};
   if (i == Instruction::exp2_approx) return {{"any_bits", 512}, {"exponents", 2048}};
   return {{"any_bits", 512}};
 }

@@ -69,6 +69,11 @@ __device__ void execute(const unsigned* in, unsigned* out, unsigned* rows, unsig
     for (int i = 0; i < 2; ++i) st(floats_out + i, v[i]);
   } else if constexpr (I == multiply_packed_half || I == multiply_packed_bfloat16) {
     st(out, multiply_packed<T>(ld(in), ld(in + 1)));
+  } else if constexpr (I == atomic_add_global || I == atomic_add_shared) {
+    unsigned* const memory = I == atomic_add_global ? out : mine;
+    st(memory, ld(in));
+    atomic_add(reinterpret_cast<float*>(memory), ld(floats + 1));
+    if constexpr (I == atomic_add_shared) st(out, ld(memory));
   } else {
     static_assert(I == exp2_approx);
     st(floats_out, ASSAY_FLAVOUR::exp2_approx(ld(floats)));

@@ -30,6 +30,8 @@ enum class Instruction {
   multiply_packed_half,
   multiply_packed_bfloat16,
   exp2_approx,
+  atomic_add_global,
+  atomic_add_shared,
   wgmma_half_n8,
   wgmma_half_n64,
   wgmma_half_n256,
@@ -57,6 +59,7 @@ enum class Instruction {
 //   ldmatrix         the 16 bytes of row `lane`, and the row whose address the lane gives    r[N]
 //   cp_async         16 bytes to copy from, `valid`, 3 unused   16 bytes: those that were copied, then kUntouched
 //   pack, unpack, multiply_packed, exp2_approx                  arguments, result
+//   atomic_add                  what memory has, what is added  what memory has then
 //   wgmma            a[4], b[max(n/16, 1)], c[n/2]              c[n/2]; four warps work together, and the b of their 128 lanes
 //                                                               make the rows of B, of 8 words each
 //   copy_box         word 0 of lane d: coordinate d             the box's words, in the order of lanes
@@ -88,6 +91,8 @@ inline constexpr InstructionInfo kInstructions[] = {
     {Instruction::multiply_packed_half, "multiply_packed<half>", 2, 1, 75},
     {Instruction::multiply_packed_bfloat16, "multiply_packed<bfloat16>", 2, 1, 80},
     {Instruction::exp2_approx, "exp2_approx", 1, 1, 75},
+    {Instruction::atomic_add_global, "atomic_add of float, global memory", 2, 1, 75},
+    {Instruction::atomic_add_shared, "atomic_add of float, shared memory", 2, 1, 75},
     {Instruction::wgmma_half_n8, "wgmma<half> n 8", 9, 4, 90},
     {Instruction::wgmma_half_n64, "wgmma<half> n 64", 40, 32, 90},
     {Instruction::wgmma_half_n256, "wgmma<half> n 256", 148, 128, 90},

@@ -20,7 +20,7 @@ KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .deterministic = false,
     .tiles = {tile(Axis::cols, kParts * kWarp)},
-    .numerics = {.accumulate = f32, .chain = {.lanes = kParts * kWarp, .extra = 5 + 15}},
+    .numerics = {.accumulate = f32, .chain = {.lanes = kParts * kWarp, .extra = 5 + 15}, .flushes_storage = true},
     .supports = supports,
 };
 
