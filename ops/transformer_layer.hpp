@@ -53,7 +53,7 @@ struct transformer_layer {
       if (rotary_dim != 0) return rotary_dim;
       return static_cast<double>(dialect == Dialect::gptneox ? wq.shape[1] / 8 * 2 : wq.shape[1] / 2 * 2);
     }
-    bool turns() const { return dialect != Dialect::gpt2; }
+    bool rotates() const { return dialect != Dialect::gpt2; }
     bool tanh_form() const { return gelu == Gelu::of_dialect ? dialect == Dialect::gpt2 : gelu == Gelu::tanh; }
   };
   struct Golden {
@@ -118,7 +118,7 @@ struct transformer_layer {
     const std::int64_t nq = a.wq.shape[0], nk = a.wk.shape[0], d = a.wq.shape[1];
     const Dims matrix = dims_of({{Axis::rows, n}, {cols, c}});
     const Dims all_heads = dims_of({{batch, b}, {seq_q, s}, {seq_k, s}, {heads, nq}, {kv_heads, nk}, {head_dim, d}});
-    const std::string_view q0 = a.turns() ? "q0" : "q", k0 = a.turns() ? "k0" : "k",
+    const std::string_view q0 = a.rotates() ? "q0" : "q", k0 = a.rotates() ? "k0" : "k",
                            normed = a.dialect == Dialect::gptneox ? "x" : "h";
     std::vector<Stage> all;
     const auto project = [&](std::string_view w, std::string_view bias, std::string_view y, std::int64_t out) {
@@ -134,7 +134,7 @@ struct transformer_layer {
                      dims_of({{tokens, n}, {hidden, in}, {out, c}})});
     };
     project("wq", "bq", q0, nq * d), project("wk", "bk", k0, nk * d), project("wv", "bv", "v", nk * d);
-    if (a.turns())
+    if (a.rotates())
       all.push_back({"rope",
                      {{"q", "q0"}, {"k", "k0"}, {"q_out", "q"}, {"k_out", "k"}},
                      {{"rotary_dim", a.rotary()}, {"base", a.base}},

@@ -8,15 +8,15 @@ namespace simt::detail {
 using What = Trouble::What;
 
 void refuse_asynchronous(const char* kind, std::string message, Where where) {
-  machine.told_kind = kind;
-  machine.told = std::move(message);
-  stop({.what = What::told, .where = where});
+  machine.reported_kind = kind;
+  machine.reported = std::move(message);
+  stop({.what = What::reported, .where = where});
 }
 
-void told_at_end(const char* kind, std::string message, unsigned thread, Where where) {
-  machine.told_kind = kind;
-  machine.told = std::move(message);
-  machine.trouble = {.what = What::told, .where = where};
+void report_after_block(const char* kind, std::string message, unsigned thread, Where where) {
+  machine.reported_kind = kind;
+  machine.reported = std::move(message);
+  machine.trouble = {.what = What::reported, .where = where};
   machine.current = machine.thread + thread;
 }
 
@@ -51,19 +51,24 @@ void check_all_is_over() {
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   const std::size_t offset = address - reinterpret_cast<std::uintptr_t>(machine.shared);
   const auto refuse = [&](const char* kind, const char* why) {
-    refuse_asynchronous(kind, std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
-                                  std::to_string(offset) + " of shared memory, " + why, where);
+    refuse_asynchronous(kind,
+                        std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
+                            std::to_string(offset) + " of shared memory, " + why,
+                        where);
   };
   if (machine.guards.has(offset, bytes, Guards::barrier)) refuse("bad_barrier", "where a barrier lies");
   if (machine.guards.untouchable(offset, bytes)) refuse("in_flight", "which a copy_box may still be writing");
-  if (write && machine.guards.unwritable(offset, bytes)) refuse("wgmma_reads", "which a wgmma or a store_box may still be reading");
+  if (write && machine.guards.unwritable(offset, bytes))
+    refuse("wgmma_reads", "which a wgmma or a store_box may still be reading");
   if (write && machine.current != nullptr) machine.guards.wrote(offset, bytes, machine.current->id);
 }
 
 void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
   if (machine.guards.unfenced(offset, bytes))
-    refuse_asynchronous("unfenced", "bytes from " + std::to_string(offset) + " of shared memory are to be read by the asynchronous " +
-                                        "proxy, and who wrote them has not fenced since", where);
+    refuse_asynchronous("unfenced",
+                        "bytes from " + std::to_string(offset) + " of shared memory are to be read by the asynchronous " +
+                            "proxy, and who wrote them has not fenced since",
+                        where);
 }
 
 std::size_t arena_offset(const void* p) {

@@ -19,17 +19,27 @@ inline constexpr std::size_t kArenaBytes = 228 * 1024;
 class Guards {
  public:
   enum Flag : std::uint8_t { written = 1, barrier = 2 };  // a copy in flight may write the bytes; a barrier lies there
-  void set(std::size_t offset, std::size_t bytes, Flag flag) { each(offset, bytes, [&](Cell& c) { c.touch |= flag; }); }
+  void set(std::size_t offset, std::size_t bytes, Flag flag) {
+    each(offset, bytes, [&](Cell& c) { c.touch |= flag; });
+  }
   void clear(std::size_t offset, std::size_t bytes, Flag flag) {
     each(offset, bytes, [&](Cell& c) { c.touch = static_cast<std::uint8_t>(c.touch & ~flag); });
   }
-  void read_begins(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { ++c.readers; }); }
-  void read_ends(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { --c.readers; }); }
-  bool untouchable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.touch != 0; }); }
+  void read_begins(std::size_t offset, std::size_t bytes) {
+    each(offset, bytes, [](Cell& c) { ++c.readers; });
+  }
+  void read_ends(std::size_t offset, std::size_t bytes) {
+    each(offset, bytes, [](Cell& c) { --c.readers; });
+  }
+  bool untouchable(std::size_t offset, std::size_t bytes) {
+    return any(offset, bytes, [](const Cell& c) { return c.touch != 0; });
+  }
   bool has(std::size_t offset, std::size_t bytes, Flag flag) {
     return any(offset, bytes, [&](const Cell& c) { return (c.touch & flag) != 0; });
   }
-  bool unwritable(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.readers != 0; }); }
+  bool unwritable(std::size_t offset, std::size_t bytes) {
+    return any(offset, bytes, [](const Cell& c) { return c.readers != 0; });
+  }
 
   // The thread that wrote a cell last, until it fences or a copy overwrites the cell.  Only the watch checks that the fence is
   // ordered before the asynchronous read (Watch::fenced).
@@ -47,8 +57,12 @@ class Guards {
       if (c->writer == thread + 1) c->writer = 0;
     unfenced_[thread].clear();
   }
-  void replaced(std::size_t offset, std::size_t bytes) { each(offset, bytes, [](Cell& c) { c.writer = 0; }); }
-  bool unfenced(std::size_t offset, std::size_t bytes) { return any(offset, bytes, [](const Cell& c) { return c.writer != 0; }); }
+  void replaced(std::size_t offset, std::size_t bytes) {
+    each(offset, bytes, [](Cell& c) { c.writer = 0; });
+  }
+  bool unfenced(std::size_t offset, std::size_t bytes) {
+    return any(offset, bytes, [](const Cell& c) { return c.writer != 0; });
+  }
   void reset() { cells_.reset(), unfenced_.clear(); }
 
  private:
@@ -78,17 +92,17 @@ class Guards {
 // Ends the launch with a finding of this kind and message.
 [[noreturn, gnu::cold]] void refuse_asynchronous(const char* kind, std::string message, Where where);
 // Reports the same after the block has ended, as a finding of `thread`.
-void told_at_end(const char* kind, std::string message, unsigned thread, Where where);
+void report_after_block(const char* kind, std::string message, unsigned thread, Where where);
 inline void left_behind(std::string message, unsigned thread, Where where) {
-  told_at_end("left_behind", std::move(message), thread, where);
+  report_after_block("left_behind", std::move(message), thread, where);
 }
 // The words that begin asynchronous work call it.  From the block's first such call on, every access goes through slow_access().
 void use_asynchronous(Where where);
-void end_asynchronous();             // called when the block has ended or was abandoned
-void check_all_is_over();            // reports what the ended block has left running
+void end_asynchronous();   // called when the block has ended or was abandoned
+void check_all_is_over();  // reports what the ended block has left running
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // checks an access to shared memory
 void check_fenced(std::size_t offset, std::size_t bytes, Where where);  // for bytes that a wgmma or store_box will read
-std::size_t arena_offset(const void* p);  // in bytes, of an address in shared memory
+std::size_t arena_offset(const void* p);                                // in bytes, of an address in shared memory
 // Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
 bool as_late_as_may_be();
 

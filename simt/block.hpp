@@ -107,8 +107,8 @@ struct Machine {
   Boxes boxes;
   Wgmma wgmma;
   RegisterPool registers;
-  const char* told_kind = "";
-  std::string told;
+  const char* reported_kind = "";
+  std::string reported;
   int slow_ticks = 0;      // slow accesses since the time limit was last checked
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;

@@ -18,12 +18,14 @@ constexpr unsigned kGroupWarps = 4;
 struct Request {
   WarpWork work;
 };
-void settle_warp(WarpWork* const*) { machine.registers.settle(); }
+void grant_to_warp(WarpWork* const*) { machine.registers.grant(); }
 
 void check_count(const char* word, int count, Where where) {
   if (count % 8 != 0 || count < kLeast || count > kMost || machine.threads % (kGroupWarps * kWarpLanes) != 0)
-    refuse_asynchronous("bad_registers", std::string(word) + "<" + std::to_string(count) +
-                                             ">: a multiple of 8 from 24 to 256, in a block of whole warpgroups", where);
+    refuse_asynchronous(
+        "bad_registers",
+        std::string(word) + "<" + std::to_string(count) + ">: a multiple of 8 from 24 to 256, in a block of whole warpgroups",
+        where);
 }
 
 }  // namespace
@@ -48,10 +50,11 @@ void RegisterPool::give(int count, Where where) {
   start();
   const unsigned w = machine.current->id / kWarpLanes;
   if (count > warps_[w].has && warps_[w].wants == 0)
-    refuse_asynchronous("bad_registers", "give_registers<" + std::to_string(count) + "> by a warp that has " +
-                                             std::to_string(warps_[w].has), where);
+    refuse_asynchronous("bad_registers",
+                        "give_registers<" + std::to_string(count) + "> by a warp that has " + std::to_string(warps_[w].has),
+                        where);
   warps_[w].wants = count, warps_[w].where = where;
-  Request mine{{settle_warp}};
+  Request mine{{grant_to_warp}};
   work_together(Meet::registers, mine.work, where);
 }
 
@@ -60,10 +63,11 @@ void RegisterPool::take(int count, Where where) {
   start();
   const unsigned w = machine.current->id / kWarpLanes;
   if (count < warps_[w].has && warps_[w].wants == 0)
-    refuse_asynchronous("bad_registers", "take_registers<" + std::to_string(count) + "> by a warp that has " +
-                                             std::to_string(warps_[w].has), where);
+    refuse_asynchronous("bad_registers",
+                        "take_registers<" + std::to_string(count) + "> by a warp that has " + std::to_string(warps_[w].has),
+                        where);
   warps_[w].wants = count, warps_[w].where = where;
-  Request mine{{settle_warp}};
+  Request mine{{grant_to_warp}};
   work_together(Meet::registers, mine.work, where);
   // Note: if the others never give as many, no thread can go on, and the finding says shortage().
   while (warps_[w].wants != 0) {
@@ -74,7 +78,7 @@ void RegisterPool::take(int count, Where where) {
   }
 }
 
-void RegisterPool::settle() {
+void RegisterPool::grant() {
   for (Warp& w : warps_)
     if (w.wants != 0 && w.wants <= w.has) free_ += w.has - w.wants, w.has = w.wants, w.wants = 0;
   for (Warp& w : warps_)
@@ -99,8 +103,8 @@ std::string RegisterPool::shortage() const {
 void RegisterPool::check_over() {
   for (unsigned w = 0; started_ && w * kWarpLanes < machine.threads; ++w)
     if (warps_[w].has != warps_[w / kGroupWarps * kGroupWarps].has)
-      return told_at_end("bad_registers", "not all four warps of a warpgroup took or gave the same registers", w * kWarpLanes,
-                         warps_[w].where);
+      return report_after_block("bad_registers", "not all four warps of a warpgroup took or gave the same registers",
+                                w * kWarpLanes, warps_[w].where);
 }
 
 // --- The words --------------------------------------------------------------------------------------------------------

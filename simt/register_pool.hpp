@@ -20,7 +20,7 @@ class RegisterPool {
   void take(int count, Where where);
   void give(int count, Where where);
   void check_over();
-  void settle();                 // grants the requests that it can; called when all lanes of a warp have come
+  void grant();                  // grants the requests that it can; called when all lanes of a warp have come
   std::string shortage() const;  // message for requests that are never granted
 
  private:

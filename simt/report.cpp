@@ -215,7 +215,7 @@ Finding describe_trouble() {
       f = {"bad_mma", "ldmatrix reads at " + hex(t.address) + ", outside shared memory", {}, 0};
       break;
     case What::in_flight: f = describe_in_flight(t); break;
-    case What::told: f = {machine.told_kind, machine.told, {}, 0}; break;
+    case What::reported: f = {machine.reported_kind, machine.reported, {}, 0}; break;
     case What::race: f = describe_race(t); break;
     case What::observed:
       f = {"plain_access", "a plain " + access_of(t), {}, 0};

@@ -34,7 +34,7 @@ struct Trouble {
     uninitialised,
     observed,
     trapped,
-    told  // machine.told has the message, and machine.told_kind the kind; used for asynchronous work
+    reported  // machine.reported has the message, and machine.reported_kind the kind; used for asynchronous work
   };
   What what = What::none;
   Where where{};

@@ -53,25 +53,25 @@ class CudaBackend final : public Backend, public Clock {
   void write(void* device, const void* host, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copy to the device");
-    settled_ = false;
+    writes_arrived_ = false;
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), "copy within the device");
-    settled_ = false;
+    writes_arrived_ = false;
   }
   void fill(void* device, std::byte garbage, std::size_t bytes) override {
     if (bytes == 0) return;
     check(cudaMemset(device, std::to_integer<int>(garbage), bytes), "fill");
-    settled_ = false;
+    writes_arrived_ = false;
   }
   void read(void* host, const void* device, std::size_t bytes) override {
     if (bytes) check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy from the device");
   }
 
-  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
+  void run(Launcher launch_it, const void* args, void* workspace, const RunOptions& v) override {
     const cudaStream_t stream = streams_[v.order ? 1 : 0];
-    settle();
+    wait_for_writes();
     launch_it(args, {.stream = stream, .workspace = workspace});
     check(cudaGetLastError(), "after the launch");
     check(cudaStreamSynchronize(stream), "running");
@@ -93,7 +93,7 @@ class CudaBackend final : public Backend, public Clock {
     std::size_t nodes = 0;
     check(cudaGraphGetNodes(graph, nullptr, &nodes), "counting graph nodes");
     between();
-    settle();
+    wait_for_writes();
     if (nodes) {
       check(cudaGraphInstantiate(&executable, graph, 0), "instantiate graph");
       check(cudaGraphLaunch(executable, streams_[0]), "launch graph");
@@ -105,11 +105,11 @@ class CudaBackend final : public Backend, public Clock {
   }
 
   std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
-    settle();
+    wait_for_writes();
     return cuda::time_us(streams_[0], kernels, seconds);
   }
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
-    settle();
+    wait_for_writes();
     return cuda::steady_us(streams_[0], kernels, about_us);
   }
   std::vector<LaunchedFunction> launched(const TimedLaunch& k, bool watched) override {
@@ -120,7 +120,7 @@ class CudaBackend final : public Backend, public Clock {
     });
   }
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
-    settle();
+    wait_for_writes();
     return cuda::dram_bytes(streams_[0], kernels, about_s);
   }
   DramBytes copy_dram_bytes(std::size_t bytes) override { return cuda::copy_dram_bytes(streams_[0], bytes); }
@@ -160,9 +160,9 @@ class CudaBackend final : public Backend, public Clock {
  private:
   // Waits until writes have arrived.  Note: a copy from pageable memory may return before its last bytes have arrived, a fill
   // before it has begun, and our streams wait for neither.
-  void settle() {
-    if (!settled_) check(cudaDeviceSynchronize(), "before the launch");
-    settled_ = true;
+  void wait_for_writes() {
+    if (!writes_arrived_) check(cudaDeviceSynchronize(), "before the launch");
+    writes_arrived_ = true;
   }
   static double attribute(cudaDeviceAttr which) {
     int value = 0;
@@ -171,7 +171,7 @@ class CudaBackend final : public Backend, public Clock {
   }
   cudaDeviceProp properties_{};
   cudaStream_t streams_[2] = {};
-  bool settled_ = false;  // all writes to the device have arrived
+  bool writes_arrived_ = false;  // all writes to the device have arrived
   std::map<void*, void*> bases_;
 };
 

@@ -49,7 +49,7 @@ class SimtBackend final : public Backend {
     return simt::first_unwritten(device, bytes);
   }
 
-  void run(Launcher launch_it, const void* args, void* workspace, const Variation& v) override {
+  void run(Launcher launch_it, const void* args, void* workspace, const RunOptions& v) override {
     constexpr simt::ThreadOrder kOrders[] = {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle};
     static constexpr char stream = 0;  // only its address counts
     simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});

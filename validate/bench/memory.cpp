@@ -14,14 +14,14 @@ namespace assay {
 namespace {
 
 // Owns device memory and tells by how much the backend's memory in use has grown.
-class Held {
+class MeasuredMemory {
  public:
-  explicit Held(Backend& backend) : backend_(backend), before_(backend.memory_in_use()) {}
-  ~Held() {
+  explicit MeasuredMemory(Backend& backend) : backend_(backend), before_(backend.memory_in_use()) {}
+  ~MeasuredMemory() {
     for (void* p : memory_) backend_.release(p);
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  MeasuredMemory(const MeasuredMemory&) = delete;
+  MeasuredMemory& operator=(const MeasuredMemory&) = delete;
   std::byte* add(std::size_t bytes, std::size_t offset, std::string_view label) {
     memory_.push_back(backend_.allocate(bytes, offset, label));
     return static_cast<std::byte*>(memory_.back());
@@ -50,7 +50,7 @@ std::string less(std::size_t mine, std::size_t baseline) {
 
 void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& flags, const BenchOut& out) {
   const std::vector<Placement> placements = place(*shape.op, shape.c);
-  Held tensors(backend);
+  MeasuredMemory tensors(backend);
   std::vector<std::byte*> pointers;
   for (std::size_t i = 0; i < placements.size(); ++i)
     pointers.push_back(placements[i].bytes ? tensors.add(placements[i].bytes, placements[i].offset, shape.op->tensors[i].name)
@@ -62,7 +62,7 @@ void bench_memory(Backend& backend, const BenchShape& shape, const BenchFlags& f
   for (const Kernel* k : bench_candidates(shape, flags)) {
     if (!backend.launcher(*k) || !needs_arch(*k, backend.arch()).empty()) continue;
     if (!k->available() || !k->supports(problem->args())) continue;
-    Held workspace(backend);
+    MeasuredMemory workspace(backend);
     if (const std::size_t bytes = k->workspace_bytes(problem->args())) workspace.add(bytes, 0, "workspace");
     rows.push_back({k, of_tensors, workspace.bytes()});
   }

@@ -14,12 +14,12 @@
 #include <thread>
 #include <utility>
 
-#include "validate/base/crew.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/base/stopwatch.hpp"
+#include "validate/base/thread_pool.hpp"
+#include "validate/judge/judge_result.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
-#include "validate/judge/settle.hpp"
 #include "validate/problem/relate.hpp"
 #include "validate/tasks/memory.hpp"
 #include "validate/worker/process.hpp"
@@ -29,7 +29,7 @@ namespace assay {
 namespace {
 
 // A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
-struct Lane {
+struct KernelQueue {
   const Kernel* kernel;
   std::size_t last_task = 0;  // index of the last task with this kernel
   std::deque<std::shared_ptr<Prepared>> tasks{};
@@ -53,16 +53,16 @@ bool ready(const std::future<T>& f) {
   return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// The calling thread talks to the workers and emits the records; a crew of threads makes goldens and judges outputs.
+// The calling thread talks to the workers and emits the records; a pool of threads makes goldens and judges outputs.
 class Run {
  public:
   Run(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record)
       : tasks_(tasks), options_(options), on_record_(on_record) {
     for (const Task& t : tasks)
       for (const Kernel* k : t.kernels) {
-        auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == k; });
-        if (lane == lanes_.end()) lane = lanes_.insert(lane, Lane{.kernel = k});
-        lane->last_task = static_cast<std::size_t>(&t - tasks.data());
+        auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.kernel == k; });
+        if (queue == queues_.end()) queue = queues_.insert(queue, KernelQueue{.kernel = k});
+        queue->last_task = static_cast<std::size_t>(&t - tasks.data());
         ++records_total_;
       }
     records_.resize(records_total_);
@@ -81,7 +81,7 @@ class Run {
       wait(200);
       if (failed_fast()) break;
     }
-    for (Lane& lane : lanes_) lane.worker.reset();
+    for (KernelQueue& queue : queues_) queue.worker.reset();
     tally_.seconds = running_.seconds();
     tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
@@ -91,7 +91,7 @@ class Run {
   // Posts a job and adds its time to `ns`.
   template <class Job>
   auto timed(std::atomic<std::int64_t>& ns, Job job) {
-    return crew_.post([&ns, job = std::move(job)] {
+    return pool_.post([&ns, job = std::move(job)] {
       const Stopwatch at_work;
       auto made = job();
       ns += static_cast<std::int64_t>(at_work.seconds() * 1e9);
@@ -111,7 +111,7 @@ class Run {
     std::future<Record> record;
   };
 
-  static constexpr int kMostThreads = 8;  // of the crew
+  static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
@@ -129,7 +129,7 @@ class Run {
     std::size_t alive = live_.size();
     for (const Making& m : making_)
       if (!m.made) bytes += m.bytes, ++alive;
-    const std::size_t most = 3 + static_cast<std::size_t>(crew_.size());
+    const std::size_t most = 3 + static_cast<std::size_t>(pool_.size());
     return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
   }
 
@@ -153,22 +153,22 @@ class Run {
     }
   }
 
-  // Collects what the crew has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
+  // Collects what the pool has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
   void collect() {
     for (Making& m : making_) {
       if (m.made || !ready(m.prepared)) continue;
       m.made = m.prepared.get();
       m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
       live_.push_back(m.made);
-      for (const Kernel* k : m.task->kernels) lane_of(*k).tasks.push_back(m.made);
+      for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
     }
     for (; !making_.empty() && making_.front().made; making_.pop_front()) {
       const Stopwatch at_work;
       if (options_.power) options_.power->look(*making_.front().made);
       tally_.work.power += at_work.seconds();
     }
-    for (Lane& lane : lanes_)
-      if (lane.making.valid() && ready(lane.making)) order_related(lane, lane.making.get());
+    for (KernelQueue& queue : queues_)
+      if (queue.making.valid() && ready(queue.making)) order_related(queue, queue.making.get());
     for (std::size_t i = 0; i < judging_.size();) {
       if (!ready(judging_[i].record)) {
         ++i;
@@ -180,53 +180,54 @@ class Run {
   }
 
   void dispatch() {
-    for (Lane& lane : lanes_) {
-      while (!lane.tasks.empty() && enough(*lane.kernel)) {
-        const Prepared& p = *lane.tasks.front();
-        emit(record_number(p, *lane.kernel), skipped(*p.task, *lane.kernel, options_, kEnough));
-        lane.tasks.pop_front();
+    for (KernelQueue& queue : queues_) {
+      while (!queue.tasks.empty() && enough(*queue.kernel)) {
+        const Prepared& p = *queue.tasks.front();
+        emit(record_number(p, *queue.kernel), skipped(*p.task, *queue.kernel, options_, kEnough));
+        queue.tasks.pop_front();
       }
       // Note: an idle worker still holds a GPU context, half a gigabyte of device memory.
-      if (!lane.running && lane.tasks.empty() && made() > lane.last_task) lane.worker.reset();
-      if (lane.running || lane.tasks.empty() || running() >= jobs_) continue;
-      lane.running = lane.tasks.front();
-      lane.tasks.pop_front();
-      const Prepared& p = *lane.running;
-      Order order = order_of(*p.task->op, p.task->c, p.packing, lane.kernel->name);
-      order.input_sets = p.input_sets, order.runs = runs_of(*lane.kernel, p, options_);
-      lane.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
-      if (!lane.worker) lane.worker = std::make_unique<WorkerProcess>(options_.backend);
-      send(lane, std::move(order), p.inputs, lane.outputs);
+      if (!queue.running && queue.tasks.empty() && made() > queue.last_task) queue.worker.reset();
+      if (queue.running || queue.tasks.empty() || running() >= jobs_) continue;
+      queue.running = queue.tasks.front();
+      queue.tasks.pop_front();
+      const Prepared& p = *queue.running;
+      Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
+      order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
+      queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
+      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(options_.backend);
+      send(queue, std::move(order), p.inputs, queue.outputs);
     }
-    std::rotate(lanes_.begin(), lanes_.begin() + (lanes_.empty() ? 0 : 1), lanes_.end());  // so that no lane always comes first
+    // So that no queue always comes first.
+    std::rotate(queues_.begin(), queues_.begin() + (queues_.empty() ? 0 : 1), queues_.end());
   }
 
-  void send(Lane& lane, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
-    lane.order = order.id = ++last_order_;
-    lane.sent = {};
-    lane.worker->send(order, inputs, outputs);
+  void send(KernelQueue& queue, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
+    queue.order = order.id = ++last_order_;
+    queue.sent = {};
+    queue.worker->send(order, inputs, outputs);
   }
 
-  // Has the crew make the next related problem, or finishes the lane's task if all its relations have been tried.
-  void go_on(Lane& lane) {
-    if (lane.next_relation == lane.running->relations.size()) return finish(lane, Verdict::passed, std::move(lane.reply));
-    lane.making = timed(goldens_ns_, [of = lane.running, relation = lane.relation(), outputs = lane.outputs.data()] {
+  // Has the pool make the next related problem, or finishes the queue's task if all its relations have been tried.
+  void go_on(KernelQueue& queue) {
+    if (queue.next_relation == queue.running->relations.size()) return finish(queue, Verdict::passed, std::move(queue.reply));
+    queue.making = timed(goldens_ns_, [of = queue.running, relation = queue.relation(), outputs = queue.outputs.data()] {
       return relate(*of->task->op, of->task->c, *relation, of->packing, of->inputs.data(), outputs);
     });
   }
-  void order_related(Lane& lane, std::optional<Related> related) {
-    const Op& op = *lane.running->task->op;
-    if (!related) return ++lane.next_relation, go_on(lane);
-    lane.on_related = true;
+  void order_related(KernelQueue& queue, std::optional<Related> related) {
+    const Op& op = *queue.running->task->op;
+    if (!related) return ++queue.next_relation, go_on(queue);
+    queue.on_related = true;
     const Packing packing = pack(op, related->c);
-    lane.related_inputs = SharedMemory(packing.input_bytes), lane.related_outputs = SharedMemory(packing.output_bytes);
-    std::copy(related->inputs.begin(), related->inputs.end(), lane.related_inputs.data());
-    Order order = order_of(op, related->c, packing, lane.kernel->name);
+    queue.related_inputs = SharedMemory(packing.input_bytes), queue.related_outputs = SharedMemory(packing.output_bytes);
+    std::copy(related->inputs.begin(), related->inputs.end(), queue.related_inputs.data());
+    Order order = order_of(op, related->c, packing, queue.kernel->name);
     order.runs = {{.garbage = kGarbage[0]}};
-    send(lane, std::move(order), lane.related_inputs, lane.related_outputs);
+    send(queue, std::move(order), queue.related_inputs, queue.related_outputs);
   }
 
-  // The tasks before this index are in their lanes or will not be run.
+  // The tasks before this index are in their queues or will not be run.
   std::size_t made() const {
     for (const Making& m : making_)
       if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
@@ -245,56 +246,57 @@ class Run {
   }
 
   int running() const {
-    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.running != nullptr; }));
+    return static_cast<int>(std::count_if(queues_.begin(), queues_.end(), [](const KernelQueue& q) { return q.running; }));
   }
 
-  // Waits for replies and takes them in.  Also returns if the crew has finished a job.
+  // Waits for replies and takes them in.  Also returns if the pool has finished a job.
   void wait(int milliseconds) {
     if (finished()) return;
     std::vector<pollfd> polled;
     // Seconds since each order was sent, taken before poll(): taking in replies does not count as a worker's time.
-    std::vector<std::pair<Lane*, double>> waiting;
-    for (Lane& lane : lanes_)
-      if (lane.order) polled.push_back({lane.worker->socket(), POLLIN, 0}), waiting.push_back({&lane, lane.sent.seconds()});
-    polled.push_back({crew_.ended(), POLLIN, 0});
+    std::vector<std::pair<KernelQueue*, double>> waiting;
+    for (KernelQueue& queue : queues_)
+      if (queue.order) polled.push_back({queue.worker->socket(), POLLIN, 0}), waiting.push_back({&queue, queue.sent.seconds()});
+    polled.push_back({pool_.ended(), POLLIN, 0});
     ::poll(polled.data(), polled.size(), milliseconds);
-    if (polled.back().revents) crew_.forget_ended();
+    if (polled.back().revents) pool_.forget_ended();
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      Lane& lane = *waiting[i].first;
+      KernelQueue& queue = *waiting[i].first;
       if (polled[i].revents) {
-        std::optional<Reply> reply = lane.worker->receive();
-        if (reply && reply->id != lane.order)
-          take(lane, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
-        else if (reply) take(lane, verdict_of(*reply), std::move(*reply));
-        else take(lane, Verdict::crashed, {.message = lane.worker->cause_of_death(), .tainted = true});
+        std::optional<Reply> reply = queue.worker->receive();
+        if (reply && reply->id != queue.order)
+          take(queue, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
+        else if (reply) take(queue, verdict_of(*reply), std::move(*reply));
+        else take(queue, Verdict::crashed, {.message = queue.worker->cause_of_death(), .tainted = true});
       } else if (waiting[i].second > options_.timeout_s) {
-        take(lane, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
+        take(queue, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }
   }
 
   // Takes in a reply, or one that stands for a crash or a timeout.  A tainted worker is replaced.
-  void take(Lane& lane, Verdict verdict, Reply reply) {
-    tally_.work.workers += lane.sent.seconds();
-    lane.order = 0;
-    if (reply.tainted) lane.worker.reset();
-    if (!lane.on_related) {
-      if (verdict != Verdict::passed) return finish(lane, verdict, std::move(reply));
-      lane.reply = std::move(reply);
-      return go_on(lane);
+  void take(KernelQueue& queue, Verdict verdict, Reply reply) {
+    tally_.work.workers += queue.sent.seconds();
+    queue.order = 0;
+    if (reply.tainted) queue.worker.reset();
+    if (!queue.on_related) {
+      if (verdict != Verdict::passed) return finish(queue, verdict, std::move(reply));
+      queue.reply = std::move(reply);
+      return go_on(queue);
     }
-    if (verdict == Verdict::passed) lane.related.push_back({lane.relation(), std::move(lane.related_outputs)});
-    else if (verdict != Verdict::unsupported) return finish(lane, verdict, std::move(reply));  // unsupported: does not apply
-    ++lane.next_relation, go_on(lane);
+    if (verdict == Verdict::passed) queue.related.push_back({queue.relation(), std::move(queue.related_outputs)});
+    else if (verdict != Verdict::unsupported) return finish(queue, verdict, std::move(reply));  // unsupported: does not apply
+    ++queue.next_relation, go_on(queue);
   }
 
-  void finish(Lane& lane, Verdict verdict, Reply reply) {
-    const std::size_t number = record_number(*lane.running, *lane.kernel);
-    Result result{std::move(lane.running), lane.kernel, std::move(lane.outputs),
-                  std::move(lane.related), verdict,     std::move(reply)};
-    judging_.push_back({number, timed(judging_ns_, [this, result = std::move(result)] { return settle(result, options_); })});
-    lane.running = nullptr, lane.outputs = {}, lane.related.clear();
-    lane.next_relation = 0, lane.on_related = false;
+  void finish(KernelQueue& queue, Verdict verdict, Reply reply) {
+    const std::size_t number = record_number(*queue.running, *queue.kernel);
+    WorkerResult result{std::move(queue.running), queue.kernel, std::move(queue.outputs),
+                        std::move(queue.related), verdict,      std::move(reply)};
+    judging_.push_back(
+        {number, timed(judging_ns_, [this, result = std::move(result)] { return judge_result(result, options_); })});
+    queue.running = nullptr, queue.outputs = {}, queue.related.clear();
+    queue.next_relation = 0, queue.on_related = false;
   }
 
   void emit(std::size_t number, Record r) {
@@ -307,8 +309,8 @@ class Run {
     }
   }
 
-  Lane& lane_of(const Kernel& k) {
-    return *std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.kernel == &k; });
+  KernelQueue& queue_of(const Kernel& k) {
+    return *std::find_if(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.kernel == &k; });
   }
 
   std::span<const Task> tasks_;
@@ -318,7 +320,7 @@ class Run {
   std::size_t memory_ = available_memory();
   bool replays_ = options_.backend != "simt";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;
-  std::vector<Lane> lanes_;
+  std::vector<KernelQueue> queues_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;
   std::vector<Judging> judging_;
@@ -327,7 +329,7 @@ class Run {
   Tally tally_;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Stopwatch running_;
-  Crew crew_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
+  ThreadPool pool_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
 };
 
 }  // namespace

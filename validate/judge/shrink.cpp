@@ -174,7 +174,7 @@ class Search {
           } else if (group == "another seed") {
             ++found_.other_seeds.run, found_.other_seeds.failed += failed;
           } else if (group == kItself) {
-            luck_ = luck_ || !failed;
+            passes_sometimes_ = passes_sometimes_ || !failed;
           } else {
             ++found_.tried;
             if (failed) hits.emplace(group, r);
@@ -218,7 +218,7 @@ class Search {
     if (run == 0) return;
     const bool runs_differ =
         failed_.deterministic == false && kernel_.deterministic && !failed_.reads_like.starts_with(kNeverWritten);
-    if (failed < run || other_bits_ || runs_differ || luck_) found_.label = "racy";
+    if (failed < run || other_bits_ || runs_differ || passes_sometimes_) found_.label = "racy";
     else found_.label = found_.other_seeds.run && !found_.other_seeds.failed ? "seed-specific" : "deterministic";
   }
 
@@ -228,7 +228,7 @@ class Search {
   const TryCases& trials_;
   std::string kind_;
   Case best_;
-  bool other_bits_ = false, luck_ = false;
+  bool other_bits_ = false, passes_sometimes_ = false;
   Shrunk found_;
 };
 

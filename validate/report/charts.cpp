@@ -22,7 +22,7 @@ std::string problem_of(const TimedRow& r) { return fmt::format("{} {} {}", r.op,
 // One [op, problem, limit in µs, library, ratio, kernels] per problem and library, with the library's fastest call.
 Json sizes_of(const Report& report) {
   Json all = Json::array();
-  for (const Standing& s : report.standings) {
+  for (const RankedRow& s : report.ranked) {
     std::map<std::string, const Contender*> fastest;
     for (const Contender& c : s.others) fastest.try_emplace(library_of(c), &c);
     for (const auto& [library, c] : fastest)

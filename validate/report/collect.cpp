@@ -87,7 +87,7 @@ Report report_of(const std::vector<std::string>& paths) {
   add_rows(report);
   add_failures(report);
   add_suites(report);
-  add_standings(report);
+  add_ranked_rows(report);
   add_counts(report);
   for (const auto& [fault, p] : latest_faults(report)) {
     ++(p->rejected ? report.faults_rejected : report.faults_not_rejected);

@@ -66,7 +66,7 @@ struct SuiteLine {
 };
 
 // Our fastest kernel against libraries and other programs on one problem, from the latest file that has both.
-struct Standing {
+struct RankedRow {
   const RecordFile* file = nullptr;
   const TimedRow* ours = nullptr;
   double limit_us = 0;
@@ -115,7 +115,7 @@ struct Report {
   std::vector<ReportKernel> kernels;
   std::vector<ReportFailure> failures;
   std::size_t failed = 0;              // failed cases, rows and faults; `failures` has one entry per kind
-  std::vector<Standing> standings;     // sorted by op, then the lowest ratio first
+  std::vector<RankedRow> ranked;       // sorted by op, then the lowest ratio first
   std::vector<RestatedTable> suites;   // in the order of the records
   std::vector<Ablation> ablations;     // sorted by op, dtype and shape
   std::vector<TrafficRow> traffic;     // sorted likewise
@@ -137,7 +137,7 @@ std::map<std::string, const PlantedFault*> latest_faults(const Report&);  // by 
 // Each add_ function fills its parts of a report from `files` and `rows`, which must be there already.
 void add_failures(Report&);
 void add_suites(Report&);  // the published tables and the ablations
-void add_standings(Report&);
+void add_ranked_rows(Report&);
 void add_counts(Report&);  // traffic, resources and profiles
 // Reads record files, in any order.  Throws BadInput for a file that cannot be read or holds no records.
 Report report_of(const std::vector<std::string>& paths);

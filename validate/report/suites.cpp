@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets our times beside the published tables line by line, and collects ablations and standings.
+// Sets our times beside the published tables line by line, and collects ablations and ranked rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -182,8 +182,8 @@ std::string library_of(const Contender& c) {
   return c.kernel;
 }
 
-void add_standings(Report& report) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, Standing> latest;
+void add_ranked_rows(Report& report) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, RankedRow> latest;
   for (const RecordFile& f : report.files) {
     std::map<std::tuple<std::string, std::string, std::string>, SuiteLine> here;
     for (const TimedRow& r : f.rows) {
@@ -194,7 +194,7 @@ void add_standings(Report& report) {
     }
     for (auto& [key, line] : here) {
       fill_times(report, line);
-      Standing s{.file = &f, .ours = line.ours, .limit_us = line.limit_us, .others = {}};
+      RankedRow s{.file = &f, .ours = line.ours, .limit_us = line.limit_us, .others = {}};
       for (const auto& all : line.contenders)
         for (const Contender& c : all)
           if (c.us > 0 && c.kernel != "unfused") s.others.push_back(c);
@@ -202,8 +202,8 @@ void add_standings(Report& report) {
       if (s.ours && !s.others.empty()) latest[{f.device, line.op, line.dtype, line.shape}] = std::move(s);
     }
   }
-  for (auto& [key, s] : latest) report.standings.push_back(std::move(s));
-  std::stable_sort(report.standings.begin(), report.standings.end(), [](const Standing& a, const Standing& b) {
+  for (auto& [key, s] : latest) report.ranked.push_back(std::move(s));
+  std::stable_sort(report.ranked.begin(), report.ranked.end(), [](const RankedRow& a, const RankedRow& b) {
     return a.ours->op != b.ours->op ? a.ours->op < b.ours->op : a.best().ratio < b.best().ratio;
   });
 }

@@ -26,9 +26,9 @@ double geometric_mean(const std::vector<double>& ratios) {
   return std::exp(sum / static_cast<double>(ratios.size()));
 }
 
-std::vector<double> best_ratios(const std::vector<Standing>& standings) {
+std::vector<double> best_ratios(const std::vector<RankedRow>& ranked) {
   std::vector<double> ratios;
-  for (const Standing& s : standings) ratios.push_back(s.best().ratio);
+  for (const RankedRow& s : ranked) ratios.push_back(s.best().ratio);
   return ratios;
 }
 
@@ -52,8 +52,8 @@ Figure margin_figure(const Report& report) {
   return {std::isfinite(worst) ? margin_text(worst) : "∞", "largest err/bound", where, worst > 1};
 }
 
-Figure standing_figure(const Report& report) {
-  const std::vector<double> ratios = best_ratios(report.standings);
+Figure ranking_figure(const Report& report) {
+  const std::vector<double> ratios = best_ratios(report.ranked);
   const auto faster = std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1; });
   return {fmt::format("{:.2f}×", geometric_mean(ratios)), "the best other's time over ours",
           fmt::format("geometric mean of {} shapes, ours faster on {}", ratios.size(), faster)};
@@ -85,7 +85,7 @@ std::vector<Figure> figures_of(const Report& report) {
   std::vector<Figure> all;
   if (!report.kernels.empty()) all.push_back(cases_figure(report));
   if (!report.kernels.empty() || !report.rows.empty()) all.push_back(margin_figure(report));
-  if (!report.standings.empty()) all.push_back(standing_figure(report));
+  if (!report.ranked.empty()) all.push_back(ranking_figure(report));
   if (!report.rows.empty()) all.push_back(limit_figure(report)), all.push_back(rows_figure(report));
   if (const auto faults = report.faults_rejected + report.faults_not_rejected; faults > 0)
     all.push_back({fmt::format("{} of {}", report.faults_rejected, faults), "planted faults rejected",
@@ -101,14 +101,14 @@ std::vector<Figure> figures_of(const Report& report) {
 }
 
 std::vector<OpStanding> by_op(const Report& report) {
-  std::map<std::string, std::vector<Standing>> ops;
-  for (const Standing& s : report.standings) ops[s.ours->op].push_back(s);
+  std::map<std::string, std::vector<RankedRow>> ops;
+  for (const RankedRow& s : report.ranked) ops[s.ours->op].push_back(s);
   std::vector<OpStanding> all;
-  for (const auto& [op, standings] : ops) {
-    const std::vector<double> ratios = best_ratios(standings);
+  for (const auto& [op, ranked] : ops) {
+    const std::vector<double> ratios = best_ratios(ranked);
     const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
     std::map<std::string, int> others;
-    for (const Standing& s : standings) ++others[library_of(s.best())];
+    for (const RankedRow& s : ranked) ++others[library_of(s.best())];
     const auto other =
         std::max_element(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     all.push_back(

@@ -79,9 +79,9 @@ Section suites_section(const Report& report) {
   return s;
 }
 
-Section standings_section(const Report& report) {
+Section ranked_section(const Report& report) {
   Section s{
-      "standings",
+      "ranked",
       "Ours against the best other, shape by shape",
       "Best other: the fastest library call or PyTorch expression on the same shape. Ratio: its time over that of our fastest "
       "right kernel, so below 1 the other is faster. † taken by another program in another process, without an interval.",
@@ -100,11 +100,11 @@ Section standings_section(const Report& report) {
            {"% of limit", true},
            {"run"}},
           {}};
-  std::vector<const Standing*> all;
-  for (const Standing& st : report.standings) all.push_back(&st);
+  std::vector<const RankedRow*> all;
+  for (const RankedRow& st : report.ranked) all.push_back(&st);
   std::stable_sort(all.begin(), all.end(),
-                   [](const Standing* a, const Standing* b) { return a->best().ratio < b->best().ratio; });
-  for (const Standing* st : all) {
+                   [](const RankedRow* a, const RankedRow* b) { return a->best().ratio < b->best().ratio; });
+  for (const RankedRow* st : all) {
     const TimedRow& r = *st->ours;
     const Contender& c = st->best();
     t.rows.push_back({r.op,
@@ -279,7 +279,7 @@ std::string ratio_text(double v) { return v > 0 ? fmt::format("{:.2f}×", v) : "
 std::string megabytes(double bytes) { return bytes < 0 ? "" : figure_text(1e-6 * bytes); }
 
 std::vector<Section> sections_of(const Report& report) {
-  std::vector<Section> all{standings_section(report), suites_section(report),      rows_section(report),
+  std::vector<Section> all{ranked_section(report),    suites_section(report),      rows_section(report),
                            ablations_section(report), correctness_section(report), traffic_section(report),
                            resources_section(report), profiles_section(report),    runs_section(report)};
   for (Section& s : all) {

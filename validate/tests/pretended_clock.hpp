@@ -45,7 +45,7 @@ class PretendedClock final : public Backend, public Clock {
     if (bytes) std::memcpy(device, host, bytes);
   }
   void read(void* host, const void* device, std::size_t bytes) override { write(host, device, bytes); }
-  void run(Launcher launch_it, const void* args, void* workspace, const Variation&) override {
+  void run(Launcher launch_it, const void* args, void* workspace, const RunOptions&) override {
     if (work) ++runs[work(args)];
     simt::configure({});
     simt::reset_counts();

@@ -26,7 +26,7 @@ struct BackendFinding : std::runtime_error {
 };
 
 // What differs between runs of one problem.  The results must not differ.
-struct Variation {
+struct RunOptions {
   int order = 0;           // of threads on simt: 0 forward, 1 reverse, 2 shuffled; on cuda, not 0 means a second stream
   std::uint64_t seed = 0;  // for the shuffled order
   bool sectors = false;    // count 32-byte sectors (simt)
@@ -69,7 +69,7 @@ class Backend {
   virtual std::size_t first_unwritten(const void* /*device*/, std::size_t bytes) const { return bytes; }
 
   // Runs a launcher and waits for its kernels.  Throws BackendFinding on a finding, std::runtime_error if the launch fails.
-  virtual void run(Launcher launcher, const void* args, void* workspace, const Variation& v) = 0;
+  virtual void run(Launcher launcher, const void* args, void* workspace, const RunOptions& v) = 0;
   // Captures the launcher in a CUDA graph, calls `between`, replays the graph and waits.  Returns false if the machine cannot
   // capture.
   virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {

@@ -18,7 +18,7 @@
 namespace assay {
 
 // The kernel wrote out of bounds, changed an input, or left an output element unwritten.
-struct Misdeed : std::runtime_error {
+struct SideEffect : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -66,7 +66,7 @@ class GuardedBuffer {
   void fill(std::byte garbage) {
     for (const Island& i : islands_) backend_.fill(data() + i.begin, garbage, i.bytes());
   }
-  // Throws Misdeed if a guard byte has changed.
+  // Throws SideEffect if a guard byte has changed.
   void check() const {
     if (guard_ == 0) return;
     std::vector<std::byte> before(guard_), after(guard_);
@@ -79,9 +79,9 @@ class GuardedBuffer {
   void check(const std::byte* before, const std::byte* after) const {
     for (std::size_t k = 0; k < guard_; ++k)  // nearest to the buffer first
       if (before[guard_ - 1 - k] != kGuard)
-        throw Misdeed(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
+        throw SideEffect(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
     for (std::size_t k = 0; k < guard_; ++k)
-      if (after[k] != kGuard) throw Misdeed(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
+      if (after[k] != kGuard) throw SideEffect(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
   }
 
   static constexpr std::size_t kSmall = std::size_t{4} << 20;  // up to this, a copy on the host costs less than more transfers

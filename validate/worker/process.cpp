@@ -66,7 +66,7 @@ std::optional<Reply> WorkerProcess::receive() {
   try {
     return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
   } catch (const std::exception&) {
-    babbled_ = true;
+    bad_message_ = true;
     return std::nullopt;
   }
 }
@@ -75,13 +75,13 @@ std::string WorkerProcess::cause_of_death() {
   int status = 0;
   pid_t ended = 0;
   // The socket closes shortly before the exit status is available.  Waits at most 10 s, since the worker may live on.
-  for (int i = 0; i < 2000 && !babbled_ && ended == 0; ++i) {
+  for (int i = 0; i < 2000 && !bad_message_ && ended == 0; ++i) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);
   }
   if (ended != pid_) {
     end_child(pid_);
-    return babbled_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
+    return bad_message_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
   }
   ::kill(-pid_, SIGKILL);
   pid_ = -1;

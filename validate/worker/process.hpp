@@ -26,7 +26,7 @@ class WorkerProcess {
   std::string cause_of_death();    // such as "the worker process exited with code 3"; kills the worker if it still runs
 
  private:
-  bool babbled_ = false;  // the last message was not a reply
+  bool bad_message_ = false;  // the last message was not a reply
   pid_t pid_ = -1;
   int socket_ = -1;
 };

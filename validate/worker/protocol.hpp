@@ -34,7 +34,7 @@ struct OrderTensor {
 };
 
 struct OrderRun {
-  Variation how{};
+  RunOptions how{};
   std::byte garbage{};     // fills every output before the launch, unless its initial values are given
   std::size_t inputs = 0;  // index of the set of input images
   bool keeps = false;      // up to four elements at both ends of every other output row stay as the run before left them

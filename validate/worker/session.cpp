@@ -102,8 +102,9 @@ class Session {
       const OrderTensor& t = order_.tensors[i];
       if (t.name != op_.tensors[i].name) throw std::runtime_error(fmt::format("the op has no tensor '{}' there", t.name));
       if (t.over) buffers_.push_back(buffers_[*t.over]);
-      else buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, t.place.bytes, t.place.offset, t.name,
-                                                              islands(t.place.tensor, t.place.bytes)));
+      else
+        buffers_.push_back(std::make_shared<GuardedBuffer>(backend_, t.place.bytes, t.place.offset, t.name,
+                                                           islands(t.place.tensor, t.place.bytes)));
       if (given(i)) buffers_[i]->write(values(i));
       Tensor& tensor = *problem_->tensors()[i];
       tensor = t.place.tensor;
@@ -191,7 +192,7 @@ class Session {
     if (workspace_) check(*workspace_, kernel_.workspace_bytes(problem_->args()), std::byte{0xff}, "the workspace");
   }
 
-  // Throws Misdeed if the launch left an output element unwritten.  Updated outputs are exempt.
+  // Throws SideEffect if the launch left an output element unwritten.  Updated outputs are exempt.
   void check_written() {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (!is_output(i) || given(i)) continue;
@@ -199,20 +200,21 @@ class Session {
       const std::int64_t element = size_of(t.dtype);
       for (std::int64_t e = 0; e < t.size(); ++e)
         if (backend_.first_unwritten(buffers_[i]->data() + t.offset(e) * element, static_cast<std::size_t>(element)) == 0)
-          throw Misdeed(fmt::format("unwritten: element {} of {} of '{}' was not written", e, t.size(), order_.tensors[i].name));
+          throw SideEffect(
+              fmt::format("unwritten: element {} of {} of '{}' was not written", e, t.size(), order_.tensors[i].name));
     }
   }
 
-  // Throws Misdeed if the launch wrote to an input, unless an output shares its memory, or to a guard of an input or of the
+  // Throws SideEffect if the launch wrote to an input, unless an output shares its memory, or to a guard of an input or of the
   // workspace.  An input that was put back shows where the machine tracks writes.
   void check_inputs() {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (is_output(i)) continue;
       const bool may_change =
           std::any_of(order_.tensors.begin(), order_.tensors.end(), [&](const OrderTensor& t) { return t.over == i; });
-      if (!may_change && changed(i)) throw Misdeed(fmt::format("changed its input '{}'", order_.tensors[i].name));
+      if (!may_change && changed(i)) throw SideEffect(fmt::format("changed its input '{}'", order_.tensors[i].name));
       if (!may_change && backend_.written(buffers_[i]->allocation()))
-        throw Misdeed(fmt::format("wrote to its input '{}', which has its values again", order_.tensors[i].name));
+        throw SideEffect(fmt::format("wrote to its input '{}', which has its values again", order_.tensors[i].name));
     }
     if (workspace_) workspace_->check();
   }

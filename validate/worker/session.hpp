@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Throws Misdeed and BackendFinding if the kernel is at fault, another std::exception if the order cannot be executed.
+// Throws SideEffect and BackendFinding if the kernel is at fault, another std::exception if the order cannot be executed.
 Reply run_order(Backend&, const Op&, const Kernel&, const Order&, const SharedMemory& inputs, const SharedMemory& outputs);
 
 }  // namespace assay

@@ -28,7 +28,7 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
     const SharedMemory inputs(input_fd, order.input_sets * order.input_bytes, false);
     const SharedMemory outputs(output_fd, order.runs.size() * order.output_bytes, true);
     return run_order(backend, *op, *kernel, order, inputs, outputs);
-  } catch (const Misdeed& m) {
+  } catch (const SideEffect& m) {
     return {.id = order.id, .status = Reply::Status::failed, .message = m.what(), .outputs = true};
   } catch (const BackendFinding& f) {
     return {.id = order.id, .status = Reply::Status::failed, .message = f.kind + ": " + f.what()};

@@ -112,9 +112,9 @@ try:
     # The first screen has the verdict, four numbers and the ratios by op.
     check("the verdict", len(value("document.getElementById('verdict').textContent") or "") > 10)
     check("four numbers", value("[...document.querySelectorAll('.figure b')].filter((e) => e.textContent).length") == 4)
-    for element in ("#verdict", ".figures", *(["#ops h2"] if "standings" in sections else [])):
+    for element in ("#verdict", ".figures", *(["#ops h2"] if "ranked" in sections else [])):
         check(f"{element} on the first screen", value(f"document.querySelector('{element}').getBoundingClientRect().bottom <= innerHeight"))
-    if "standings" in sections: check("a bar for every op", value("document.querySelectorAll('.ops li').length === new Set(data.sizes.map((d) => d[0])).size"))
+    if "ranked" in sections: check("a bar for every op", value("document.querySelectorAll('.ops li').length === new Set(data.sizes.map((d) => d[0])).size"))
 
     # Every required section is there, has lines and is folded.
     for section in sections:

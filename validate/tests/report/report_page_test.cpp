@@ -210,13 +210,13 @@ TEST_CASE("report: ours is compared with the fastest other on each shape", "[rep
        {head(kDay2, "bench"), timing("pytorch_eager_graph", 90), timing("pytorch_compile", 45), timing("pytorch_eager", 95)},
        {head(kDay2, "calibration"), bench("block_row", 300, small, R"(,"planted":10)")},
        {head(kDay2, "smoke", "NVIDIA T4"), bench("block_row", 1), timing("pytorch_compile", 7)}});
-  REQUIRE(r.report.standings.size() == 3);
+  REQUIRE(r.report.ranked.size() == 3);
   const auto of = [&](const std::string& device, const std::string& shape) {
-    for (const Standing& s : r.report.standings)
+    for (const RankedRow& s : r.report.ranked)
       if (s.file->device == device && s.ours->shape == shape) return s;
-    return Standing{};
+    return RankedRow{};
   };
-  const Standing here = of("NVIDIA H200", "rows=4096 cols=4096");
+  const RankedRow here = of("NVIDIA H200", "rows=4096 cols=4096");
   REQUIRE(here.ours);
   CHECK((here.ours->kernel == "block_row" && here.others.size() == 4 && std::abs(here.limit_us - 25) < 1e-3));
   CHECK((here.best().kernel == "pytorch_compile" && here.best().ratio == 1.5 && library_of(here.best()) == "compile"));

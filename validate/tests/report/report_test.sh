@@ -29,5 +29,5 @@ for table in text.split("\n\n"):
 EOF
 page=(python3 "$tests/report/report_browser_test.py" "$bin/validate")
 "${page[@]}" "$tmp/old.jsonl" "$tmp/new.jsonl" "$recorded/smoke.jsonl.gz" --charts 4 \
-  --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs "$@" || exit
-"${page[@]}" "$recorded"/*.jsonl{,.gz} --charts 3 --sections standings,suites,ablations,correctness,traffic,resources,profiles,runs --bytes 3000000
+  --sections ranked,suites,ablations,correctness,traffic,resources,profiles,runs "$@" || exit
+"${page[@]}" "$recorded"/*.jsonl{,.gz} --charts 3 --sections ranked,suites,ablations,correctness,traffic,resources,profiles,runs --bytes 3000000

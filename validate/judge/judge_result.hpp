@@ -15,7 +15,7 @@
 namespace assay {
 
 // What a worker returned for one record, before it is judged.
-struct Result {
+struct WorkerResult {
   std::shared_ptr<Prepared> of;
   const Kernel* kernel;
   SharedMemory outputs;  // of all runs, in the order of runs_of()
@@ -35,6 +35,6 @@ Verdict verdict_of(const Reply&);
 Record skipped(const Task&, const Kernel&, const JudgeOptions&, std::string why, bool incomplete = false);
 
 // Makes the record of a result, and judges the outputs unless the worker failed.  Thread-safe.
-Record settle(const Result&, const JudgeOptions&);
+Record judge_result(const WorkerResult&, const JudgeOptions&);
 
 }  // namespace assay

@@ -14,12 +14,12 @@
 
 namespace assay {
 
-class Crew {
+class ThreadPool {
  public:
-  explicit Crew(int threads);  // at least one is started; throws std::runtime_error
-  ~Crew();                     // waits for running jobs, drops queued ones
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit ThreadPool(int threads);  // at least one is started; throws std::runtime_error
+  ~ThreadPool();                     // waits for running jobs, drops queued ones
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return static_cast<int>(threads_.size()); }
 

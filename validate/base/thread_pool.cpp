@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/base/crew.hpp"
+#include "validate/base/thread_pool.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -14,12 +14,12 @@
 
 namespace assay {
 
-Crew::Crew(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+ThreadPool::ThreadPool(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (ended_ < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
   for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
 }
 
-Crew::~Crew() {
+ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -30,7 +30,7 @@ Crew::~Crew() {
   ::close(ended_);
 }
 
-void Crew::push(std::function<void()> job) {
+void ThreadPool::push(std::function<void()> job) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
@@ -38,7 +38,7 @@ void Crew::push(std::function<void()> job) {
   posted_.notify_one();
 }
 
-void Crew::work() {
+void ThreadPool::work() {
   const int cores = omp_get_num_procs();
   std::unique_lock lock(mutex_);
   while (true) {
@@ -58,7 +58,7 @@ void Crew::work() {
   }
 }
 
-void Crew::forget_ended() const {
+void ThreadPool::forget_ended() const {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto read = ::read(ended_, &count, sizeof count);
 }

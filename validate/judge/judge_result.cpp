@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/settle.hpp"
+#include "validate/judge/judge_result.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ bool found_by_watch(std::string_view reason) {
 // The problem that the outputs of one run are judged by; see judged_by().
 class Judged {
  public:
-  Judged(const Result& result, int run) {
+  Judged(const WorkerResult& result, int run) {
     const Prepared& p = *result.of;
     const std::vector<TensorSpec>& specs = p.task->op->tensors;
     std::vector<std::byte*> images;
@@ -66,7 +66,7 @@ class Judged {
 };
 
 // Adds the policies' figures of the first run.
-void ask_policies(const Result& result, Record& r) {
+void ask_policies(const WorkerResult& result, Record& r) {
   const Prepared& p = *result.of;
   const Judged problem(result, 0);
   for (std::size_t i = 0; i < p.task->op->tensors.size(); ++i) {
@@ -79,7 +79,7 @@ void ask_policies(const Result& result, Record& r) {
 
 // A graph replay on changed inputs must give the bits of a direct launch on them.  It does not if the kernel reads inputs at
 // capture time, works on another stream or keeps an earlier result.  Returns what is wrong; empty if nothing is.
-std::string judge_replay(const Result& result) {
+std::string judge_replay(const WorkerResult& result) {
   const Prepared& p = *result.of;
   constexpr std::size_t kReplayed = kRuns, kDirect = kRuns + 1;
   if (result.reply.ran <= kDirect) return {};
@@ -97,7 +97,7 @@ std::string judge_replay(const Result& result) {
 // Judges the outputs of both runs and fills in the verdict and its reason.
 class OutputJudge {
  public:
-  OutputJudge(const Result& result, Record& record)
+  OutputJudge(const WorkerResult& result, Record& record)
       : result_(result),
         p_(*result.of),
         op_(*p_.task->op),
@@ -223,7 +223,7 @@ class OutputJudge {
     }
   }
 
-  const Result& result_;
+  const WorkerResult& result_;
   const Prepared& p_;
   const Op& op_;
   const Numerics& numerics_;
@@ -270,7 +270,7 @@ Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& optio
   return r;
 }
 
-Record settle(const Result& result, const JudgeOptions& options) {
+Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   const Task& task = *result.of->task;
   Record r = blank_record(task, *result.kernel, options);
   r.exact = result.of->asks_exact(result.kernel->numerics);
