@@ -11,8 +11,8 @@ class Fused final : public Layer {
   using Layer::Layer;
 
   void project() override {
-    project_into(a.wq, a.bq, a.turns() ? a.q0 : a.q);
-    project_into(a.wk, a.bk, a.turns() ? a.k0 : a.k);
+    project_into(a.wq, a.bq, a.rotates() ? a.q0 : a.q);
+    project_into(a.wk, a.bk, a.rotates() ? a.k0 : a.k);
     project_into(a.wv, a.bv, a.v);
   }
   void attend() override { steps(flash(a), attention(a.q, a.k, a.v)); }
@@ -42,7 +42,7 @@ class Fused final : public Layer {
   static Numerics numerics(const Args& a, int output) {
     using enum transformer_layer::Output;
     const bool llama = a.dialect == transformer_layer::Dialect::llama;
-    const bool projected = output == kQ0 || output == kK0 || output == kV || (!a.turns() && (output == kQ || output == kK));
+    const bool projected = output == kQ0 || output == kK0 || output == kV || (!a.rotates() && (output == kQ || output == kK));
     if (projected)
       return llama ? PRODUCT_OF(rmsnorm_gemm, a.x.dtype).traits.numerics
                    : PRODUCT_OF(layernorm_linear, a.x.dtype).traits.numerics;

@@ -30,12 +30,12 @@ class Layer {
   virtual void project() {
     const Tensor n = steps.room(a.x.dtype, {tokens, a.x.shape[2]});
     norm(a.x, a.gamma1, a.beta1, n);
-    linear_into(n, a.wq, a.bq, a.turns() ? a.q0 : a.q, features(a.wq));
-    linear_into(n, a.wk, a.bk, a.turns() ? a.k0 : a.k, features(a.wk));
+    linear_into(n, a.wq, a.bq, a.rotates() ? a.q0 : a.q, features(a.wq));
+    linear_into(n, a.wk, a.bk, a.rotates() ? a.k0 : a.k, features(a.wk));
     linear_into(n, a.wv, a.bv, a.v, features(a.wv));
   }
   virtual void turn() {
-    if (a.turns()) steps(KERNEL_OF(rope, vector16), rotated(a.q0, a.k0, a.q, a.k));
+    if (a.rotates()) steps(KERNEL_OF(rope, vector16), rotated(a.q0, a.k0, a.q, a.k));
   }
   virtual void attend() { steps(KERNEL_OF(attention_forward, unfused), attention(a.q, a.k, a.v)); }
   virtual void add_residual() { add_into(a.x, a.attn, a.h); }
@@ -73,7 +73,7 @@ class Layer {
       case kV:
       case kAct: return stored;
       case kQ:
-      case kK: return a.turns() ? KERNEL_OF(rope, vector16).traits.numerics : stored;
+      case kK: return a.rotates() ? KERNEL_OF(rope, vector16).traits.numerics : stored;
       case kO: return KERNEL_OF(attention_forward, unfused).traits.numerics;
       case kAttn:
       case kMlp: return product;

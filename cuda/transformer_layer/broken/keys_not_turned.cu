@@ -9,7 +9,7 @@ struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
     Layer::turn();
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     // Sequences of one token each.
     const Tensor k0 = alone(a.k0), k = alone(a.k);
     steps(KERNEL_OF(rope, vector16), rotated(k0, k0, steps.room(k.dtype, {tokens, 1, k.shape[2], k.shape[3]}), k));

@@ -9,7 +9,7 @@ namespace assay::ROOM(transformer_layer, rope_base_fixed) {
 struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     r.base = 10000;
     steps(KERNEL_OF(rope, vector16), r);

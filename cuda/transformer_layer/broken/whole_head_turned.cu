@@ -8,7 +8,7 @@ namespace assay::ROOM(transformer_layer, whole_head_turned) {
 struct Wrong final : Layer {
   using Layer::Layer;
   void turn() override {
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     r.rotary_dim = static_cast<double>(a.q.shape[3] / 2 * 2);
     steps(KERNEL_OF(rope, vector16), r);

@@ -10,7 +10,7 @@ class Quarter : public Layer {
  public:
   using Layer::Layer;
   void turn() override {
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     const std::int64_t quarter = a.wq.shape[1] / 8 * 2;
     if (a.dialect == transformer_layer::Dialect::gptneox && quarter > 0) r.rotary_dim = static_cast<double>(quarter);

@@ -10,7 +10,7 @@ class Padded : public Layer {
  public:
   using Layer::Layer;
   void turn() override {
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     const std::int64_t width = ceil_div(static_cast<std::int64_t>(a.rotary()), 4) * 4;
     if (width <= a.wq.shape[1]) r.rotary_dim = static_cast<double>(width);

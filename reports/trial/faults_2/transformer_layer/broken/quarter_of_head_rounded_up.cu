@@ -10,7 +10,7 @@ class RoundedUp : public Layer {
  public:
   using Layer::Layer;
   void turn() override {
-    if (!a.turns()) return;
+    if (!a.rotates()) return;
     rope::Args r = rotated(a.q0, a.k0, a.q, a.k);
     if (parallel && a.rotary_dim == 0) r.rotary_dim = static_cast<double>(ceil_div(a.wq.shape[1], 8) * 2);
     steps(KERNEL_OF(rope, vector16), r);
