@@ -27,7 +27,7 @@ struct Case {
   std::uint64_t seed = 0;
 
   // From here on: not part of the repro line.
-  std::string source;  // origin: "edges/common", "models/gpt2-124m", "random"
+  std::string source;  // origin: "edges/linear", "models/gpt2-124m"; of drawn cases "combined", "random"
   struct Reduction {
     Axis axis;
     std::int64_t from, to;

@@ -38,7 +38,7 @@ std::string setting(std::string_view parameter, std::string_view value) { return
 Case case_of(const std::vector<Parameter>& parameters, const Row& row, const OpShape& op, const std::string& fill) {
   Case c;
   c.op = op.name;
-  c.source = "edges/common";
+  c.source = "combined";
   c.fill = fill;
   for (std::size_t p = 0; p < row.size(); ++p) {
     const std::string& name = parameters[p].name;
@@ -211,6 +211,24 @@ std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int stren
   std::vector<Case> cases;
   for (const Row& row : covering_rows(m.values_of, strength, m.admissible, m.cheap))
     cases.push_back(case_of(m.parameters, row, op, m.fill));
+  return cases;
+}
+
+std::vector<Case> long_cases(const Datasets& d, const OpShape& op) {
+  std::vector<Case> cases;
+  for (const auto& [axis, extent] : d.common.longer) {
+    if (!find_axis(op, axis)) continue;
+    Space m = space_of(d, op);
+    for (std::size_t p = 0; p < m.parameters.size(); ++p) {
+      Parameter& of = m.parameters[p];
+      if (of.name == axis) of.values = {fmt::format("{}", extent)};
+      else if (find_axis(op, of.name)) of.values.resize(1);
+      m.values_of[p] = of.values.size();
+    }
+    const RowTest admissible = [&](const Row& row) { return admits(case_of(m.parameters, row, op, m.fill), op); };
+    for (const Row& row : covering_rows(m.values_of, 1, admissible, admissible))
+      cases.push_back(case_of(m.parameters, row, op, m.fill));
+  }
   return cases;
 }
 

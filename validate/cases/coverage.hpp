@@ -49,8 +49,8 @@ std::vector<Parameter> parameters(const Datasets&, const OpShape&);
 
 // Rows of values' indices, one for each parameter, in which every combination of values of `strength` parameters occurs that some
 // admissible row has (a covering array).  Greedy: a row begins with a combination that no row before it has, and each further
-// parameter takes the value that adds most.  While a row is not admissible or not cheap, the parameters outside its first combination
-// go back to their first values, one by one.  If it is still not admissible then, the combination is left out.
+// parameter takes the value that adds most.  While a row is not admissible or not cheap, the parameters outside its first
+// combination go back to their first values, one by one.  If it is still not admissible then, the combination is left out.
 using Row = std::vector<std::size_t>;
 using RowTest = std::function<bool(const Row&)>;
 std::vector<Row> covering_rows(const std::vector<std::size_t>& values_of, int strength, const RowTest& admissible,
@@ -61,6 +61,10 @@ std::vector<std::string> fills_of_random(const Datasets&, const OpShape&);
 
 // The cases of covering_rows for the op's parameters, and for these fills if there are any; else all have the same fill.
 std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength, const std::vector<std::string>& fills = {});
+
+// For each axis that has an extent in `long` of edges/common.json: cases of that extent, and of the smallest in all other axes,
+// in which every value of every attribute, layout and dtype occurs.
+std::vector<Case> long_cases(const Datasets&, const OpShape&);
 
 // How many combinations of an op's parameters a list of cases contains, of how many that admissible cases have.
 struct Coverage {

@@ -255,14 +255,20 @@ std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view s
   if (suite == "smoke") combined(2), add_smoke_models(list, d, uses.front(), op), list.only_new_pairs(), edges("smoke");
   if (suite == "sanitize" || suite == "watch" || suite == "fixed") edges(std::string(suite));
   if (suite == "long" || suite == "errors") edges(std::string(suite));
-  if (suite == "edges") combined(3), list.only_new_pairs(), edges("edges"), with_fills();
-  if (suite == "full") combined(3), edges("edges"), with_fills();
+  const auto with_one_long_axis = [&] {
+    for (Case& c : long_cases(d, op)) list.add(std::move(c));
+  };
+  if (suite == "edges") combined(3), with_one_long_axis(), list.only_new_pairs(), edges("edges"), with_fills();
+  if (suite == "full") combined(3), with_one_long_axis(), edges("edges"), with_fills();
   if (suite == "models" || suite == "full")
     for (const ModelUse& use : uses) add_models(list, d, use, op, options);
   if (suite == "random" || suite == "full") add_random(list, own && own->random ? *own->random : d.common.random, op, options);
   // The first failure of each reason is shown, so cases that somebody wrote come first, combined ones last.
   std::vector<Case> all = list.take();
-  const auto rank = [](const Case& c) { return c.source == "edges/common" ? 2 : c.source.starts_with("models/") ? 1 : 0; };
+  const auto rank = [](const Case& c) {
+    if (c.source == "combined" || c.source == "edges/common") return 2;
+    return c.source.starts_with("models/") ? 1 : 0;
+  };
   std::stable_sort(all.begin(), all.end(), [&](const Case& a, const Case& b) { return rank(a) < rank(b); });
   return all;
 }

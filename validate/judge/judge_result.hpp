@@ -24,8 +24,8 @@ struct WorkerResult {
   Reply reply;
 };
 
-// The runs of a kernel on a case: kRuns direct launches; then, if the kernel is deterministic and there is a second set of
-// inputs, a graph replay and a direct launch on that set.
+// The runs of a kernel on a case: kRuns direct launches, the second right after a launch on the second set of inputs, if there is
+// one; then, on a GPU and if the kernel is deterministic, a graph replay and a direct launch on that set.
 std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions&);
 
 // The verdict of a reply before its outputs are judged.

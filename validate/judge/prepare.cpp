@@ -9,6 +9,7 @@
 #include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/memory.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay {
 
@@ -37,14 +38,21 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
 
 }  // namespace
 
+bool has_second_set(const Case& c, const OpShape& op, bool replayed) {
+  constexpr std::uint64_t kOneIn = 8;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 17;
+  return replayed || (random::mix(c.seed) % kOneIn == 0 && elements(c, op) <= kMostElements);
+}
+
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed, PrepareTimes* times) {
   const Stopwatch filling;
   auto p = std::make_shared<Prepared>();
   p->task = &task;
   p->first_record = first_record;
+  const bool second_set = has_second_set(task.c, task.op->shape(), replayed);
   p->bytes = memory_of(*task.op, task.c, replayed);
   p->packing = pack(*task.op, task.c);
-  p->input_sets = replayed ? 2 : 1;
+  p->input_sets = second_set ? 2 : 1;
   p->inputs = SharedMemory(p->input_sets * p->packing.input_bytes);
   p->problem = task.op->make();
   std::vector<std::byte*> images;
@@ -53,7 +61,7 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
     images.push_back(given ? p->inputs.data() + p->packing.given[i] : nullptr);
     if (given) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
   }
-  if (replayed) fill_second_set(*task.op, task.c, p->packing, p->inputs.data());
+  if (second_set) fill_second_set(*task.op, task.c, p->packing, p->inputs.data());
   attach(*p->problem, task.c, p->packing.placements, images);
   if (const Legality ok = p->problem->legal(); !ok)
     throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));

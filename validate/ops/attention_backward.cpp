@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "validate/ops/attention_fills.hpp"
 #include "validate/ops/attention_relations.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/problem/image.hpp"
@@ -206,6 +207,7 @@ Hooks hooks_of_attention_backward() {
                  .coherent = true,
                  .value = negative_scores},
                 {.name = "special_keys", .shows = "NaN or inf of a hidden K that leaks", .value = special_keys},
+                attention_fills::kDeadKeys,
                 {.name = "special_values",
                  .shows = "NaN or inf in V that is lost, or leaks from a hidden key",
                  .value = special_values},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "validate/values/draws.hpp"
 
@@ -44,13 +45,28 @@ inline double faint_keys(const FillSite& s, std::int64_t i) {
   return faint ? -5 * std::sqrt(static_cast<double>(dim)) : 0;
 }
 
+// With the default scale every third key's score is 4096 below the others', so its weight is 0 even in f64, and its value is
+// infinite or NaN in one channel: there the result is NaN, as 0 times infinity is.
+inline double dead_keys(const FillSite& s, std::int64_t i) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(),
+                   kKinds[] = {kInf, -kInf, std::numeric_limits<double>::quiet_NaN()};
+  const std::int64_t dim = s.shape.back(), heads = s.shape[s.shape.size() - 2], row = i / dim;
+  const bool dead = row / heads % 3 == 1;
+  if (s.tensor == "v" || s.tensor == "v_pool")
+    return dead && i % dim == draw(s, Purpose::column, row, dim) ? kKinds[row % 3] : normal(s, i);
+  if ((!is_query(s) && !is_key(s)) || i % dim != 0) return normal(s, i);
+  if (is_query(s)) return 4;
+  return dead ? -1024 * std::sqrt(static_cast<double>(dim)) : 0;
+}
+
+inline constexpr Fill kDeadKeys{
+    .name = "dead_keys", .shows = "a key of weight zero skipped although its value is infinite or NaN", .value = dead_keys};
 inline constexpr Fill kLowestScores{.name = "lowest_scores",
                                     .shows = "a maximum that starts at a finite value, or is taken for that of a hidden row",
                                     .coherent = true,
                                     .value = lowest_scores};
-inline constexpr Fill kFaintKeys{.name = "faint_keys",
-                                 .shows = "a small weight dropped although its value is large",
-                                 .value = faint_keys};
+inline constexpr Fill kFaintKeys{
+    .name = "faint_keys", .shows = "a small weight dropped although its value is large", .value = faint_keys};
 inline constexpr Fill kSubnormalQueries{
     .name = "subnormal_queries", .shows = "subnormals of Q flushed to zero", .value = subnormal_queries};
 inline constexpr Fill kSubnormalKeys{

@@ -212,6 +212,7 @@ Hooks hooks_of_attention_forward() {
            {.name = "outlier_values", .shows = "a small term lost next to a large one", .value = outlier_values},
            attention_fills::kLowestScores,
            attention_fills::kFaintKeys,
+           attention_fills::kDeadKeys,
            attention_fills::kSubnormalQueries,
            attention_fills::kSubnormalKeys,
            {.name = "special_values",

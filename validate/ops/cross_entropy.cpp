@@ -5,6 +5,7 @@
 #include "validate/ops/relations.hpp"
 #include "validate/ops/rounding.hpp"
 #include "validate/ops/row_fills.hpp"
+#include "validate/values/common_fills.hpp"
 
 namespace assay {
 
@@ -58,22 +59,25 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 
 Hooks hooks_of_cross_entropy() {
   return {
-      .fills = {{.name = "probe_far",
-                 .shows = "a wrong target or column, log of an underflowed exp; exact",
-                 .coherent = true,
-                 .value = probe_far,
-                 .exact = mean_is_exact},
-                {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
-                {.name = "shifted_rows",
-                 .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
-                 .coherent = true,
-                 .value = shifted_rows},
-                kLowest,
-                kTies,
-                kSpread200,
-                kFarBelow,
-                minus_infinity_of_several(),
-                kRising},
+      .fills =
+          {{.name = "probe_far",
+            .shows = "a wrong target or column, log of an underflowed exp; exact",
+            .coherent = true,
+            .value = probe_far,
+            .exact = mean_is_exact},
+           {.name = "last_class", .shows = "a target index with too few bits", .value = normal, .integer = last_class},
+           {.name = "round_classes", .shows = "the first class of a chunk not found", .value = normal, .integer = round_place},
+           {.name = "shifted_rows",
+            .shows = "the maximum of another row, a logarithm added to a large maximum before the difference",
+            .coherent = true,
+            .value = shifted_rows},
+           kLowest,
+           kTies,
+           kSpread200,
+           kFarBelow,
+           kFaintRest,
+           minus_infinity_of_several(),
+           kRising},
       .oracle = oracle,
       .relations = {relations::of_a_sum(relations::permuted("tokens_permuted", Axis::tokens,
                                                             "a token whose loss depends on its place, a mean that skips a token"),

@@ -6,6 +6,7 @@
 #include "validate/ops/gemm_relations.hpp"
 #include "validate/ops/one_lower.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/values/common_fills.hpp"
 
 namespace assay {
 
@@ -41,6 +42,11 @@ Hooks hooks_of_embedding() {
                  .shows = "the position used instead of the id, swapped ids",
                  .value = normal,
                  .integer = backwards,
+                 .exact = always},
+                {.name = "ids_round",
+                 .shows = "the first id of a chunk or a shard not found",
+                 .value = normal,
+                 .integer = round_place,
                  .exact = always},
                 {.name = "ids_last",
                  .shows = "an id with too few bits, an unreachable last row; many tokens with one id",

@@ -44,6 +44,15 @@ inline double minus_infinity(const FillSite& s, std::int64_t i) {
   return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
 }
 
+// One column of a row is 0; all others lie below it by one distance, 6 to 20.5: each counts hardly, all together may.
+inline double faint_rest(const FillSite& s, std::int64_t i) {
+  constexpr double kDistances[] = {6, 10, 14, 17, 20.5};
+  const std::int64_t row = row_of(s, i);
+  return col_of(s, i) == draw(s, Purpose::column, row, s.shape.back()) ? 0 : -kDistances[row % 5];
+}
+
+inline constexpr Fill kFaintRest{
+    .name = "faint_rest", .shows = "small terms left out, which together count", .coherent = true, .value = faint_rest};
 inline constexpr Fill kSpread200{.name = "spread_200", .shows = "exp without subtracting the maximum", .value = spread_200};
 inline constexpr Fill kFarBelow{.name = "all_far_below_zero",
                                 .shows = "a maximum that starts at zero, a padding column that is included",

@@ -81,6 +81,7 @@ Hooks hooks_of_row_reduce() {
                     kTies,
                     kSpread200,
                     kFarBelow,
+                    kFaintRest,
                     kMinusInfinity,
                     kRising},
           .oracle = oracle,

@@ -134,6 +134,14 @@ double fresh_ends(const FillSite& s, std::int64_t i) {
   return s.tensor.find("gamma") != std::string_view::npos && !random::one_in(key(s, Purpose::tensor), 0, 4) ? 1 : 0;
 }
 
+// In all tensors but the first input, the first half of a row tells nothing of the rest: it is 1 in gamma and 0 elsewhere, in
+// inputs for every other row.
+double fresh_starts(const FillSite& s, std::int64_t i) {
+  const std::int64_t row = i / cols(s), col = i % cols(s);
+  if (first_input(s) || col >= cols(s) / 2 || (s.role == Role::input && row % 2 == 1)) return normal(s, i);
+  return s.tensor.find("gamma") != std::string_view::npos ? 1 : 0;
+}
+
 // Every other row of the first input begins and ends with NaN, so that it lies beside the rows between, whatever their length.
 double nan_at_ends(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s), col = i % cols(s);
@@ -178,6 +186,7 @@ constexpr std::array kCommon{
     Fill{"special_later_input", "NaN or inf in a later input that is dropped, or reaches outputs that do not depend on it", false,
          special_later},
     Fill{"fresh_ends", "a guess from a tensor's ends: that it is fresh, or a matrix triangular", false, fresh_ends},
+    Fill{"fresh_starts", "a guess from a row's first elements: that all are ones or zeros", false, fresh_starts},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 
@@ -189,6 +198,12 @@ std::int64_t any_place(const FillSite& s, std::int64_t i) {
   const std::uint64_t kind = random::bits(draws::key(s, Purpose::kind), draws::at(i));
   if (kind % 8 == 0) return kind & 8 ? s.index_extent - 1 : 0;
   return draws::draw(s, Purpose::value, i, s.index_extent);
+}
+
+std::int64_t round_place(const FillSite& s, std::int64_t i) {
+  constexpr std::int64_t kSteps[] = {16, 24, 32, 48, 64, 96, 128, 256, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384};
+  const std::int64_t step = kSteps[draws::draw(s, Purpose::kind, i, std::size(kSteps))], last = s.index_extent - 1;
+  return std::min(last, step * draws::draw(s, Purpose::value, i, last / step + 1));
 }
 
 }  // namespace assay

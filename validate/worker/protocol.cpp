@@ -119,14 +119,16 @@ OrderTensor tensor_from(const Json& j, const Order& o) {
 }
 
 Json json_of(const OrderRun& r) {
-  return {{"order", kOrders[r.how.order]},
-          {"seed", r.how.seed},
-          {"sectors", r.how.sectors},
-          {"watch", r.how.watch},
-          {"garbage", std::to_integer<int>(r.garbage)},
-          {"inputs", r.inputs},
-          {"keeps", r.keeps},
-          {"replayed", r.replayed}};
+  Json j{{"order", kOrders[r.how.order]},
+         {"seed", r.how.seed},
+         {"sectors", r.how.sectors},
+         {"watch", r.how.watch},
+         {"garbage", std::to_integer<int>(r.garbage)},
+         {"inputs", r.inputs},
+         {"keeps", r.keeps},
+         {"replayed", r.replayed}};
+  if (r.after) j["after"] = *r.after;
+  return j;
 }
 
 OrderRun run_from(const Json& j, const Order& o) {
@@ -139,7 +141,9 @@ OrderRun run_from(const Json& j, const Order& o) {
   if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
   r.garbage = static_cast<std::byte>(garbage);
   r.inputs = whole<std::size_t>(j.at("inputs")), r.keeps = j.at("keeps"), r.replayed = j.at("replayed");
-  if (r.inputs >= o.input_sets) throw std::invalid_argument("a run on a set of inputs that does not exist");
+  if (j.contains("after")) r.after = whole<std::size_t>(j.at("after"));
+  if (r.inputs >= o.input_sets || r.after.value_or(0) >= o.input_sets)
+    throw std::invalid_argument("a run on a set of inputs that does not exist");
   return r;
 }
 

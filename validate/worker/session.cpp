@@ -127,6 +127,8 @@ class Session {
       if (over || given(i)) buffers_[i]->write(values(over ? *over : i));
       else buffers_[i]->fill(garbage);
     }
+  }
+  void reset_workspace() {
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
   // Writes the ends of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.  A kernel that
@@ -157,6 +159,11 @@ class Session {
   // Makes one run and copies its outputs for the judge.  Returns false if it should be replayed and the backend cannot capture.
   bool launch(const OrderRun& run, std::size_t number) {
     const auto begin = [&] {
+      reset_workspace();
+      if (run.after) {
+        change_inputs(*run.after), reset_outputs(run.garbage);
+        backend_.run(launcher_, problem_->args(), work(), run.how);
+      }
       change_inputs(run.inputs), reset_outputs(run.garbage);
       if (run.keeps && number > 0) keep_ends(number - 1, run.garbage);
     };

@@ -23,6 +23,7 @@ Order order_of_line(const std::string& line) {
   o.id = (std::int64_t{1} << 53) + 1;
   o.input_sets = 2;
   o.runs = {{.how = {.order = 0, .seed = ~std::uint64_t{0}, .sectors = true, .watch = true}, .garbage = std::byte{0xff}},
+            {.how = {.order = 1}, .garbage = std::byte{0x5a}, .after = 1, .keeps = true},
             {.how = {.order = 2, .seed = 1}, .garbage = std::byte{0x5a}, .inputs = 1, .replayed = true}};
   return o;
 }
