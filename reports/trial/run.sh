@@ -18,12 +18,17 @@ judged() {
   [ "$code" -le 1 ] || { cat "$build/said.txt" >&2; exit "$code"; }
 }
 
-for folder in "$@"; do
-  build=build-trial/$folder
+# built FOLDER: builds validate-trial with the folder's kernels in $build.
+built() {
   mkdir -p "$build"
-  { cmake -S . -B "$build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="reports/trial/$folder" &&
+  { cmake -S . -B "$build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="$1" &&
     cmake --build "$build" -j "$(nproc)" --target validate-trial; } >"$build/built.txt" 2>&1 ||
     { tail -30 "$build/built.txt" >&2; exit 1; }
+}
+
+for folder in "$@"; do
+  build=build-trial/$folder
+  built "reports/trial/$folder"
   if [ "$folder" = sound ]; then
     names=$(find reports/trial/sound -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd, -)
     for suite in "smoke 2026" "edges 2026" "random 501 --count=10" "random 502 --count=10"; do
@@ -32,6 +37,16 @@ for folder in "$@"; do
       echo "sound, $name: $(tail -1 "$build/said.txt")"
       grep -E '^FAILED|SUSPECT' "$build/said.txt" | sort -u || true
     done
+    # The rules of other judges, asked of the same kernels as if they were broken: whom they do not miss, they wrong.
+    build=build-trial/sound_rules
+    for op in reports/trial/sound/*/; do
+      mkdir -p "$build/kernels/$(basename "$op")"
+      ln -sfn "$PWD/$op/variants" "$build/kernels/$(basename "$op")/broken"
+    done
+    built "$PWD/$build/kernels"
+    judged selfcheck --suite smoke --seed 2026 --policies --every-case
+    grep -E ' misses ' "$build/said.txt" | sed 's/misses/passes/' || true
+    echo "of $(find reports/trial/sound -name '*.cu' | wc -l) sound kernels"
   else
     for suite in "smoke 2026 --policies" "edges 2026" "random 101 --count=30" "random 102 --count=30" "watch 2026 --watch"; do
       read -r name seed more <<<"$suite"

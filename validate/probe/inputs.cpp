@@ -159,7 +159,7 @@ std::vector<ProbeClass> probe_classes(Instruction i) {
   if (is_pack(i)) return {{"any_bits", 512}, {"ties", 1024}, {"subnormal", 512}};
   if (is_unpack(i)) return {{"every", 1024}};
   if (is_multiply(i)) return {{"any_bits", 512}, {"moderate", 512}, {"subnormal", 1024}};
-  if (is_atomic(i)) return {{"any_bits", 512}, {"subnormal", 1024}};
+  if (is_atomic(i)) return {{"subnormal", 1024}};
   if (i == Instruction::exp2_approx) return {{"any_bits", 512}, {"exponents", 2048}};
   return {{"any_bits", 512}};
 }

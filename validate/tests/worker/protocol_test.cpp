@@ -56,10 +56,11 @@ TEST_CASE("protocol: an order is read as it was written, whatever the op") {
       CHECK(p.tensors[i].place.tensor.shape == o.tensors[i].place.tensor.shape);
       CHECK(p.tensors[i].place.tensor.stride == o.tensors[i].place.tensor.stride);
     }
-    REQUIRE(p.runs.size() == 2);
+    REQUIRE(p.runs.size() == 3);
     CHECK(p.runs[0].how.seed == ~std::uint64_t{0});
     CHECK((p.runs[0].how.sectors && p.runs[0].how.watch && !p.runs[0].replayed));
-    CHECK((p.runs[1].inputs == 1 && p.runs[1].replayed && p.runs[1].garbage == std::byte{0x5a}));
+    CHECK((!p.runs[0].after && p.runs[1].after == 1 && p.runs[1].keeps));
+    CHECK((p.runs[2].inputs == 1 && p.runs[2].replayed && p.runs[2].garbage == std::byte{0x5a}));
   }
 }
 
