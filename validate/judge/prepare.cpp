@@ -36,13 +36,13 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
   }
 }
 
-}  // namespace
-
 bool has_second_set(const Case& c, const OpShape& op, bool replayed) {
   constexpr std::uint64_t kOneIn = 8;
   constexpr std::int64_t kMostElements = std::int64_t{1} << 17;
   return replayed || (random::mix(c.seed) % kOneIn == 0 && elements(c, op) <= kMostElements);
 }
+
+}  // namespace
 
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed, PrepareTimes* times) {
   const Stopwatch filling;

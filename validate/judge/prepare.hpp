@@ -34,12 +34,9 @@ struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;
 };
 
-// Whether a second set of inputs is made: for graph replays, and for a launch with other values before the second run.  Where
-// launches are not replayed, in one small case of eight.
-bool has_second_set(const Case&, const OpShape&, bool replayed);
-
-// Makes the inputs, perhaps with a second set, and solves the golden.  Throws std::runtime_error if
-// there is no memory for them, BadInput if the contract does not allow the case.
+// Makes the inputs and solves the golden.  A second set of inputs is made for a launch with other values before the second run,
+// in one small case of eight, and with `replayed` in every case, for graph replays too.  Throws std::runtime_error if there is no
+// memory for them, BadInput if the contract does not allow the case.
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed = false,
                                   PrepareTimes* times = nullptr);
 
