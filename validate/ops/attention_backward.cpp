@@ -18,7 +18,7 @@ namespace {
 
 using namespace draws;
 
-constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // --- O and L ---------------------------------------------------------------------------------------------------------
 // Runs attention_forward's golden on the case's Q, K and V.  The last result is cached, since both tensors come from one run.
@@ -86,8 +86,6 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
   const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
 }
-// If head_dim is a power of 4, the scale is a power of 2 and L is exact.
-bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
 double hot_first_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == 0); }
 double hot_last_key(const FillSite& s, std::int64_t i) { return hot(s, i, position(s, i) == s.dims[Axis::seq_k] - 1); }
@@ -123,8 +121,7 @@ double special_in(const FillSite& s, std::int64_t i, std::string_view tensor) {
   if (s.tensor != tensor || !random::one_in(key(s, Purpose::row), row, 11) ||
       random::index(key(s, Purpose::column), row, s.shape[3]) != channel(s, i))
     return normal(s, i);
-  const std::int64_t kind = random::index(key(s, Purpose::kind), row, 3);
-  return kind == 0 ? kNaN : kind == 1 ? kInf : -kInf;
+  return special(random::index(key(s, Purpose::kind), row, 3));
 }
 double special_keys(const FillSite& s, std::int64_t i) { return special_in(s, i, "k"); }
 double special_values(const FillSite& s, std::int64_t i) { return special_in(s, i, "v"); }
@@ -191,7 +188,7 @@ Hooks hooks_of_attention_backward() {
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,
-                 .exact = power_of_four,
+                 .exact = attention_fills::power_of_four,
                  .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 64; }},
                 {.name = "hot_first_key", .shows = "a skipped first tile", .value = hot_first_key},
                 {.name = "hot_last_key", .shows = "a skipped last tile", .value = hot_last_key},

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "validate/values/draws.hpp"
 
 namespace assay::attention_fills {
 
 using namespace draws;
+
+// Whether the default scale, 1 / sqrt(head_dim), is a power of two, so that scores of exact probes are exact.
+inline bool power_of_four(const Dims& d, DType) { return is_power_of_four(d[Axis::head_dim]); }
 
 inline bool is_query(const FillSite& s) { return s.tensor == "q"; }
 inline bool is_key(const FillSite& s) { return s.tensor == "k" || s.tensor == "k_pool"; }
@@ -48,12 +50,10 @@ inline double faint_keys(const FillSite& s, std::int64_t i) {
 // With the default scale every third key's score is 4096 below the others', so its weight is 0 even in f64, and its value is
 // infinite or NaN in one channel: there the result is NaN, as 0 times infinity is.
 inline double dead_keys(const FillSite& s, std::int64_t i) {
-  constexpr double kInf = std::numeric_limits<double>::infinity(),
-                   kKinds[] = {kInf, -kInf, std::numeric_limits<double>::quiet_NaN()};
   const std::int64_t dim = s.shape.back(), heads = s.shape[s.shape.size() - 2], row = i / dim;
   const bool dead = row / heads % 3 == 1;
   if (s.tensor == "v" || s.tensor == "v_pool")
-    return dead && i % dim == draw(s, Purpose::column, row, dim) ? kKinds[row % 3] : normal(s, i);
+    return dead && i % dim == draw(s, Purpose::column, row, dim) ? special(row % 3) : normal(s, i);
   if ((!is_query(s) && !is_key(s)) || i % dim != 0) return normal(s, i);
   if (is_query(s)) return 4;
   return dead ? -1024 * std::sqrt(static_cast<double>(dim)) : 0;

@@ -46,7 +46,6 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
   const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return s.tensor == "q" ? 1024 * code : code;
 }
-bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
 // Q = 0: every visible key has the same weight, and V is one-hot: channel c sums the keys k with k % head_dim = c, so a nonzero
 // value where 0 is expected identifies a hidden key that was read.
@@ -91,9 +90,7 @@ double special_values(const FillSite& s, std::int64_t i) {
   if (s.tensor != "v" || !random::one_in(random::key(s.seed, 2, Purpose::row), row, 11) ||
       random::index(random::key(s.seed, 2, Purpose::column), row, s.shape[3]) != channel(s, i))
     return normal(s, i);
-  const std::int64_t kind = random::index(random::key(s.seed, 2, Purpose::kind), row, 3);
-  const double inf = std::numeric_limits<double>::infinity();
-  return kind == 0 ? std::numeric_limits<double>::quiet_NaN() : kind == 1 ? inf : -inf;
+  return special(random::index(random::key(s.seed, 2, Purpose::kind), row, 3));
 }
 
 // rope: channel c of the row of x that begins at `row`, rotated by its position.
@@ -185,7 +182,7 @@ Hooks hooks_of_attention_forward() {
           {{.name = "probe_one_key",
             .shows = "a wrong key, query, head or channel: O is the V of one key; exact",
             .value = probe_one_key,
-            .exact = power_of_four,
+            .exact = attention_fills::power_of_four,
             .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
            {.name = "probe_equal_weights",
             .shows = "a hidden key that is read, or a visible one that is not: the zeros of O identify it",

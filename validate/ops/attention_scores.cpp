@@ -155,10 +155,7 @@ bool room_for_digits(const Dims& d, DType) {
   if (d[Axis::seq_k] == 0) return false;
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d[Axis::seq_k] - 1))) <= d[Axis::head_dim];
 }
-bool exact_digits(const Dims& d, DType t) {
-  const auto dim = static_cast<std::uint64_t>(d[Axis::head_dim]);
-  return room_for_digits(d, t) && std::has_single_bit(dim) && std::countr_zero(dim) % 2 == 0;  // a power of four
-}
+bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && attention_fills::power_of_four(d, t); }
 
 }  // namespace
 

@@ -31,12 +31,10 @@ inline double saturated(const FillSite& s, std::int64_t i) {
 
 // Of 13 special values each meets each other at one place in every 169 elements: zeros, infinities, NaN, ones, large and small.
 inline double special_pairs(const FillSite& s, std::int64_t i) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const FloatFormat f = info(s.dtype).format;
   const double largest = random::power_of_two(f.max_exponent) * (2 - random::power_of_two(1 - f.precision));
   const double least = random::power_of_two(f.min_exponent);
-  const double values[] = {0.0,     -0.0,     kInf,  -kInf,     std::numeric_limits<double>::quiet_NaN(), 1, -1, 8, -8,
-                           largest, -largest, least, -least / 2};
+  const double values[] = {0.0, -0.0, special(0), special(1), special(2), 1, -1, 8, -8, largest, -largest, least, -least / 2};
   constexpr std::int64_t kCount = std::size(values);
   return values[(s.tensor_index == 0 ? i : i / kCount) % kCount];
 }

@@ -96,19 +96,17 @@ inline double large_tokens(const FillSite& s, std::int64_t i) {
 
 // NaN in w2, whose factor is a GELU: one of a negative number may be too small for the dtype, and then 0 times infinity is NaN
 // where the exact product is infinite.
-inline double special_of(const FillSite& s, double v) { return s.tensor == "w2" ? std::numeric_limits<double>::quiet_NaN() : v; }
+inline double behind_gelu(const FillSite& s, double v) { return s.tensor == "w2" ? value_of(Special::nan) : v; }
 
 // Half of the tokens' values are zeros.  Of every 16 rows of a weight one has one NaN or infinity, which meets them; not of w1,
 // from which it would reach every output.
 inline double special_weights(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return draw(s, Purpose::kind, i, 2) ? 0 : normal(s, i);
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
   const std::int64_t row = i / s.shape.back(), rows = s.shape.size() == 2 ? s.shape[0] : 0;
   const std::int64_t period = std::min<std::int64_t>(rows, 16);
   const bool here = rows > 0 && s.tensor != "w1" && row % period == draw(s, Purpose::row, row / period, period) &&
                     i % s.shape.back() == draw(s, Purpose::column, row, s.shape.back());
-  return here ? special_of(s, kSpecial[draw(s, Purpose::kind, row, 3)]) : unit(s, i);
+  return here ? behind_gelu(s, special(draw(s, Purpose::kind, row, 3))) : unit(s, i);
 }
 
 // Every fourth token is all zeros.  Every eighth row of a weight matrix, except w1, ends with infinity.
@@ -116,7 +114,7 @@ inline double infinite_tails(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape.back();
   if (s.role == Role::input) return row % 4 == 3 ? 0 : normal(s, i);
   const bool here = s.shape.size() == 2 && s.tensor != "w1" && row % 8 == 5 && i % s.shape.back() == s.shape.back() - 1;
-  return here ? special_of(s, std::numeric_limits<double>::infinity()) : unit(s, i);
+  return here ? behind_gelu(s, std::numeric_limits<double>::infinity()) : unit(s, i);
 }
 
 inline constexpr Fill kSpecialWeights{

@@ -42,10 +42,7 @@ inline double signs(const FillSite& s, std::int64_t row, std::int64_t col) {
 inline double one_hot(const FillSite& s, std::int64_t row, std::int64_t col) {
   return col == row * 37 % cols_of(s) ? random::power_of_two(static_cast<int>(row % 5)) : 0;
 }
-inline bool power_of_four(const Dims& d, DType) {
-  const auto n = static_cast<std::uint64_t>(d[Axis::cols]);
-  return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
-}
+inline bool power_of_four(const Dims& d, DType) { return draws::is_power_of_four(d[Axis::cols]); }
 
 // Builds an op's probe from Value(site, row, col), the element to be normalised, and Gamma(col).
 template <double (*Value)(const FillSite&, std::int64_t, std::int64_t), double (*Gamma)(std::int64_t)>

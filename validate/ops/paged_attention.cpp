@@ -44,7 +44,6 @@ double probe_one_key(const FillSite& s, std::int64_t i) {
   const double code = random::sign(random::key(s.seed, 1, Purpose::sign), at(row * dim + i % dim));
   return is_q(s) ? 1024 * code : code;
 }
-bool power_of_four(const Dims& d, DType) { return d[Axis::head_dim] == 64 || d[Axis::head_dim] == 256; }
 
 // Q = 0: every visible key has the same weight, and V is one-hot: a nonzero value where 0 is expected identifies a slot that
 // should not have been read.
@@ -89,8 +88,7 @@ double special_values(const FillSite& s, std::int64_t i) {
   if (!is_v(s) || !random::one_in(key(s, Purpose::row), row, 11) ||
       random::index(key(s, Purpose::column), row, s.shape[3]) != i % s.shape[3])
     return normal(s, i);
-  const double inf = std::numeric_limits<double>::infinity(), kinds[] = {std::numeric_limits<double>::quiet_NaN(), inf, -inf};
-  return kinds[random::index(key(s, Purpose::kind), row, 3)];
+  return special(random::index(key(s, Purpose::kind), row, 3));
 }
 
 // The second oracle: query by query, in two passes over its keys.  `round` is applied to every result on chip.
@@ -146,7 +144,7 @@ Hooks hooks_of_paged_attention() {
           {{.name = "probe_one_key",
             .shows = "a wrong page, slot, sequence, head or channel: O is the V of one key, which encodes its place; exact",
             .value = probe_one_key,
-            .exact = power_of_four,
+            .exact = attention_fills::power_of_four,
             .applies = [](const Dims& d, DType) { return d[Axis::head_dim] >= 32; }},
            {.name = "probe_equal_weights",
             .shows = "an unused slot that is read, or a used one that is not: the zeros of O identify it",

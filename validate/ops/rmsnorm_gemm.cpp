@@ -41,10 +41,7 @@ double probe_channel(const FillSite& s, std::int64_t i) {
     return gemm_fills::probe_one_hot(s, i) * random::power_of_two(static_cast<int>(i / hidden_of(s) % 5));
   return static_cast<double>((i / hidden_of(s) * 3 + i % hidden_of(s) * 5) % 7 - 3);
 }
-bool power_of_four(const Dims& d, DType) {
-  const auto n = static_cast<std::uint64_t>(d[Axis::hidden]);
-  return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
-}
+bool power_of_four(const Dims& d, DType) { return draws::is_power_of_four(d[Axis::hidden]); }
 
 double hot_channel(const FillSite& s, std::int64_t i) {
   const std::int64_t hot = random::index(draws::shared_key(s, random::Purpose::column), 0, hidden_of(s));

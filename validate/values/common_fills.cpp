@@ -108,19 +108,13 @@ bool special_here(const FillSite& s, std::int64_t i) {
   return row % period == draw(s, Purpose::row, block, period) && i % cols(s) == draw(s, Purpose::column, row, cols(s));
 }
 
-enum class Special { nan, inf, minus_inf };
-double value_of(Special k) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  return k == Special::nan ? std::numeric_limits<double>::quiet_NaN() : k == Special::inf ? kInf : -kInf;
-}
-
 template <Special kKind>
 double special_first(const FillSite& s, std::int64_t i) {
   return first_input(s) && special_here(s, i) ? value_of(kKind) : normal(s, i);
 }
 double special_later(const FillSite& s, std::int64_t i) {
   if (s.role != Role::input || s.tensor_index == 0 || !special_here(s, i)) return normal(s, i);
-  return value_of(static_cast<Special>(draw(s, Purpose::kind, i, 3)));
+  return special(draw(s, Purpose::kind, i, 3));
 }
 
 // All tensors but the first input look like a fresh module's at their ends.  These are up to four elements, a quarter of the row,

@@ -2,6 +2,9 @@
 // Random numbers for fills (random.hpp), from streams of the tensor that is filled or from streams shared by all tensors.
 #pragma once
 
+#include <bit>
+#include <limits>
+
 #include "validate/values/fill.hpp"
 #include "validate/values/random.hpp"
 
@@ -23,6 +26,16 @@ inline std::int64_t draw(const FillSite& s, Purpose p, std::int64_t i, std::int6
   return random::index(key(s, p), at(i), n);
 }
 inline double shared_sign(const FillSite& s, std::int64_t i) { return random::sign(shared_key(s, Purpose::sign), at(i)); }
+
+enum class Special { nan, inf, minus_inf };
+constexpr double value_of(Special k) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return k == Special::nan ? std::numeric_limits<double>::quiet_NaN() : k == Special::inf ? kInf : -kInf;
+}
+constexpr double special(std::int64_t kind) { return value_of(static_cast<Special>(kind)); }  // of 0, 1, 2
+
+// Whether the root of n is a power of two, so that dividing by it is exact.
+constexpr bool is_power_of_four(std::int64_t n) { return std::has_single_bit(at(n)) && std::countr_zero(at(n)) % 2 == 0; }
 
 // A value for Fill::exact and Fill::applies.
 inline bool always(const Dims&, DType) { return true; }

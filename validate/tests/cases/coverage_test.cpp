@@ -90,6 +90,23 @@ TEST_CASE("coverage: a combination is found however its settings are ordered") {
   CHECK_FALSE(pairs.has({"b=1", "d=1"}));
 }
 
+TEST_CASE("coverage: in edges one axis is long with every setting") {
+  const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
+  REQUIRE(datasets.common.longer.at("hidden") > 1032);
+  const OpShape shape = find_op("linear")->shape();
+  for (const Axis axis : {Axis::tokens, Axis::hidden, Axis::out}) {
+    std::set<std::string> missing{"bias=no", "bias=yes"};
+    for (const Parameter& p : parameters(datasets, shape))
+      if (p.name == "layout" || p.name == "dtype")
+        for (const std::string& value : p.values) missing.insert(p.name + "=" + value);
+    CHECK(missing.size() > 6);
+    for (const Case& c : cases(datasets, shape, "edges"))
+      if (c.dims[axis] == datasets.common.longer.at(std::string(name(axis))))
+        for (const std::string& setting : settings(c, shape)) missing.erase(setting);
+    CHECK(missing.empty());
+  }
+}
+
 TEST_CASE("coverage: smoke has every pair of an op's settings, edges every triple") {
   const Datasets datasets = load_datasets(ASSAY_DATASETS_DIR);
   for (const Op& op : ops()) {

@@ -260,6 +260,30 @@ TEST_CASE("relation: steps are judged by what the candidate has stored", "[relat
   CHECK(tried > 1);
 }
 
+TEST_CASE("relation: bits are not asked beside a value out of range, nor of scaled f16 intermediates", "[relation]") {
+  Kernel promises, stores;
+  stores.numerics.stores_intermediate = true;
+  // What is said of a result that is one unit in the last place off.
+  const auto said = [](const char* op_name, const char* relation, DType t, const char* fill, const Kernel& kernel) {
+    const Op& op = *find_op(op_name);
+    const Relation& r = *find_relation(op, relation);
+    Case c = small_case(op, t);
+    c.fill = fill;
+    const Played original(op, c);
+    Played other(op, *related_to(original, r));
+    const std::int64_t at = largest(other.first);
+    other.first.set(at, other.first.at(at) * (1 + 2 * unit_roundoff(t)));
+    return judged(original, other, r, kernel);
+  };
+  const auto asks_bits = [](const std::string& why) { return why.find("must have the bits of") != std::string::npos; };
+  CHECK(asks_bits(said("softmax", "rows_permuted", f32, "normal", promises)));
+  CHECK(said("softmax", "rows_permuted", f32, "nan_in_row", promises).empty());
+  CHECK(asks_bits(said("gemm_swiglu", "up_doubled", f16, "unit", promises)));
+  CHECK_FALSE(asks_bits(said("gemm_swiglu", "up_doubled", f16, "unit", stores)));
+  CHECK(asks_bits(said("gemm_swiglu", "up_doubled", bf16, "unit", stores)));
+  CHECK(asks_bits(said("gemm_swiglu", "tokens_permuted", f16, "unit", stores)));
+}
+
 TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
   for (const Planted& planted : kPlanted) {
     CAPTURE(planted.op, planted.relation, planted.what);

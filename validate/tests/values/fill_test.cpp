@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/values/fill.hpp"
 
+#include <bit>
 #include <cmath>
 #include <set>
 #include <string>
 
 #include "catch_shim.hpp"
 #include "validate/cases/op_shape.hpp"
+#include "validate/ops/elementwise_fills.hpp"
 #include "validate/values/common_fills.hpp"
 
 using namespace assay;
@@ -190,6 +192,12 @@ TEST_CASE("fill: each class is what its name says") {
       CHECK(fresh[i] == (end ? 0 : normal[i]));
     }
   }
+  SECTION("fresh_starts: the first half of a gamma's row is 1, of another weight's 0, the rest normal") {
+    const auto fresh = values("fresh_starts", {3, 65, f32, 2, Role::weight});
+    const auto normal = values("normal", {3, 65, f32, 2, Role::weight});
+    for (std::size_t i = 0; i < fresh.size(); ++i) CHECK(fresh[i] == (i % 65 < 32 ? 0 : normal[i]));
+    CHECK(values("fresh_starts", {3, 65, f32}) == values("normal", {3, 65, f32}));
+  }
   SECTION("weights are N(0, 1) beside every class of inputs") {
     for (const Fill& f : common_fills()) {
       if (f.name == "ramp" || f.name == "subnormals" || f.name.starts_with("fresh_")) continue;
@@ -197,6 +205,33 @@ TEST_CASE("fill: each class is what its name says") {
       CHECK(values(f.name, {4, 65, f32, 2, Role::weight}) == values("normal", {4, 65, f32, 2, Role::weight}));
     }
   }
+}
+
+TEST_CASE("fill: special_pairs has every pair of its values in 169 elements") {
+  const Dims dims;
+  const std::int64_t shape[] = {1, 169};
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  for (std::int64_t i = 0; i < 169; ++i) {
+    const auto bits = [&](int tensor) {
+      const FillSite s{dims, f16, tensor ? "b" : "a", tensor, Role::input, shape, 1};
+      return std::bit_cast<std::uint64_t>(elementwise_fills::special_pairs(s, i));
+    };
+    pairs.emplace(bits(0), bits(1));
+  }
+  CHECK(pairs.size() == 169);
+}
+
+TEST_CASE("fill: round_place gives multiples of 8 and the last index") {
+  const Dims dims;
+  const std::int64_t shape[] = {400}, extent = 33001;
+  std::set<std::int64_t> seen;
+  for (std::int64_t i = 0; i < 400; ++i) {
+    const std::int64_t place = round_place({dims, i32, "target", 1, Role::input, shape, 1, extent}, i);
+    CHECK((place >= 0 && place < extent && (place % 8 == 0 || place == extent - 1)));
+    seen.insert(place);
+  }
+  CHECK(seen.size() > 100);
+  CHECK(round_place({dims, i32, "target", 1, Role::input, shape, 1, 1}, 3) == 0);
 }
 
 TEST_CASE("fill: a tensor of rank 1 or 0 is one row") {
