@@ -23,10 +23,12 @@ vendor::cudnn::AttentionGradient gradient(const attention_backward::Args& a) {
           .mask = mask,
           .scale = a.scale_used()};
 }
-// Note: cuDNN 9.19 on an H200 gave NaN for dQ of one query of one sequence, but in its first head, where heads are not adjacent.
+// Note: cuDNN 9.19 on an H200 gave NaN for all but the first head of one query of one sequence, where heads were not adjacent in
+// q, and where they were in q but not in all of o, dO and dQ.
 Legality supports(const attention_backward::Args& a) {
-  const Tensor& q = a.q;  // [batch, seq_q, heads, head_dim]
-  if (q.shape[0] * q.shape[1] == 1 && q.shape[2] > 1 && q.stride[2] != q.shape[3])
+  const Tensor& q = a.q;  // [batch, seq_q, heads, head_dim], as o, dO and dQ
+  const auto adjacent = [](const Tensor& t) { return t.stride[2] == t.shape[3]; };
+  if (q.shape[0] * q.shape[1] == 1 && q.shape[2] > 1 && !(adjacent(q) && adjacent(a.o) && adjacent(a.d_o) && adjacent(a.dq)))
     return Legality::no("one query of one sequence, whose heads are not adjacent, gets wrong gradients from cuDNN");
   return vendor::cudnn::supports(gradient(a));
 }

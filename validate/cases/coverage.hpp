@@ -62,8 +62,8 @@ std::vector<std::string> fills_of_random(const Datasets&, const OpShape&);
 // The cases of covering_rows for the op's parameters, and for these fills if there are any; else all have the same fill.
 std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength, const std::vector<std::string>& fills = {});
 
-// For each axis that has an extent in `long` of edges/common.json: cases of that extent, and of the smallest in all other axes,
-// in which every value of every attribute, layout and dtype occurs.
+// For each axis that has an extent in `long` of edges/common.json: cases of that extent, and of the first one of `combined` in
+// all other axes.  Every value of every attribute, layout and dtype occurs in at least one of them.
 std::vector<Case> long_cases(const Datasets&, const OpShape&);
 
 // How many combinations of an op's parameters a list of cases contains, of how many that admissible cases have.

@@ -110,8 +110,12 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
     if (json) json->write(to_json(line));
     if (line.powerless()) tally.add_powerless();
   }
+  std::vector<DeclaredLine> declared;
+  if (options.declared && !tally.interrupted) declared = options.declared->looser();
+  if (json)
+    for (const DeclaredLine& line : declared) json->write(to_json(line));
   if (json) json->write(to_json(tally));
-  say([&] { console.finish(tally, lines); });
+  say([&] { console.finish(tally, lines, declared); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
   if (!flags.markdown.empty()) write_whole(flags.markdown, to_markdown(head, kept, tally));
   return tally;
@@ -198,8 +202,12 @@ int run_command(const RunFlags& flags) {
   };
   std::map<std::string, Bits> bits;  // by kernel
   Power power;
+  Declared declared;
   JudgeOptions options = judge_options(flags, backend);
-  if (whole_suite(flags)) options.power = &power;
+  if (whole_suite(flags)) {
+    options.power = &power;
+    if (flags.selection.suite != "smoke") options.declared = &declared;  // smoke lacks cases that show what words are for
+  }
   const Tally tally = run_tasks(
       tasks, flags, options, head_of(backend, selection), flags.quiet ? Console::Show::last_line : Console::Show::everything,
       [&](const Record& r) {

@@ -2,6 +2,7 @@
 #include "validate/console/console.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -207,13 +208,13 @@ void Console::clear() {
   if (show_ != Show::last_line) clear_line();
 }
 
-void Console::finish(const Tally& tally, const std::vector<PowerLine>& power) {
+void Console::finish(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) {
   if (show_ != Show::last_line) clear();
   if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
     if (!unshown_.empty()) fmt::print("... and {} more reasons that are not shown; --json has them all\n\n", unshown_.size());
     table();
-    notes(tally, power);
+    notes(tally, power, declared);
   }
   const Hue hue = tally.bad() ? Hue::red : tally.ran() == 0 || tally.incomplete ? Hue::yellow : Hue::green;
   fmt::print("{}{}\n", painted(tally.sentence(), hue, colour_), tally.ran() == 0 ? " · nothing was run" : "");
@@ -237,7 +238,7 @@ void Console::table() const {
   fmt::print("\n");
 }
 
-void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) const {
+void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
   const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, stdout_width())), any = true; };
@@ -266,6 +267,14 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power) con
   if (!power.empty())
     note(fmt::format("power: {} of {} faults rejected (one precision lower, last term dropped; by kernel and dtype)", rejected,
                      power.size()));
+  for (const DeclaredLine& line : declared) {
+    if (line.words_spare())
+      note(fmt::format("DECLARED  {}/{}  no case of {} needs {}; `{}` fits", line.op, line.kernel, line.cases,
+                       fmt::join(line.spare, ", "), line.fits));
+    if (line.error_spare())
+      note(fmt::format("DECLARED  {}/{}  in f32 it makes at most {:.2f} of the errors that `{}` predicts", line.op, line.kernel,
+                       line.most_error, line.numerics));
+  }
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

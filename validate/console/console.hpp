@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "validate/cases/across.hpp"
+#include "validate/judge/declared.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"
 #include "validate/records/record.hpp"
@@ -62,7 +63,7 @@ class Console {
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown
   // Prints the table, the notes below it and the last line.
-  void finish(const Tally& tally, const std::vector<PowerLine>& power = {});
+  void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {});
 
  private:
   static constexpr std::size_t kShown = 10;  // failures
@@ -77,7 +78,7 @@ class Console {
   void progress(const Record& r);
   void clear();
   void table() const;
-  void notes(const Tally& tally, const std::vector<PowerLine>& power) const;
+  void notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) const;
 
   Show show_;
   bool terminal_, colour_, each_case_;  // terminal_: stderr is one, and gets the progress

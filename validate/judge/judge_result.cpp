@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "validate/judge/compare.hpp"
+#include "validate/judge/declared.hpp"
 #include "validate/judge/pattern.hpp"
 #include "validate/judge/policy_figures.hpp"
 #include "validate/judge/tiers.hpp"
@@ -113,6 +115,20 @@ class OutputJudge {
     std::string why = judge_relations(p_, *result_.kernel, result_.outputs.data(), result_.related, r_);
     if (!why.empty()) return fail(Tier::T3, std::move(why));
     judge_power();
+  }
+
+  // err/bound of the first run with other numerics; infinite if an output fails.
+  double margin(const Numerics& numerics) {
+    outputs_ = 0;
+    double most = 0;
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
+      if (op_.tensors[i].role != Role::output) continue;
+      const Output y = output_of(i);
+      const Comparison c = compare(*problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics));
+      if (c.wrong) return HUGE_VAL;
+      most = std::max(most, c.margin);
+    }
+    return most;
   }
 
  private:
@@ -289,7 +305,11 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   if (is_bad(r.verdict)) r.caught(found_by_watch(r.reason) ? Tier::watch : Tier::T4);
   r.call_failed = result.reply.tainted || r.reason.starts_with("bad_launch");
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
-  if (r.verdict == Verdict::passed) OutputJudge(result, r).run();
+  if (r.verdict != Verdict::passed) return r;
+  OutputJudge outputs(result, r);
+  outputs.run();
+  if (options.declared && r.verdict == Verdict::passed)
+    options.declared->look(*result.kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
   return r;
 }
 

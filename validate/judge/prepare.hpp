@@ -17,7 +17,7 @@ struct Prepared {
   const Task* task;
   std::size_t first_record;  // index of its first kernel's record
   Packing packing;
-  SharedMemory inputs;  // the case's images, and for graph replays a second set of images with other values
+  SharedMemory inputs;  // `input_sets` sets of the case's images; the second has other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
   bool exact = false;  // the right answer is exactly representable (Fill::exact)
@@ -34,9 +34,9 @@ struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;
 };
 
-// Makes the inputs and solves the golden.  A second set of inputs is made for a launch with other values before the second run,
-// in one small case of eight, and with `replayed` in every case, for graph replays too.  Throws std::runtime_error if there is no
-// memory for them, BadInput if the contract does not allow the case.
+// Makes the inputs and solves the golden.  Throws std::runtime_error if there is no memory for them, BadInput if the contract
+// does not allow the case.  A second set of inputs is made for every case if `replayed`, else for one of eight cases of at most
+// 2^17 elements.  It serves the launch that nobody judges before the second run (`after` of an order), and graph replays.
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed = false,
                                   PrepareTimes* times = nullptr);
 

@@ -53,8 +53,8 @@ Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from
   return s;
 }
 
-// Whether no golden is NaN or +inf, and the square of every finite given value is finite in the case's dtype.  Note: infinite and
-// NaN inputs may be there to be skipped, and -inf is the log-sum-exp of a query that sees no key.
+// Whether the square of every finite given value is finite in the case's dtype and, where all rows have a golden, none is NaN or
+// +inf.  Note: infinite and NaN inputs may be there to be hidden by a mask; -inf is the log-sum-exp of a query that sees no key.
 bool within_range(const Op& op, const Case& c, const Problem& original, const Packing& from, const std::byte* inputs) {
   const double most = std::sqrt(overflow_threshold(c.dtype));
   int output = -1;
@@ -76,10 +76,11 @@ bool within_range(const Op& op, const Case& c, const Problem& original, const Pa
 }
 
 // Whether a sound kernel must give equal bits.  Not so:
-//  - if it declares otherwise, or is a library's;
+//  - if the relation does not ask for them (`bits`);
+//  - if the kernel is not deterministic, or declares `position_matters`, or is a library's;
 //  - if operands are scaled, and it rounds intermediates to f16: there, halves of ordinary values may be subnormal;
-//  - if elements are moved, and some value leaves the range: a tile with such a value may be computed in another order than its
-//    neighbours, so what comes out for an ordinary element depends on who shares its tile.
+//  - if elements are moved, and the values are not all within_range(): a tile with such a value may be computed in another order
+//    than its neighbours, so what comes out for an ordinary element depends on who shares its tile.
 bool owes_bits(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original, const Packing& from,
                const std::byte* inputs) {
   if (!r.bits || !kernel.deterministic || kernel.position_matters || is_vendor(kernel)) return false;

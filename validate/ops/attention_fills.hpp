@@ -47,8 +47,9 @@ inline double faint_keys(const FillSite& s, std::int64_t i) {
   return faint ? -5 * std::sqrt(static_cast<double>(dim)) : 0;
 }
 
-// With the default scale every third key's score is 4096 below the others', so its weight is 0 even in f64, and its value is
-// infinite or NaN in one channel: there the result is NaN, as 0 times infinity is.
+// With the default scale every third key's score is 4096 below the others'.  So its weight is 0, even in f64, for a query that
+// sees another key too.  Its value is infinite or NaN in one channel: there the result of such a query is NaN, as 0 times
+// infinity is.
 inline double dead_keys(const FillSite& s, std::int64_t i) {
   const std::int64_t dim = s.shape.back(), heads = s.shape[s.shape.size() - 2], row = i / dim;
   const bool dead = row / heads % 3 == 1;

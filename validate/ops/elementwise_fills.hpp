@@ -29,7 +29,8 @@ inline double saturated(const FillSite& s, std::int64_t i) {
   return 1024 * (v == 0 ? 1 : v);
 }
 
-// Of 13 special values each meets each other at one place in every 169 elements: zeros, infinities, NaN, ones, large and small.
+// 13 special values: zeros of both signs, NaN, infinities, 1, -1, 8, -8, the largest numbers, the least normal one and half of it
+// below zero.  In every 169 elements each pair of them occurs once, the first value in the first tensor.
 inline double special_pairs(const FillSite& s, std::int64_t i) {
   const FloatFormat f = info(s.dtype).format;
   const double largest = random::power_of_two(f.max_exponent) * (2 - random::power_of_two(1 - f.precision));

@@ -94,12 +94,12 @@ inline double large_tokens(const FillSite& s, std::int64_t i) {
   return s.shape.size() == 1 ? normal(s, i) : unit(s, i) / 4096;
 }
 
-// NaN in w2, whose factor is a GELU: one of a negative number may be too small for the dtype, and then 0 times infinity is NaN
-// where the exact product is infinite.
+// Puts NaN in place of the special value v into w2, which is multiplied by a GELU.  A GELU of a negative number may be so small
+// that f32 rounds it to 0; times infinity that is NaN, where the exact product is infinite.
 inline double behind_gelu(const FillSite& s, double v) { return s.tensor == "w2" ? value_of(Special::nan) : v; }
 
-// Half of the tokens' values are zeros.  Of every 16 rows of a weight one has one NaN or infinity, which meets them; not of w1,
-// from which it would reach every output.
+// Half of the tokens' values are zeros.  Of every 16 rows of a weight one has one NaN or infinity (in w2 always NaN), which meets
+// them; not of w1, from which it would reach every output.
 inline double special_weights(const FillSite& s, std::int64_t i) {
   if (s.role == Role::input) return draw(s, Purpose::kind, i, 2) ? 0 : normal(s, i);
   const std::int64_t row = i / s.shape.back(), rows = s.shape.size() == 2 ? s.shape[0] : 0;
@@ -109,7 +109,7 @@ inline double special_weights(const FillSite& s, std::int64_t i) {
   return here ? behind_gelu(s, special(draw(s, Purpose::kind, row, 3))) : unit(s, i);
 }
 
-// Every fourth token is all zeros.  Every eighth row of a weight matrix, except w1, ends with infinity.
+// Every fourth token is all zeros.  Every eighth row of a weight matrix, except w1, ends with infinity (in w2 with NaN).
 inline double infinite_tails(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / s.shape.back();
   if (s.role == Role::input) return row % 4 == 3 ? 0 : normal(s, i);

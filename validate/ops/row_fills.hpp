@@ -44,7 +44,8 @@ inline double minus_infinity(const FillSite& s, std::int64_t i) {
   return draw(s, Purpose::kind, i, 8) == 0 ? -kInfinity : normal(s, i);
 }
 
-// One column of a row is 0; all others lie below it by one distance, 6 to 20.5: each counts hardly, all together may.
+// One column of a row is 0, all others are lower by the row's distance (6, 10, 14, 17 or 20.5): alone their exponentials hardly
+// count, together they may.
 inline double faint_rest(const FillSite& s, std::int64_t i) {
   constexpr double kDistances[] = {6, 10, 14, 17, 20.5};
   const std::int64_t row = row_of(s, i);

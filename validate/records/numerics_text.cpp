@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay {
 
 namespace {
@@ -22,6 +24,11 @@ template <auto Field>
 std::string number(const Numerics& n) {
   return n.*Field == Numerics{}.*Field ? std::string{} : fmt::format("{:g}", static_cast<double>(n.*Field));
 }
+// Omits a word: back to the default, unless the kernel declares less.
+template <auto Field>
+void omit(Numerics& n) {
+  n.*Field = std::min(n.*Field, Numerics{}.*Field);
+}
 template <auto Field>
 std::string flag(const Numerics& n) {
   return n.*Field ? std::string(kYes) : std::string{};
@@ -29,56 +36,61 @@ std::string flag(const Numerics& n) {
 
 constexpr NumericsWord kWords[] = {
     {"accumulate", "Sums, and all values between input and output, have this dtype.", "sum = fmaf(x, w, sum)",
-     [](const Numerics& n) { return std::string(name(n.accumulate)); }},
+     [](const Numerics& n) { return std::string(name(n.accumulate)); }, [](Numerics& n) { n.accumulate = DType::f32; }},
     {"chain", "A+B: each sum has A partial sums side by side, then B additions in a row to join them.",
      "for (h = lane; h < n; h += A) sum += x[h];  then log2(A) shuffles", [](const Numerics& n) { return chain_text(n.chain); }},
     {"factors",
      "Factors of products are rounded to nearest to this format before they are multiplied. tf32*2:3 splits each into 2 pieces, "
      "and adds 3 products for a term.",
      "mma of tf32 or bf16 on f32 inputs; x1 = tf32(x), x2 = tf32(x - x1), x1 w1 + x1 w2 + x2 w1",
-     [](const Numerics& n) { return factors_text(n.factors); }},
+     [](const Numerics& n) { return factors_text(n.factors); }, [](Numerics& n) { n.factors = {}; }},
     {"mma_terms", "Products that a step of the tensor core adds before it truncates the sum.", "mma.sync, wgmma",
      number<&Numerics::mma_terms>},
     {"stores_intermediate", "The result of a step is rounded to the storage dtype before the next step reads it.",
-     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>},
+     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>,
+     omit<&Numerics::stores_intermediate>},
     {"stores_every_step", "A product is rounded before its bias is added, and silu before it is multiplied.",
-     "matmul, add and silu as steps of a framework", flag<&Numerics::stores_every_step>},
+     "matmul, add and silu as steps of a framework", flag<&Numerics::stores_every_step>, omit<&Numerics::stores_every_step>},
     {"narrow_probabilities", "What a second product takes (p of attention, h of a feed-forward block) is rounded to the dtype.",
-     "P as f16 fragments for P V", flag<&Numerics::narrow_probabilities>},
+     "P as f16 fragments for P V", flag<&Numerics::narrow_probabilities>, omit<&Numerics::narrow_probabilities>},
     {"scaled_gradients", "scale dS is rounded to the storage dtype, not dS.", "dQ = (scale dS) K",
-     flag<&Numerics::scaled_gradients>},
+     flag<&Numerics::scaled_gradients>, omit<&Numerics::scaled_gradients>},
     {"rounds_weights", "gamma times the weight is rounded to the storage dtype.", "w[h] = half(gamma[h] * w[h])",
-     flag<&Numerics::rounds_weights>},
+     flag<&Numerics::rounds_weights>, omit<&Numerics::rounds_weights>},
     {"rounds_rotated", "The rotated q and k are rounded to the storage dtype.", "q = half(q cos - p sin)",
-     flag<&Numerics::rounds_rotated>},
+     flag<&Numerics::rounds_rotated>, omit<&Numerics::rounds_rotated>},
     {"function_error", "Relative error of exp, log, tanh, erf, sin and cos, in units of 2^-24.", "expf: 4 (2 ulp)",
-     number<&Numerics::function_error>},
+     number<&Numerics::function_error>, omit<&Numerics::function_error>},
     {"exponent_error", "A sigmoid's exp is taken by exp2: relative error of the exponent, in units of 2^-24.",
-     "exp2(x * 1.442695f): 2", number<&Numerics::exponent_error>},
+     "exp2(x * 1.442695f): 2", number<&Numerics::exponent_error>, omit<&Numerics::exponent_error>},
     {"quotient_error",
      "Relative error of the quotient of a sigmoid, of softmax, and of a norm's 1 / root, in units of 2^-24; 1 is a division.",
-     "a * rcp(b)", number<&Numerics::quotient_error>},
+     "a * rcp(b)", number<&Numerics::quotient_error>, omit<&Numerics::quotient_error>},
     {"root_error",
      "Relative error of a norm's square root, in units of 2^-24; 1 is sqrtf. An approximate rsqrt declares its own.", "rsqrtf(v)",
-     number<&Numerics::root_error>},
+     number<&Numerics::root_error>, omit<&Numerics::root_error>},
     {"cancelling_gelu", "GELU is computed as x/2 (1 + tanh) or x/2 (1 + erf), which cancels for negative x.",
-     "0.5f * x * (1 + tanhf(v))", flag<&Numerics::cancelling_gelu>},
+     "0.5f * x * (1 + tanhf(v))", flag<&Numerics::cancelling_gelu>, omit<&Numerics::cancelling_gelu>},
     {"tanh_sigmoid", "A sigmoid is computed as (1 + tanh(x/2)) / 2, which cancels for negative x.",
-     "0.5f * x * (1 + tanhf(0.5f * x))", flag<&Numerics::tanh_sigmoid>},
+     "0.5f * x * (1 + tanhf(0.5f * x))", flag<&Numerics::tanh_sigmoid>, omit<&Numerics::tanh_sigmoid>},
     {"fused_exponent", "Softmax takes exp(x - max) by one FMA, so that the rounding of max log2(e) is an error of the exponent.",
-     "exp2f(fmaf(x, log2e, -(max * log2e)))", flag<&Numerics::fused_exponent>},
+     "exp2f(fmaf(x, log2e, -(max * log2e)))", flag<&Numerics::fused_exponent>, omit<&Numerics::fused_exponent>},
     {"folded_affine", "LayerNorm folds gamma and beta into the norm.", "a = r * gamma, y = x * a + (beta - mean * a)",
-     flag<&Numerics::folded_affine>},
+     flag<&Numerics::folded_affine>, omit<&Numerics::folded_affine>},
     {"running_moments", "LayerNorm updates mean and variance value by value (Welford), in one chain.",
-     "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>},
-    {"rescales", "A+B, as in chain: how often an online softmax multiplies a sum by exp(old maximum - new maximum).",
-     "sum = sum * expf(old - max) + e",
-     [](const Numerics& n) { return n.rescales.lanes ? chain_text(n.rescales) : std::string{}; }},
+     "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>,
+     omit<&Numerics::running_moments>},
+    {
+        "rescales",
+        "A+B, as in chain: how often an online softmax multiplies a sum by exp(old maximum - new maximum).",
+        "sum = sum * expf(old - max) + e",
+        [](const Numerics& n) { return n.rescales.lanes ? chain_text(n.rescales) : std::string{}; },
+    },
     {"flushes_subnormals", "Subnormal results of exp and the like become zero.", "ex2.approx.ftz.f32",
-     flag<&Numerics::flushes_subnormals>},
+     flag<&Numerics::flushes_subnormals>, omit<&Numerics::flushes_subnormals>},
     {"flushes_storage", "Inputs, outputs and partial sums in memory below 2^-126 become zero.",
-     "atomicAdd of floats in global memory; a library that is compiled with -ftz=true",
-     flag<&Numerics::flushes_storage>},
+     "atomicAdd of floats in global memory; a library that is compiled with -ftz=true", flag<&Numerics::flushes_storage>,
+     omit<&Numerics::flushes_storage>},
     {"angle_error", "Relative error of a rotary angle, in units of 2^-24, before its reduction modulo 2 pi.",
      "position * powf(base, -2 * i / dim)", number<&Numerics::angle_error>},
     {"reduced_angle_error", "Absolute error of the reduced angle, in units of 2^-24 radians.",

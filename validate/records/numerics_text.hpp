@@ -16,6 +16,7 @@ struct NumericsWord {
   std::string_view meaning;                 // what the code of a kernel does that declares it
   std::string_view code;                    // such code
   std::string (*value)(const Numerics& n);  // "f32"; a bool's word stands alone, with the value "yes"; empty: the default
+  void (*omit)(Numerics& n) = nullptr;      // takes the word back, which narrows the bound; null: cannot be omitted
 };
 
 // All words, in the order in which they are written.

@@ -12,6 +12,7 @@
 
 namespace assay {
 
+class Declared;
 class Power;
 
 struct Task {
@@ -31,6 +32,7 @@ struct JudgeOptions {
   bool watch = false;     // races and uninitialised reads fail a kernel (simt)
   Relations relations = Relations::none;
   Power* power = nullptr;                       // looks at every prepared case; null: power is not judged
+  Declared* declared = nullptr;                 // looks at every passed record; null: declarations are not examined
   std::function<bool(const Task&)> wanted{};    // called before a task is prepared; false skips it.  Empty: all are wanted
   std::function<bool(const Kernel&)> enough{};  // called before each case; true skips the kernel from there on.  Empty: never
   const std::atomic<bool>* stop = nullptr;      // set by a signal handler: stop at once

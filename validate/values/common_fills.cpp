@@ -128,8 +128,8 @@ double fresh_ends(const FillSite& s, std::int64_t i) {
   return s.tensor.find("gamma") != std::string_view::npos && !random::one_in(key(s, Purpose::tensor), 0, 4) ? 1 : 0;
 }
 
-// In all tensors but the first input, the first half of a row tells nothing of the rest: it is 1 in gamma and 0 elsewhere, in
-// inputs for every other row.
+// In all tensors but the first input, the first half of a row is 1 in gamma and 0 elsewhere, whatever the rest is.  In inputs
+// this holds for even rows only.
 double fresh_starts(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s), col = i % cols(s);
   if (first_input(s) || col >= cols(s) / 2 || (s.role == Role::input && row % 2 == 1)) return normal(s, i);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether kernels declare more errors than they make.  A looser declaration gives a wider bound, in which a fault can hide.  Over
+// a whole run this looks, for each kernel, for
+//   spare words    words of its numerics without which every output would have passed too, though the bound would have been less
+//                  than two thirds in some place.  All of them together: the declaration without them is the tightest that fits
+//                  the run.  Left out are words for the order of a sum (chain, rescales, mma_terms), since no data shows an
+//                  order.
+//   spare error    the largest rms error of a case in f32, in units of what the oracle predicts with these numerics.  Far below 1
+//                  it says that the chain of the sums, or the error of a function, is declared too large.  In f16 and bf16 the
+//                  rounding of the output hides this.
+// Both are told, and change no verdict: the cases of a run may lack what shows that a word is needed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "validate/problem/op.hpp"
+#include "validate/records/record.hpp"
+
+namespace assay {
+
+struct DeclaredLine {
+  std::string op, kernel;
+  std::string numerics;              // as declared
+  std::int64_t cases = 0;            // that were passed and had something to compare
+  std::vector<std::string> spare{};  // words that none of them needs
+  std::string fits{};                // the numerics without these words
+  std::int64_t f32_cases = 0;        // with an rms ratio
+  double most_error = 0;             // the largest of these ratios
+  double narrower = 1;               // the most by which err/bound grows in a case without them
+  bool words_spare() const { return !spare.empty() && cases >= 32 && narrower > 1.5; }
+  bool error_spare() const { return f32_cases >= 16 && most_error < 0.5; }
+};
+
+class Declared {
+ public:
+  // Looks at a passed record.  `margin`: err/bound of the record's outputs with these numerics; above 1 they fail.  Thread-safe.
+  void look(const Kernel&, const Record&, const std::function<double(const Numerics&)>& margin);
+  // Of kernels whose declaration is looser than what they did, sorted by op and kernel.
+  std::vector<DeclaredLine> looser() const;
+
+ private:
+  struct Seen {
+    std::mutex mutex{};
+    Numerics declared{};
+    std::vector<std::size_t> spare{};  // indices of numerics_words()
+    std::int64_t cases = 0, f32_cases = 0;
+    double most_error = 0, narrower = 1;
+  };
+  Seen& seen(const Kernel&);
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Seen> kernels_;  // by op and name
+};
+
+std::string to_json(const DeclaredLine&);
+
+}  // namespace assay

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/judge/declared.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "catch_shim.hpp"
+
+using namespace assay;
+
+namespace {
+
+Kernel kernel(const Numerics& numerics) {
+  Kernel k;
+  k.op = "softmax", k.name = "mine", k.numerics = numerics;
+  return k;
+}
+
+Record passed(DType dtype, double margin, std::optional<double> rms_ratio = {}) {
+  Record r;
+  r.verdict = Verdict::passed;
+  r.c.dtype = dtype;
+  r.compared = 1, r.margin = margin, r.rms_ratio = rms_ratio;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("declared: words that no case needs are told, with what fits without them", "[declared]") {
+  Numerics n;
+  n.accumulate = f16, n.narrow_probabilities = true, n.flushes_subnormals = true, n.function_error = 2;
+  const Kernel k = kernel(n);
+  Declared all;
+  for (int i = 0; i < 40; ++i)
+    all.look(k, passed(f16, 0.4), [&](const Numerics& tried) {
+      if (i == 3 && tried.accumulate != f16) return 1.2;  // one case needs the sums in f16
+      return tried.narrow_probabilities ? 0.4 : 0.8;
+    });
+  REQUIRE(all.looser().size() == 1);
+  const DeclaredLine line = all.looser()[0];
+  CHECK(line.cases == 40);
+  CHECK(line.spare == std::vector<std::string>{"narrow_probabilities", "flushes_subnormals"});
+  CHECK(line.fits == "accumulate=f16 chain=1 function_error=2");
+  CHECK(line.words_spare());
+  CHECK_FALSE(line.error_spare());
+  CHECK(nlohmann::json::parse(to_json(line)).at("fits") == line.fits);
+}
+
+TEST_CASE("declared: words that are needed together, or that hardly widen the bound, are not told", "[declared]") {
+  Numerics n;
+  n.narrow_probabilities = n.stores_intermediate = true;
+  const Kernel k = kernel(n);
+  Declared either, slight, few;
+  for (int i = 0; i < 40; ++i) {
+    // One of the two is enough, so one is told.
+    either.look(k, passed(f16, 0.3),
+                [&](const Numerics& t) { return t.narrow_probabilities || t.stores_intermediate ? 0.5 : 2.0; });
+    slight.look(k, passed(f16, 0.5), [](const Numerics&) { return 0.6; });
+  }
+  for (int i = 0; i < 31; ++i) few.look(k, passed(f16, 0.2), [](const Numerics&) { return 0.8; });
+  REQUIRE(either.looser().size() == 1);
+  CHECK(either.looser()[0].spare.size() == 1);
+  CHECK(slight.looser().empty());
+  CHECK(few.looser().empty());
+}
+
+TEST_CASE("declared: errors in f32 that stay below half of what is predicted are told", "[declared]") {
+  const auto told = [](DType dtype, double largest) {
+    const Kernel k = kernel({});
+    Declared all;
+    for (int i = 0; i < 40; ++i) all.look(k, passed(dtype, 0.1, i == 7 ? largest : 0.1), [](const Numerics&) { return 0.1; });
+    return !all.looser().empty();
+  };
+  CHECK(told(f32, 0.49));
+  CHECK_FALSE(told(f32, 0.51));
+  CHECK_FALSE(told(bf16, 0.2));
+}
