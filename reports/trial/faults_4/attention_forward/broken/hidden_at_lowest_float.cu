@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
       for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
     s *= p.scale;
     if (p.cap > 0) s = p.cap * tanhf(s / p.cap);
-    if (key < first_key || key >= visible) s = -3.402823466e38f;
+    const bool hidden = key < first_key || key >= visible;
+    if (hidden) s = -3.402823466e38f;
 
     // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
     const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
       for (int c = 0; c < kChannels; ++c) o[c] *= shrink;
       max = larger;
     }
-    if (weight == 0.0f) continue;
+    if (hidden && weight == 0.0f) continue;
     sum += weight;
 #pragma unroll
     for (int c = 0; c < kChannels; ++c)
