@@ -51,9 +51,9 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
       if (c < channels) o[c] = fmaf(weight, to_float(ld(v + key * p.v.seq + c)), o[c]);
   };
   float used = -INFINITY;  // what is subtracted from the scores
-  for (int tile = first_key; tile < visible; tile += kKeys) {
-    const int end = tile + kKeys < visible ? tile + kKeys : visible;
-    for (int key = tile; key < end; ++key) max = fmaxf(max, score(key));
+  for (int start = first_key; start < visible; start += kKeys) {
+    const int end = start + kKeys < visible ? start + kKeys : visible;
+    for (int key = start; key < end; ++key) max = fmaxf(max, score(key));
     if (used == -INFINITY || max - used > 8.0f) {
       const float shrink = used == -INFINITY ? 0.0f : expf(used - max);
       sum *= shrink;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
       used = max;
     }
     const float base = used == -INFINITY ? 0.0f : used;
-    for (int key = tile; key < end; ++key) add(expf(score(key) - base), key);
+    for (int key = start; key < end; ++key) add(expf(score(key) - base), key);
   }
 
   T* const out = p.o.of(batch, head) + query * p.o.seq + first;
