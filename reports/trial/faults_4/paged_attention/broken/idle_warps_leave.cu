@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: lets a warp return whose streams have no key, before the barrier at which the warps are joined; its maximum and sum
+// stay unwritten. Visible for sequences (or last splits) shorter than the streams of a block: a few positions.
+// KIND: concurrency
+#include <bit>
+
+#include "cuda/core/kernel.cuh"
+#include "ops/paged_attention.hpp"
+
+namespace assay::ROOM(paged_attention, idle_warps_leave) {
+
+// A tensor of heads; strides in elements, channels contiguous.
+template <class T>
+struct Heads {
+  T* data;
+  std::int64_t batch, seq, head;  // in a pool: page, slot, head
+  __device__ T* of(std::int64_t b, std::int64_t position, std::int64_t h) const {
+    return data + b * batch + position * seq + h * head;
+  }
+};
+
+template <class T>
+struct Problem {
+  Heads<const T> q, k, v;   // [batch, seq_q, heads, head_dim], [pages, page_size, kv_heads, head_dim] twice
+  Heads<T> o;               // [batch, seq_q, heads, head_dim]
+  Heads<float> lse;         // [batch, heads, seq_q]
+  const std::int32_t* table;  // [batch, max_pages]
+  const std::int32_t* lengths;
+  std::int64_t table_stride;
+  int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads per key/value head
+  int page_bits;  // log2 of page_size; -1: not a power of two
+  float scale;
+
+  // A query of a sequence of `length` positions sees keys [0, visible).
+  __device__ int visible(int length, int query) const {
+    const int end = length - queries + query + 1;
+    return end < 0 ? 0 : end;
+  }
+  // The index in the page table of the page that holds a position.
+  __device__ int entry(int position) const { return page_bits < 0 ? position / page_size : position >> page_bits; }
+  __device__ const std::int32_t* table_of(int b) const { return table + b * table_stride; }
+};
+
+// Positions, and the rows of a sequence's queries, are ints.
+inline Legality extents_fit(const paged_attention::Args& a) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1] * a.q.shape[2], a.q.shape[3], a.k_pool.shape[1]})
+    if (extent > kMost) return Legality::no("an extent exceeds 2^30");
+  if (a.page_table.shape[1] > kMost / a.k_pool.shape[1]) return Legality::no("a table has room for more than 2^30 positions");
+  return Legality::yes();
+}
+
+template <class T>
+Heads<T> heads_of(const Tensor& t) {
+  return {t.as<std::remove_const_t<T>>(), t.stride[0], t.stride[1], t.stride[2]};
+}
+
+template <class T>
+Problem<T> problem(const paged_attention::Args& a) {
+  Problem<T> p{};
+  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k_pool), p.v = heads_of<const T>(a.v_pool), p.o = heads_of<T>(a.o);
+  p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
+  p.table = a.page_table.as<std::int32_t>(), p.lengths = a.lengths.as<std::int32_t>(), p.table_stride = a.page_table.stride[0];
+  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]);
+  p.heads = static_cast<int>(a.q.shape[2]);
+  p.kv_heads = static_cast<int>(a.k_pool.shape[2]), p.group = p.heads / p.kv_heads, p.dim = static_cast<int>(a.q.shape[3]);
+  p.page_size = static_cast<int>(a.k_pool.shape[1]), p.max_pages = static_cast<int>(a.page_table.shape[1]);
+  const auto size = static_cast<unsigned>(p.page_size);
+  p.page_bits = std::has_single_bit(size) ? std::countr_zero(size) : -1;
+  p.scale = static_cast<float>(a.scale_used());
+  return p;
+}
+
+inline bool nothing_to_do(const paged_attention::Args& a) { return a.q.shape[0] == 0 || a.q.shape[1] == 0; }
+
+inline constexpr int kSplitWarps = 4, kSplitThreads = kSplitWarps * kWarp;
+inline constexpr int kAhead = 4;  // keys and values in flight per stream
+inline constexpr int kMostChannels = 256;
+inline constexpr float kLn2 = 0.693147181f;
+
+// The widest heads have the fewest streams, one per warp.  A sum is rescaled at most once per kAhead keys of a stream, and at its
+// joins: of lanes (twice), warps and splits.
+inline constexpr Numerics kSplitNumerics{.accumulate = f32,
+                                         .chain = {.lanes = kSplitWarps, .extra = 8},
+                                         .function_error = 4,  // exp2_approx: 2^-22
+                                         .flushes_subnormals = true,
+                                         .rescales = {.lanes = kSplitWarps * kAhead, .extra = 4}};
+
+struct Splits {
+  int count;     // splits per sequence
+  int each;      // positions per split; 0: equal parts of the length
+  int chunks;    // blocks for the queries of one key/value head
+  float* parts;  // per query and split: maximum and sum, then output; null with one split
+};
+
+// Positions per split: a multiple of a block's step, so that only the last split is partial.
+__device__ inline int split_length(const Splits& s, int length, int step) {
+  return s.each ? s.each : ((length + s.count - 1) / s.count + step - 1) / step * step;
+}
+
+// exp2(m - base), or 0 if m = -inf (no keys).
+__device__ inline float shrunk(float m, float base) { return exp2_approx(m - (base == -INFINITY ? 0.0f : base)); }
+
+template <class T, int kDim, bool kPacked>
+struct Stream {
+  static constexpr int kPack = 16 / sizeof(T), kLanes = kDim / kPack < kWarp ? kDim / kPack : kWarp;
+  static constexpr int kPacks = kDim / kPack / kLanes, kChannels = kPack * kPacks;  // per lane
+  static constexpr int kStreams = kSplitWarps * (kWarp / kLanes), kStep = kStreams * kAhead;
+  // The first channel of a pack of this lane.
+  __device__ static int channel(int pack) { return (pack * kLanes + lane_id() % kLanes) * kPack; }
+  // Loads a lane's channels of a row; zeros beyond dim, or all zeros if not `there`.
+  __device__ static void load(const T* row, bool there, int dim, Vec<T, kPack> (&out)[kPacks]) {
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+      const int c = channel(i);
+      if constexpr (kPacked) {
+        if (there && c < dim) out[i] = ld(reinterpret_cast<const Vec<T, kPack>*>(row + c));
+      }
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) {
+        if (!there || c + j >= dim) out[i][j] = from_float<T>(0);
+        else if constexpr (!kPacked) out[i][j] = ld(row + c + j);
+      }
+    }
+  }
+};
+
+template <class T, int kDim, int kRows, bool kPacked>
+__global__ void __launch_bounds__(kSplitThreads) paged_attention_split(Problem<T> p, Splits splits, float scale_log2e) {
+  using S = Stream<T, kDim, kPacked>;
+  const int split = static_cast<int>(blockIdx.x) % splits.count, rest = static_cast<int>(blockIdx.x) / splits.count;
+  const int first_row = rest % splits.chunks * kRows, kv = rest / splits.chunks % p.kv_heads;
+  const int batch = rest / splits.chunks / p.kv_heads;
+  const int rows = p.queries * p.group, length = ld(p.lengths + batch), each = split_length(splits, length, S::kStep);
+  const int begin = split * each, end = begin + each < length ? begin + each : length;
+  if (begin >= end && split > 0) return;  // the first split handles an empty sequence
+
+  // The queries of the rows, and the number of keys that each sees.
+  float q[kRows][S::kChannels], o[kRows][S::kChannels], max[kRows], sum[kRows];
+  int limit[kRows], least = end;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const int row = first_row + r;
+    Vec<T, S::kPack> raw[S::kPacks];
+    // Note: element by element, since q may be less aligned than the pools.
+    Stream<T, kDim, false>::load(p.q.of(batch, row / p.group, kv * p.group + row % p.group), row < rows, p.dim, raw);
+#pragma unroll
+    for (int c = 0; c < S::kChannels; ++c) q[r][c] = to_float(raw[c / S::kPack][c % S::kPack]), o[r][c] = 0;
+    const int seen = row < rows ? p.visible(length, row / p.group) : length;
+    limit[r] = seen < end ? seen : end;
+    least = limit[r] < least ? limit[r] : least;
+    max[r] = -INFINITY, sum[r] = 0;
+  }
+
+  if (warp_id() > 0 && begin + warp_id() * (kWarp / S::kLanes) >= end) return;  // has no key
+  const std::int32_t* const table = p.table_of(batch);
+  const int stream = warp_id() * (kWarp / S::kLanes) + lane_id() / S::kLanes;
+  for (int base = begin; base < end; base += S::kStep) {
+    // Load the next kAhead keys and values.
+    Vec<T, S::kPack> k[kAhead][S::kPacks], v[kAhead][S::kPacks];
+#pragma unroll
+    for (int u = 0; u < kAhead; ++u) {
+      const int key = base + u * S::kStreams + stream, entry = p.entry(key), slot = key - entry * p.page_size;
+      const bool there = key < end;
+      const std::int64_t page = there ? ld(table + entry) : 0;
+      S::load(p.k.of(page, slot, kv), there, p.dim, k[u]);
+      S::load(p.v.of(page, slot, kv), there, p.dim, v[u]);
+    }
+    // Some rows do not see all of these keys: hidden values must not be multiplied by their weight of zero (inf, NaN).
+    const bool hidden = base + S::kStep > least;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      float s[kAhead], larger = max[r];
+#pragma unroll
+      for (int u = 0; u < kAhead; ++u) {
+        float dot = 0;
+#pragma unroll
+        for (int c = 0; c < S::kChannels; ++c) dot = fmaf(q[r][c], to_float(k[u][c / S::kPack][c % S::kPack]), dot);
+#pragma unroll
+        for (int offset = S::kLanes / 2; offset > 0; offset /= 2) dot += shuffle_xor(dot, offset);
+        s[u] = base + u * S::kStreams + stream < limit[r] ? dot * scale_log2e : -INFINITY;
+        larger = fmaxf(larger, s[u]);
+      }
+      // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
+      const float shrink = shrunk(max[r], larger);
+      sum[r] *= shrink, max[r] = larger;
+#pragma unroll
+      for (int c = 0; c < S::kChannels; ++c) o[r][c] *= shrink;
+#pragma unroll
+      for (int u = 0; u < kAhead; ++u) {
+        const float weight = shrunk(s[u], larger);
+        const bool sees = !hidden || base + u * S::kStreams + stream < limit[r];
+        sum[r] += weight;
+#pragma unroll
+        for (int c = 0; c < S::kChannels; ++c)
+          if (sees) o[r][c] = fmaf(weight, to_float(v[u][c / S::kPack][c % S::kPack]), o[r][c]);
+      }
+    }
+  }
+
+  // Join the streams of a warp.
+#pragma unroll
+  for (int r = 0; r < kRows; ++r)
+#pragma unroll
+    for (int offset = S::kLanes; offset < kWarp; offset *= 2) {
+      const float other = shuffle_xor(max[r], offset), all = fmaxf(max[r], other);
+      const float mine = shrunk(max[r], all), theirs = shrunk(other, all);
+      max[r] = all, sum[r] = fmaf(sum[r], mine, shuffle_xor(sum[r], offset) * theirs);
+#pragma unroll
+      for (int c = 0; c < S::kChannels; ++c) o[r][c] = fmaf(o[r][c], mine, shuffle_xor(o[r][c], offset) * theirs);
+    }
+
+  // Join the warps of a block through shared memory: [warp, row] maxima and sums, [warp, row, channel] outputs.
+  float* const max_of = shared_memory<float>();
+  float* const sum_of = max_of + kSplitWarps * kRows;
+  float* const o_of = sum_of + kSplitWarps * kRows;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const int at = warp_id() * kRows + r;
+    if (lane_id() == 0) st(max_of + at, max[r]), st(sum_of + at, sum[r]);
+#pragma unroll
+    for (int c = 0; c < S::kChannels; ++c)
+      if (lane_id() < S::kLanes) st(o_of + at * kDim + S::channel(c / S::kPack) + c % S::kPack, o[r][c]);
+  }
+  sync_block();
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * p.dim; i += kSplitThreads) {
+    const int r = i / p.dim, c = i % p.dim, row = first_row + r;
+    if (row >= rows) break;
+    float all = -INFINITY, total = 0, out = 0;
+#pragma unroll
+    for (int w = 0; w < kSplitWarps; ++w) all = fmaxf(all, ld(max_of + w * kRows + r));
+#pragma unroll
+    for (int w = 0; w < kSplitWarps; ++w) {
+      const float factor = shrunk(ld(max_of + w * kRows + r), all);
+      total = fmaf(ld(sum_of + w * kRows + r), factor, total);
+      out = fmaf(ld(o_of + (w * kRows + r) * kDim + c), factor, out);
+    }
+    if (splits.parts == nullptr) {
+      const int query = row / p.group, head = kv * p.group + row % p.group;
+      st(p.o.of(batch, query, head) + c, from_float<T>(total == 0 ? 0.0f : out / total));
+      if (c == 0) st(p.lse.of(batch, query, head), total == 0 ? -INFINITY : fmaf(all, kLn2, logf(total)));
+    } else {
+      const std::int64_t parts = static_cast<std::int64_t>(p.batches) * p.kv_heads * rows * splits.count;
+      const std::int64_t part = ((static_cast<std::int64_t>(batch) * p.kv_heads + kv) * rows + row) * splits.count + split;
+      if (c == 0) st(splits.parts + part, all), st(splits.parts + parts + part, total);
+      st(splits.parts + 2 * parts + part * p.dim + c, out);
+    }
+  }
+}
+
+// Joins the splits of a sequence: one block per query and head.
+template <class T>
+__global__ void __launch_bounds__(kSplitThreads) paged_attention_join(Problem<T> p, Splits splits, int step) {
+  const int rows = p.queries * p.group, row = static_cast<int>(blockIdx.x) % rows;
+  const int kv = static_cast<int>(blockIdx.x) / rows % p.kv_heads, batch = static_cast<int>(blockIdx.x) / rows / p.kv_heads;
+  const int query = row / p.group, head = kv * p.group + row % p.group;
+  const int length = ld(p.lengths + batch), each = split_length(splits, length, step);
+  const int used = length > each ? (length + each - 1) / each : 1;
+  const std::int64_t parts = static_cast<std::int64_t>(gridDim.x) * splits.count;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * splits.count;
+  const float *const max_of = splits.parts + first, *const sum_of = max_of + parts;
+  const float* const o_of = splits.parts + 2 * parts + first * p.dim;
+
+  float all = -INFINITY, total = 0;
+  for (int s = 0; s < used; ++s) all = fmaxf(all, ld(max_of + s));
+  for (int s = 0; s < used; ++s) total = fmaf(ld(sum_of + s), shrunk(ld(max_of + s), all), total);
+  for (int c = static_cast<int>(threadIdx.x); c < p.dim; c += kSplitThreads) {
+    float out = 0;
+    for (int s = 0; s < used; ++s) {
+      const float* const part = o_of + static_cast<std::int64_t>(s) * p.dim;
+      out = fmaf(ld(part + c), shrunk(ld(max_of + s), all), out);
+    }
+    st(p.o.of(batch, query, head) + c, from_float<T>(total == 0 ? 0.0f : out / total));
+  }
+  if (threadIdx.x == 0) st(p.lse.of(batch, query, head), total == 0 ? -INFINITY : fmaf(all, kLn2, logf(total)));
+}
+
+inline Legality split_supports(const paged_attention::Args& a) {
+  if (a.q.shape[3] > kMostChannels) return Legality::no("head_dim exceeds 256");
+  return extents_fit(a);
+}
+
+// Whether rows of the pools consist of whole 16-byte packs.
+inline bool packed(const paged_attention::Args& a) {
+  return a.k_pool.rows_aligned(16) && a.v_pool.rows_aligned(16) && a.q.shape[3] * size_of(a.q.dtype) % 16 == 0;
+}
+// Queries per block: those that share a key/value head, up to eight; up to four if rows are not packed, a slow case anyway.
+inline int split_rows(const paged_attention::Args& a) {
+  const std::int64_t rows = a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]);
+  return !packed(a) ? 4 : rows == 1 ? 1 : rows <= 4 ? 4 : 8;
+}
+inline std::int64_t split_chunks(const paged_attention::Args& a) {
+  return ceil_div(a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]), split_rows(a));
+}
+inline std::int64_t room_of_table(const paged_attention::Args& a) { return a.page_table.shape[1] * a.k_pool.shape[1]; }
+
+inline std::size_t parts_bytes(const paged_attention::Args& a, std::int64_t count) {
+  const std::int64_t rows = a.q.shape[0] * a.q.shape[1] * a.q.shape[2];
+  return count > 1 ? static_cast<std::size_t>(rows * count * (2 + a.q.shape[3])) * sizeof(float) : 0;
+}
+
+template <class T, int kDim, int kRows, bool kPacked>
+void launch_split(const paged_attention::Args& a, const Launch& l, const Splits& splits) {
+  const Problem<T> p = problem<T>(a);
+  const double scale_log2e = a.scale_used() * 1.4426950408889634;
+  launch(paged_attention_split<T, kDim, kRows, kPacked>,
+         {.grid = dim3(std::int64_t{p.batches} * p.kv_heads * splits.chunks * splits.count),
+          .block = dim3(kSplitThreads),
+          .shared_bytes = kSplitWarps * kRows * (kDim + 2) * sizeof(float)},
+         l.stream, p, splits, static_cast<float>(scale_log2e));
+  if (splits.parts == nullptr) return;
+  launch(paged_attention_join<T>,
+         {.grid = dim3(std::int64_t{p.batches} * p.queries * p.heads), .block = dim3(kSplitThreads)}, l.stream, p, splits,
+         Stream<T, kDim, kPacked>::kStep);
+}
+
+template <class T, int kDim>
+void choose_rows(const paged_attention::Args& a, const Launch& l, const Splits& splits) {
+  if (!packed(a)) return launch_split<T, kDim, 4, false>(a, l, splits);
+  switch (split_rows(a)) {
+    case 1: return launch_split<T, kDim, 1, true>(a, l, splits);
+    case 4: return launch_split<T, kDim, 4, true>(a, l, splits);
+    default: return launch_split<T, kDim, 8, true>(a, l, splits);
+  }
+}
+
+// `each`: positions per split; 0: equal parts of every sequence.
+inline void run_splits(const paged_attention::Args& a, const Launch& l, std::int64_t count, int each) {
+  if (nothing_to_do(a)) return;
+  const Splits splits{.count = static_cast<int>(count),
+                      .each = each,
+                      .chunks = static_cast<int>(split_chunks(a)),
+                      .parts = count > 1 ? static_cast<float*>(l.workspace) : nullptr};
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const std::int64_t dim = a.q.shape[3];
+    if (dim <= 64) choose_rows<T, 64>(a, l, splits);
+    else if (dim <= 128) choose_rows<T, 128>(a, l, splits);
+    else choose_rows<T, 256>(a, l, splits);
+  });
+}
+
+// Number of blocks that fill a large device, and the fewest positions that are worth a split.
+inline constexpr std::int64_t kBlocks = 1056, kLeastPositions = 128;
+
+std::int64_t splits_of(const paged_attention::Args& a) {
+  if (nothing_to_do(a)) return 1;
+  const std::int64_t blocks = a.q.shape[0] * a.k_pool.shape[2] * split_chunks(a);
+  return std::clamp<std::int64_t>(kBlocks / blocks, 1, ceil_div(room_of_table(a), kLeastPositions));
+}
+
+std::size_t workspace_bytes(const paged_attention::Args& a) { return parts_bytes(a, splits_of(a)); }
+
+KERNEL(paged_attention){
+    .dtypes = {f16, bf16, f32},
+    .position_matters = true,
+    .tiles = {tile(Axis::max_pages, 4)},  // a step takes 16 to 64 positions: four pages of 16 slots
+    .numerics = kSplitNumerics,
+    .supports = split_supports,
+    .workspace_bytes = workspace_bytes,
+};
+
+void run(const paged_attention::Args& a, const Launch& l) { run_splits(a, l, splits_of(a), 0); }
+
+}  // namespace assay::ROOM(paged_attention, idle_warps_leave)

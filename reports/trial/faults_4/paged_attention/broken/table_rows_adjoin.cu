@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: takes the rows of the page table to follow each other, max_pages entries apart. Visible for a table cut from a wider
+// one, as a scheduler keeps it, with more than one sequence.
+// KIND: layout
+#include <bit>
+
+#include "cuda/core/kernel.cuh"
+#include "ops/paged_attention.hpp"
+
+namespace assay::ROOM(paged_attention, table_rows_adjoin) {
+
+// A tensor of heads; strides in elements, channels contiguous.
+template <class T>
+struct Heads {
+  T* data;
+  std::int64_t batch, seq, head;  // in a pool: page, slot, head
+  __device__ T* of(std::int64_t b, std::int64_t position, std::int64_t h) const {
+    return data + b * batch + position * seq + h * head;
+  }
+};
+
+template <class T>
+struct Problem {
+  Heads<const T> q, k, v;   // [batch, seq_q, heads, head_dim], [pages, page_size, kv_heads, head_dim] twice
+  Heads<T> o;               // [batch, seq_q, heads, head_dim]
+  Heads<float> lse;         // [batch, heads, seq_q]
+  const std::int32_t* table;  // [batch, max_pages]
+  const std::int32_t* lengths;
+  std::int64_t table_stride;
+  int batches, queries, heads, kv_heads, group, dim, page_size, max_pages;  // group: query heads per key/value head
+  int page_bits;  // log2 of page_size; -1: not a power of two
+  float scale;
+
+  // A query of a sequence of `length` positions sees keys [0, visible).
+  __device__ int visible(int length, int query) const {
+    const int end = length - queries + query + 1;
+    return end < 0 ? 0 : end;
+  }
+  // The index in the page table of the page that holds a position.
+  __device__ int entry(int position) const { return page_bits < 0 ? position / page_size : position >> page_bits; }
+  __device__ const std::int32_t* table_of(int b) const { return table + b * table_stride; }
+};
+
+// Positions, and the rows of a sequence's queries, are ints.
+inline Legality extents_fit(const paged_attention::Args& a) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1] * a.q.shape[2], a.q.shape[3], a.k_pool.shape[1]})
+    if (extent > kMost) return Legality::no("an extent exceeds 2^30");
+  if (a.page_table.shape[1] > kMost / a.k_pool.shape[1]) return Legality::no("a table has room for more than 2^30 positions");
+  return Legality::yes();
+}
+
+template <class T>
+Heads<T> heads_of(const Tensor& t) {
+  return {t.as<std::remove_const_t<T>>(), t.stride[0], t.stride[1], t.stride[2]};
+}
+
+template <class T>
+Problem<T> problem(const paged_attention::Args& a) {
+  Problem<T> p{};
+  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k_pool), p.v = heads_of<const T>(a.v_pool), p.o = heads_of<T>(a.o);
+  p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
+  p.table = a.page_table.as<std::int32_t>(), p.lengths = a.lengths.as<std::int32_t>(), p.table_stride = a.page_table.shape[1];
+  p.batches = static_cast<int>(a.q.shape[0]), p.queries = static_cast<int>(a.q.shape[1]);
+  p.heads = static_cast<int>(a.q.shape[2]);
+  p.kv_heads = static_cast<int>(a.k_pool.shape[2]), p.group = p.heads / p.kv_heads, p.dim = static_cast<int>(a.q.shape[3]);
+  p.page_size = static_cast<int>(a.k_pool.shape[1]), p.max_pages = static_cast<int>(a.page_table.shape[1]);
+  const auto size = static_cast<unsigned>(p.page_size);
+  p.page_bits = std::has_single_bit(size) ? std::countr_zero(size) : -1;
+  p.scale = static_cast<float>(a.scale_used());
+  return p;
+}
+
+inline bool nothing_to_do(const paged_attention::Args& a) { return a.q.shape[0] == 0 || a.q.shape[1] == 0; }
+
+inline constexpr int kThreads = 32, kChannels = 32;
+
+KERNEL(paged_attention){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::head_dim, kChannels), tile(Axis::heads, kThreads)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    paged_attention_naive(Problem<T> p, int row_blocks, int channel_blocks) {
+  const int block = static_cast<int>(blockIdx.x) / channel_blocks, batch = block / row_blocks;
+  const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
+  const int row = block % row_blocks * kThreads + static_cast<int>(threadIdx.x);
+  if (row >= p.queries * p.heads) return;
+  const int query = row / p.heads, head = row % p.heads;
+  const T* const q = p.q.of(batch, query, head);
+  const std::int32_t* const table = p.table_of(batch);
+  const int channels = p.dim - first < kChannels ? p.dim - first : kChannels;
+
+  float o[kChannels] = {}, max = -INFINITY, sum = 0;
+  const int visible = p.visible(ld(p.lengths + batch), query);
+  for (int key = 0; key < visible; ++key) {
+    const std::int64_t page = ld(table + key / p.page_size);
+    const T* const k = p.k.of(page, key % p.page_size, head / p.group);
+    const T* const v = p.v.of(page, key % p.page_size, head / p.group) + first;
+    float s = 0;
+    for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+    s *= p.scale;
+
+    // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
+    const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
+    const float weight = expf(s - base);
+    if (larger != max) {
+      const float shrink = expf(max - base);
+      sum *= shrink;
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c) o[c] *= shrink;
+      max = larger;
+    }
+    sum += weight;
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c)
+      if (c < channels) o[c] = fmaf(weight, to_float(ld(v + c)), o[c]);
+  }
+
+  T* const out = p.o.of(batch, query, head) + first;
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    if (c < channels) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
+  if (first == 0) st(p.lse.of(batch, query, head), sum == 0 ? -INFINITY : max + logf(sum));
+}
+
+void run(const paged_attention::Args& a, const Launch& l) {
+  if (nothing_to_do(a)) return;
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const Problem<T> p = problem<T>(a);
+    const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
+    const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
+    launch(paged_attention_naive<T>,
+           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p,
+           row_blocks, channel_blocks);
+  });
+}
+
+}  // namespace assay::ROOM(paged_attention, table_rows_adjoin)
