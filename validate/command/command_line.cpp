@@ -87,9 +87,9 @@ void add_selfcheck(CLI::App& app, int& code) {
 
 void add_replay(CLI::App& app, int& code) {
   const auto f = std::make_shared<RunFlags>();
-  const auto words = std::make_shared<std::vector<std::string>>();  // of the repro line, which need not be quoted
+  const auto words = std::make_shared<std::vector<std::string>>();  // quoted repro lines, or the words of one
   CLI::App& replay = *app.add_subcommand("replay", "judge one case and print everything about it");
-  replay.add_option("line", *words, "a repro line");
+  replay.add_option("line", *words, "a repro line; several, each quoted, are judged in order in one process");
   replay.add_option("--from", f->last_failed, "record file: replay each of its bad cases, instead of a line");
   add_backend(replay, f->machine);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
@@ -100,7 +100,9 @@ void add_replay(CLI::App& app, int& code) {
   replay.callback([=, &code] {
     if (words->empty() == f->last_failed.empty())
       throw BadInput("replay takes a repro line, or --from RECORDS  (validate replay 'softmax/naive f16 rows=3 cols=257')");
-    code = replay_command(fmt::format("{}", fmt::join(*words, " ")), *f);
+    const auto quoted = [](const std::string& word) { return word.find(' ') != word.npos; };
+    const bool several = std::all_of(words->begin(), words->end(), quoted);
+    code = replay_command(several ? *words : std::vector{fmt::format("{}", fmt::join(*words, " "))}, *f);
   });
 }
 

@@ -66,7 +66,8 @@ int list_command(const std::string& what, const Selection& selection, bool json)
 int describe_command(const std::string& op, bool json);
 int run_command(const RunFlags& flags);
 int selfcheck_command(const SelfcheckFlags& flags);
-int replay_command(const std::string& line, const RunFlags& flags);
+// Judges the lines in order; all cases of a kernel go to one process.
+int replay_command(const std::vector<std::string>& lines, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
 int compare_command(const CompareFlags& flags);
 int report_command(const ReportFlags& flags);

@@ -55,13 +55,14 @@ std::vector<Task> bad_tasks(const std::string& path, const Selection& selection)
   return tasks;
 }
 
-int replay_command(const std::string& line, const RunFlags& flags) {
+int replay_command(const std::vector<std::string>& lines, const RunFlags& flags) {
   std::string backend;
   int code = 0;
   if (!backend_ready(flags.machine, backend, code)) return code;
   check_watch(flags, backend);
-  const std::vector<Task> tasks =
-      flags.last_failed.empty() ? std::vector<Task>{task_of(line)} : bad_tasks(flags.last_failed, flags.selection);
+  std::vector<Task> tasks;
+  if (!flags.last_failed.empty()) tasks = bad_tasks(flags.last_failed, flags.selection);
+  for (const std::string& line : lines) tasks.push_back(task_of(line));
   JudgeOptions options = judge_options(flags, backend);
   options.sectors = true, options.relations = Relations::all;
   const bool colour = colours(flags.colour, STDOUT_FILENO);
@@ -104,7 +105,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
   });
   for (const Record& r : failed) {
     if (stop_requested) break;
-    const Shrunk s = shrink(r, options, flags.shrink_s);
+    const Shrunk s = shrink(r, {}, options, flags.shrink_s);
     if (!s.label.empty()) fmt::print("  label          {}\n", label_text(s));
     if (s.smallest)
       fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n",

@@ -54,6 +54,18 @@ std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& he
   return json;
 }
 
+// The cases of the record's kernel that were judged before it.
+std::vector<Case> cases_before(std::span<const Task> tasks, const Record& r) {
+  std::vector<Case> cases;
+  for (const Task& t : tasks) {
+    if (t.op->name != r.c.op) continue;
+    if (repro(t.c, t.op->shape(), r.kernel) == r.repro) return cases;
+    if (std::any_of(t.kernels.begin(), t.kernels.end(), [&](const Kernel* k) { return k->name == r.kernel; }))
+      cases.push_back(t.c);
+  }
+  return {};
+}
+
 }  // namespace
 
 int exit_code(const Tally& tally, bool partial) {
@@ -98,7 +110,7 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
       continue;
     }
     console.say("shrinking " + r.repro);
-    const Shrunk shrunk = shrink(r, options, left);
+    const Shrunk shrunk = shrink(r, cases_before(tasks, r), options, left);
     tally.seconds += shrunk.seconds;
     if (json) json->write(to_json(shrunk));
     say([&] { console.show(r, &shrunk); });

@@ -78,12 +78,21 @@ std::string where_text(const Record& r) {
 }
 
 std::string label_text(const Shrunk& s) {
+  if (!s.after.empty())
+    return fmt::format("{}: passes alone ({} of {}), fails after {} other case{} in the same process", s.label,
+                       s.same_seed.run - s.same_seed.failed, s.same_seed.run, s.after.size(), s.after.size() == 1 ? "" : "s");
   std::string text = fmt::format("{}: fails again with its seed ({} of {})", s.label, s.same_seed.failed, s.same_seed.run);
   if (s.other_seeds.run) text += fmt::format(" and with others ({} of {})", s.other_seeds.failed, s.other_seeds.run);
   return text;
 }
 
 std::string replay_text(const std::string& repro) { return fmt::format("{} replay '{}'", program_invocation_short_name, repro); }
+
+std::string replay_text(const std::vector<std::string>& after, const std::string& repro) {
+  std::string lines;
+  for (const std::string& line : after) lines += fmt::format("'{}' \\\n             ", line);
+  return fmt::format("{} replay {}'{}'", program_invocation_short_name, lines, repro);
+}
 
 std::size_t stdout_width() { return width_of(STDOUT_FILENO); }
 
@@ -128,7 +137,7 @@ std::string failure_text(const Record& r, const Shrunk* shrunk, const std::strin
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
   if (!across.empty()) more += fmt::format("  across     {}\n", across);
   text += more + (more.empty() ? "" : "\n");
-  if (!smallest) return text + fmt::format("  again      {}\n", replay_text(r.repro));
+  if (!smallest) return text + fmt::format("  again      {}\n", replay_text(shrunk ? shrunk->after : std::vector<std::string>{}, r.repro));
   return text + fmt::format("  again      {}\n  found as   {}\n", replay_text(smallest->repro), replay_text(r.repro));
 }
 

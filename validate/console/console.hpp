@@ -31,6 +31,8 @@ std::string painted(std::string_view text, Hue hue, bool colour);
 
 // The command that replays a repro line, with this program's name.
 std::string replay_text(const std::string& repro);
+// The same after other cases, one to a line.
+std::string replay_text(const std::vector<std::string>& after, const std::string& repro);
 // A bad record in three lines, printed when it arrives.
 std::string short_text(const Record& r, bool colour = false);
 // A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:

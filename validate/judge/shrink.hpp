@@ -16,12 +16,13 @@ namespace assay {
 
 struct Shrunk {
   std::string of;     // repro line of the failing case
-  std::string label;  // "deterministic", "racy" or "seed-specific"; empty: not rerun
+  std::string label;  // "deterministic", "racy", "seed-specific" or "needs earlier calls"; empty: not rerun
   struct Reruns {
     std::int64_t run = 0, failed = 0;  // failed: in the same way
   };
   Reruns same_seed, other_seeds;
   std::optional<Record> smallest;  // nullopt: no smaller case that was tried fails in the same way
+  std::vector<std::string> after;  // repro lines of cases that must be judged before, in the same process, for it to fail
   std::int64_t tried = 0;          // number of smaller cases that were tried
   double seconds = 0;
 };
@@ -31,8 +32,10 @@ inline bool can_shrink(const Record& r) {
   return r.verdict == Verdict::failed || r.verdict == Verdict::crashed || r.verdict == Verdict::timeout;
 }
 
-// Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.
-Shrunk shrink(const Record& failed, const JudgeOptions& options, double seconds);
+// Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.  `before`: the cases
+// of the kernel that the run judged before it, which went to the same process.  If the case passes alone, it is tried after the
+// last 1, 2, 4, ... 64 of them.
+Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOptions& options, double seconds);
 
 // The search itself.  `trials` judges cases in order.  It calls wanted(index) before each, and judged(index, record) after each;
 // for a case that is not wanted, judged() gets a skipped record or is not called.

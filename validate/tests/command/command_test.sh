@@ -341,6 +341,14 @@ holds "$called" "$out" "  smallest   "
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --fail-fast --no-shrink --json h.jsonl
 same "--no-shrink" 0 "$(grep -c '"record":"shrunk"' h.jsonl)"
 
+# --- a failure that needs earlier calls: the command that is printed repeats it
+exits 1 "$bin/validate-hostile" run --backend simt --op $op --dtype f16 --kernel wrong_from_sixtieth_call --suite smoke --shrink $hangs
+holds "$called" "$out" "needs earlier calls: passes alone (2 of 2), fails after "
+again=$(sed -n '/^  again  /,/[^\\]$/p' <<<"$out" | sed 's/^  again *//')
+same "the command is several lines" 1 "$(( $(wc -l <<<"$again") > 1 ))"
+exits 1 bash -c "$bin/${again/replay/replay --backend simt --no-shrink}"
+same "the first case passes, the last one fails" "passed failed:" "$(sed -n 's/^  verdict  *\([^ ]*\).*/\1/p' <<<"$out" | sed -n '1p;$p' | paste -sd' ')"
+
 # --- --last-failed and replay --from
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --no-shrink --json bad.jsonl
 same "one failure a reason, as it came and at the end" 2 "$(grep -c "^CRASHED  $op/calls_abort " <<<"$out")"
