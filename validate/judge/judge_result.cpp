@@ -262,7 +262,7 @@ std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const Jud
     runs.push_back(
         {.how = {.order = k == 0 ? 0 : other_order, .seed = seed, .sectors = options.sectors && k == 0, .watch = options.watch},
          .garbage = kGarbage[k],
-         .after = k > 0 && p.input_sets > 1 && !options.watch ? std::optional<std::size_t>(1) : std::nullopt,
+         .after = k == 0 && p.input_sets > 1 && !options.watch ? std::optional<std::size_t>(1) : std::nullopt,
          .keeps = k > 0 && !options.watch});
   if (p.input_sets > 1 && kernel.deterministic && options.backend != "simt")
     for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});

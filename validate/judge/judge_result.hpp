@@ -24,7 +24,7 @@ struct WorkerResult {
   Reply reply;
 };
 
-// The runs of a kernel on a case: kRuns direct launches, the second right after a launch on the second set of inputs, if there is
+// The runs of a kernel on a case: kRuns direct launches, the first right after a launch on the second set of inputs, if there is
 // one; then, on a GPU and if the kernel is deterministic, a graph replay and a direct launch on that set.
 std::vector<OrderRun> runs_of(const Kernel&, const Prepared&, const JudgeOptions&);
 

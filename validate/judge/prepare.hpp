@@ -36,7 +36,7 @@ struct PrepareTimes {
 
 // Makes the inputs and solves the golden.  Throws std::runtime_error if there is no memory for them, BadInput if the contract
 // does not allow the case.  A second set of inputs is made for every case if `replayed`, else for one of eight cases of at most
-// 2^17 elements.  It serves the launch that nobody judges before the second run (`after` of an order), and graph replays.
+// 2^17 elements.  It serves the launch that nobody judges before the first run (`after` of an order), and graph replays.
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed = false,
                                   PrepareTimes* times = nullptr);
 

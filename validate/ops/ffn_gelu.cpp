@@ -120,7 +120,7 @@ Hooks hooks_of_ffn_gelu() {
                 {.name = "cancelling", .shows = "z or h rounded to 16 bits", .value = cancelling, .applies = several_units},
                 {.name = "subnormal_tokens", .shows = "subnormal inputs flushed to zero", .value = subnormal_tokens},
                 {.name = "large_units", .shows = "a sum that overflows the storage dtype before the end", .value = large_units},
-                gemm_fills::kSpecialWeights, gemm_fills::kInfiniteTails},
+                gemm_fills::kSpecialWeights, gemm_fills::kInfiniteTails, gemm_fills::kSilentUnits},
       .oracle = oracle,
       .relations = {kTokensPermuted,
                     kFirstTokens,

@@ -49,7 +49,7 @@ Hooks hooks_of_gemm_swiglu() {
                     kCancelling,
                     kSubnormal,
                     kLarge,
-                    kSpecialWeights, kInfiniteTails},
+                    kSpecialWeights, kInfiniteTails, kSilentUnits},
           .oracle = oracle,
           .relations = {kTokensPermuted,
                         kFirstTokens,
