@@ -195,11 +195,15 @@ class Run {
       Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
       order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
       queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
-      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(options_.backend);
+      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
       send(queue, std::move(order), p.inputs, queue.outputs);
     }
     // So that no queue always comes first.
     std::rotate(queues_.begin(), queues_.begin() + (queues_.empty() ? 0 : 1), queues_.end());
+  }
+
+  std::vector<std::string> command_of(const Kernel& k) const {
+    return k.loaded ? k.loaded->command : own_worker(options_.backend);
   }
 
   void send(KernelQueue& queue, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
@@ -318,7 +322,7 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
-  bool replays_ = options_.backend != "simt";  // whether the backend can capture and replay launches
+  bool replays_ = options_.backend == "cuda";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;
   std::vector<KernelQueue> queues_;
   std::vector<std::weak_ptr<Prepared>> live_;

@@ -57,7 +57,7 @@ std::string to_junit(const RunHead& h, const std::vector<Record>& records, const
                          r->seconds);
       if (is_bad(r->verdict))
         xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
-                           escaped(r->reason), escaped("validate replay '" + r->repro + "'  " + r->pattern));
+                           escaped(r->reason), escaped("validate replay " + r->loaded + (r->loaded.empty() ? "'" : " '") + r->repro + "'  " + r->pattern));
       else if (r->verdict != Verdict::passed)
         xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
       else xml += "/>\n";

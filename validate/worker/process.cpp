@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -17,7 +19,13 @@
 
 namespace assay {
 
-WorkerProcess::WorkerProcess(std::string_view backend) {
+std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin) {
+  std::vector<std::string> command{"/proc/self/exe", "worker", std::string(backend)};
+  if (!plugin.empty()) command.push_back(plugin);
+  return command;
+}
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     throw std::runtime_error(fmt::format("cannot make a socket for a worker: {}", std::strerror(errno)));
@@ -26,7 +34,7 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
   // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
   // What a kernel prints goes to stderr, since stdout may hold the records.
-  const int error = start_child(pid_, "/proc/self/exe", {"worker", std::string(backend)},
+  const int error = start_child(pid_, command[0], {command.begin() + 1, command.end()},
                                 {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}});
   if (end != ends[1]) ::close(end);
   ::close(ends[1]);
@@ -42,6 +50,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
+  inputs.seal();  // the kernels of a case share them
   std::string text = to_text(order);
   const int fds[2] = {inputs.fd(), outputs.fd()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
@@ -57,17 +66,40 @@ void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const S
   }
 }
 
-std::optional<Reply> WorkerProcess::receive() {
-  std::vector<char> buffer(1 << 16);
+std::optional<std::string> WorkerProcess::receive_text() {
+  std::string text(1 << 16, ' ');
   ssize_t n;
-  while ((n = ::recv(socket_, buffer.data(), buffer.size(), 0)) < 0 && errno == EINTR) {
+  while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && errno == EINTR) {
   }
   if (n <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(n));
+  return text;
+}
+
+std::optional<Reply> WorkerProcess::receive() {
+  const std::optional<std::string> text = receive_text();
+  if (!text) return std::nullopt;
   try {
-    return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
+    return reply_from(*text);
   } catch (const std::exception&) {
     bad_message_ = true;
     return std::nullopt;
+  }
+}
+
+Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
+  const std::int64_t id = static_cast<std::int64_t>(from) + 1;
+  const std::string text = question(id, from);
+  ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);  // errors are ignored, as in send()
+  pollfd polled{socket_, POLLIN, 0};
+  if (::poll(&polled, 1, static_cast<int>(std::min(timeout_s, 1e6) * 1000)) == 0)
+    throw std::runtime_error(fmt::format("it did not say within {} s which kernels it has", timeout_s));
+  const std::optional<std::string> said = receive_text();
+  if (!said) throw std::runtime_error(fmt::format("asked for its kernels, {}", cause_of_death()));
+  try {
+    return listing_from(*said, id);
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("it did not say which kernels it has, but something else: {}", said->substr(0, 80)));
   }
 }
 

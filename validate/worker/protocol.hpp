@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages between judge and worker: JSON over a SOCK_SEQPACKET socket on descriptor 3, one reply to each order.  An order
-// carries two descriptors of shared memory: input images, which the worker may only read, and space for output images.
+// Orders and replies between judge and worker: JSON over a SOCK_SEQPACKET socket on descriptor 3, one reply to each order.  What
+// they say before is in listing.hpp.  An order carries two descriptors of shared memory: input images, which the worker may only read, and space for output images.
 // The judge makes every byte, so a worker knows nothing of fills, layouts or seeds.  docs/worker-protocol.md specifies it.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace assay {
 
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 inline constexpr int kWorkerSocket = 3;
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not reply (EX_PROTOCOL)
 inline constexpr int kRuns = 2;         // of a case, with different garbage in the outputs and another order or stream

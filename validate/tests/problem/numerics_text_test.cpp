@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the text of a declaration of numerics.
-#include "validate/records/numerics_text.hpp"
+#include "validate/problem/numerics_text.hpp"
 
 #include <set>
 
