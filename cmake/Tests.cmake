@@ -142,6 +142,15 @@ assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_host
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()
+add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
+set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+target_link_libraries(hostile_plugin PRIVATE assay_room_include)
+find_program(c_compiler NAMES cc gcc clang NO_CACHE)
+if(c_compiler)  # of a plugin's author
+  add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
+  set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+endif()
 foreach(test command/command command/signals worker/hostile command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

@@ -12,6 +12,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 #include "validate/records/record_file.hpp"
+#include "validate/worker/listing.hpp"
 
 namespace assay {
 
@@ -70,7 +71,7 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     fmt::print("{}\n", replay_text(r));
     fmt::print("  verdict        {}{}\n", painted(name(r.verdict), is_bad(r.verdict) ? Hue::red : Hue::green, colour),
                r.reason.empty() ? "" : ": " + r.reason);
-    if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", fmt::join(r.not_checked, ", "));
+    if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", in_words(r.not_checked));
     if (!r.held_to.empty()) fmt::print("  held to        {}\n", r.held_to);
     if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
     if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");

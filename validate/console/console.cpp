@@ -14,6 +14,7 @@
 
 #include "validate/judge/pattern.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/worker/listing.hpp"
 
 namespace assay {
 
@@ -184,7 +185,7 @@ void Console::add(const Record& r) {
   ++done_;
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   if (!r.held_to.empty()) held_to_[r.held_to].insert(fmt::format("{}/{}", r.c.op, r.kernel));
-  if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", fmt::join(r.not_checked, ", "), r.loaded, r.backend);
+  if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", in_words(r.not_checked), r.loaded, r.backend);
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <limits>
 #include <set>
 #include <type_traits>
 
@@ -60,7 +60,8 @@ template <auto Field>
 bool read_number(std::string_view text, Numerics& n) {
   auto& to = n.*Field;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(static_cast<double>(to)) && to >= 0;
+  const auto most = std::is_integral_v<std::decay_t<decltype(to)>> ? 999'999 : std::numeric_limits<double>::max();
+  return error == std::errc() && end == text.data() + text.size() && to >= 0 && static_cast<double>(to) <= most;
 }
 template <auto Field>
 bool read_flag(std::string_view text, Numerics& n) {

@@ -96,6 +96,15 @@ Kernel kernel_of(const ListedKernel& k) {
 
 }  // namespace
 
+std::string in_words(const std::vector<std::string>& checks) {
+  constexpr std::array<std::string_view, kChecks.size()> kWords{"writes outside tensors", "changed inputs", "races",
+                                                                "reads of memory that nobody wrote", "traffic"};
+  std::string text;
+  for (std::size_t i = 0; i < kChecks.size(); ++i)
+    if (std::find(checks.begin(), checks.end(), kChecks[i]) != checks.end()) text += fmt::format("{}{}", text.empty() ? "" : ", ", kWords[i]);
+  return text;
+}
+
 std::string question(std::int64_t id, std::size_t from) {
   return Json{{"protocol", kWorkerProtocol}, {"id", id}, {"ask", kAsk}, {"from", from}}.dump();
 }

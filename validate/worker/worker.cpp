@@ -79,8 +79,13 @@ void limit_memory() {
   ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
 }
 
-// Whether this process has a child, running or ended.
-bool left_a_process() { return ::waitpid(-1, nullptr, WNOHANG | __WALL) >= 0; }
+// Whether this process has a child, running or ended.  Ends those that it has.
+bool left_a_process() {
+  if (::waitpid(-1, nullptr, WNOHANG | __WALL) < 0) return false;
+  std::ifstream children("/proc/thread-self/children");
+  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  return true;
+}
 
 }  // namespace
 
