@@ -186,7 +186,19 @@ void add_doctor(CLI::App& app, int& code) {
   CLI::App& doctor = *app.add_subcommand("doctor", "show what works on this machine, and what is missing");
   const auto json = std::make_shared<bool>();
   add_json_flag(doctor, *json);
-  doctor.callback([=, &code] { code = doctor_command(*json); });
+  const auto f = std::make_shared<RunFlags>();
+  add_loaded(doctor, *f, "check the worker of this {}");
+  add_timeout(doctor, f->timeout_s);
+  doctor.callback([=, &doctor, &code] {
+    check_loaded(doctor, *f);
+    if (f->plugin.empty() && f->worker.empty()) {
+      refuse(doctor, {"--timeout"}, "only a check of a --worker or a --plugin has a limit");
+      code = doctor_command(*json);
+    } else {
+      refuse(doctor, {"--json"}, "a check of a --worker or a --plugin prints no JSON");
+      code = conformance_command(*f);
+    }
+  });
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ int report_command(const ReportFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command(bool json);
+int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-protocol.md
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
 

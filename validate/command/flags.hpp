@@ -66,9 +66,9 @@ inline void add_backend(CLI::App& app, BackendFlags& f) {
 }
 
 // Adds the flags by which kernels are judged that are not built in.
-inline void add_loaded(CLI::App& app, RunFlags& f) {
-  CLI::Option* plugin = app.add_option("--plugin", f.plugin, "judge the kernels of this shared object (docs/door.md)");
-  app.add_option("--worker", f.worker, "judge the kernels of a program that speaks the worker protocol; a shell's command")
+inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "judge the kernels of this {}") {
+  CLI::Option* plugin = app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object"));
+  app.add_option("--worker", f.worker, fmt::format(fmt::runtime(what), "program, a command of a shell (docs/worker-protocol.md)"))
       ->excludes(plugin);
 }
 // Call it once the flags are read.

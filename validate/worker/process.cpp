@@ -49,12 +49,13 @@ WorkerProcess::~WorkerProcess() {
   end_child(pid_);
 }
 
-void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
+void WorkerProcess::send(const std::string& text) { ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL); }
+
+void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs) {
   inputs.seal();  // the kernels of a case share them
-  std::string text = to_text(order);
   const int fds[2] = {inputs.fd(), outputs.fd()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
-  iovec part{text.data(), text.size()};
+  iovec part{const_cast<char*>(text.data()), text.size()};
   msghdr message{};
   message.msg_iov = &part, message.msg_iovlen = 1;
   message.msg_control = control, message.msg_controllen = sizeof control;
@@ -87,19 +88,27 @@ std::optional<Reply> WorkerProcess::receive() {
   }
 }
 
-Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
-  const std::int64_t id = static_cast<std::int64_t>(from) + 1;
-  const std::string text = question(id, from);
-  ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);  // errors are ignored, as in send()
+std::optional<std::string> WorkerProcess::receive_text(double timeout_s) {
   pollfd polled{socket_, POLLIN, 0};
   if (::poll(&polled, 1, static_cast<int>(std::min(timeout_s, 1e6) * 1000)) == 0)
-    throw std::runtime_error(fmt::format("it did not say within {} s which kernels it has", timeout_s));
-  const std::optional<std::string> said = receive_text();
+    throw std::runtime_error(fmt::format("no answer within {} s", timeout_s));
+  return receive_text();
+}
+
+std::string WorkerProcess::closed() {
+  ::shutdown(socket_, SHUT_RDWR);
+  return cause_of_death();
+}
+
+Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
+  const std::int64_t id = static_cast<std::int64_t>(from) + 1;
+  send(question(id, from));
+  const std::optional<std::string> said = receive_text(timeout_s);
   if (!said) throw std::runtime_error(fmt::format("asked for its kernels, {}", cause_of_death()));
   try {
     return listing_from(*said, id);
   } catch (const std::exception& e) {
-    throw std::runtime_error(fmt::format("it did not say which kernels it has, but something else: {}", said->substr(0, 80)));
+    throw std::runtime_error(fmt::format("asked for its kernels, it said something else: {}", said->substr(0, 80)));
   }
 }
 

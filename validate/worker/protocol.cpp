@@ -182,6 +182,11 @@ Order order_from(const std::string& text) {
   return o;
 }
 
+std::int64_t id_of(const std::string& order) {
+  const Json j = Json::parse(order, nullptr, false);
+  return j.is_object() && j.contains("id") && j["id"].is_number_integer() ? j["id"].get<std::int64_t>() : 0;
+}
+
 std::string to_text(const Reply& r) {
   Json traffic = Json::object();
   for (const auto& [tensor, t] : r.traffic)

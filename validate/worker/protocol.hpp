@@ -74,6 +74,7 @@ Order order_of(const Op& op, const Case& c, const Packing& packing, std::string_
 
 std::string to_text(const Order&);
 Order order_from(const std::string& text);  // like reply_from(), throws std::exception if the text is malformed
+std::int64_t id_of(const std::string& order);  // also of an order that order_from() refuses; 0: it has none
 std::string to_text(const Reply&);
 Reply reply_from(const std::string& text);
 

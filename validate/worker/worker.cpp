@@ -115,11 +115,10 @@ int serve(const Listing& about, const std::function<void()>& load, const std::fu
       continue;
     }
     Reply reply;
-    std::int64_t id = 0;
+    const std::int64_t id = id_of(text);
     bool opening = false;
     try {
       const Order order = order_from(text);
-      id = order.id;
       if (!why_not_loaded.empty()) throw std::runtime_error(why_not_loaded);
       if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
       opening = true;

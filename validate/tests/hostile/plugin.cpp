@@ -39,8 +39,8 @@ float* answer(const AssayCall* call) {
 int sound(const AssayCall* call) { return answer(call), 0; }
 int segfaults(const AssayCall* call) {
   answer(call);
-  int* volatile nowhere = nullptr;
-  return *nowhere = 1;
+  volatile int* volatile nowhere = nullptr;
+  return *nowhere;
 }
 int hangs(const AssayCall* call) {
   answer(call);
@@ -131,8 +131,9 @@ int overruns_workspace(const AssayCall* call) {
 #define K(kernel) AssayKernel{sizeof(AssayKernel), "softmax", #kernel, "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr, kernel}
 AssayKernel all[] = {K(sound), K(segfaults), K(hangs), K(exits), K(throws), K(throws_an_int), K(returns_an_error), K(leaks),
                      K(corrupts_heap), K(closes_descriptors), K(forks), K(leaves_a_daemon), K(ends_its_children),
-                     K(leaves_a_thread), K(leaves_a_sleeper), K(writes_past_the_end), K(changes_its_input), K(uses_workspace),
-                     K(overruns_workspace),
+                     K(leaves_a_thread), K(leaves_a_sleeper), K(writes_past_the_end), K(changes_its_input),
+                     {sizeof(AssayKernel), "softmax", "uses_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some, uses_workspace},
+                     {sizeof(AssayKernel), "softmax", "overruns_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some, overruns_workspace},
                      {sizeof(AssayKernel), "softmax", "throws_early", "f32", nullptr, nullptr, nullptr, 0, nullptr, throws_early, nullptr, sound},
                      {sizeof(AssayKernel), "softmax", "takes_nothing", "f32", nullptr, nullptr, nullptr, 0, nullptr, takes_nothing, nullptr, sound},
                      {sizeof(AssayKernel), "softmax", "asks_for_all", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, vast, sound}};
