@@ -20,12 +20,12 @@ extern "C" {
 
 /* The layout of DLPack's DLTensor, so that a pointer to one may be cast to the other. */
 typedef struct AssayDLTensor {
-  void* data;           /* the first element, in device memory on a GPU */
-  int32_t device_type;  /* 1: host, 2: CUDA */
-  int32_t device_id;    /* 0 */
+  void* data;          /* the first element, in device memory on a GPU */
+  int32_t device_type; /* 1: host, 2: CUDA */
+  int32_t device_id;   /* 0 */
   int32_t ndim;
-  uint8_t dtype_code;  /* 0: integer, 2: float, 4: bfloat */
-  uint8_t dtype_bits;  /* 16, 32 or 64 */
+  uint8_t dtype_code;   /* 0: integer, 2: float, 4: bfloat */
+  uint8_t dtype_bits;   /* 16, 32 or 64 */
   uint16_t dtype_lanes; /* 1 */
   int64_t* shape;       /* ndim extents, outermost axis first */
   int64_t* strides;     /* ndim, in elements; never null */
@@ -52,7 +52,7 @@ struct AssayKernel;
 typedef struct AssayCall {
   size_t size;
   const struct AssayKernel* kernel;
-  const char* dtype;  /* of the case: "f16", "bf16" or "f32" */
+  const char* dtype; /* of the case: "f16", "bf16" or "f32" */
   int32_t tensor_count;
   int32_t attribute_count;
   const AssayTensor* const* tensors;       /* in the order of `validate describe OP`; null: the case lacks this one */
@@ -75,10 +75,10 @@ typedef struct AssayKernel {
   const char* tiles;    /* "rows=4 cols=128": how much of an axis one block takes, up to three axes; null: unknown */
   const char* about;    /* one sentence; may be null */
   uint32_t flags;
-  void* user; /* yours */
-  const char* (*supports)(const AssayCall*);       /* null, or why this case is not taken; as a member null: all are */
-  size_t (*workspace_bytes)(const AssayCall*);     /* as a member null: 0 */
-  int (*run)(const AssayCall*);                    /* 0, or an error, which fails the case */
+  void* user;                                  /* yours */
+  const char* (*supports)(const AssayCall*);   /* null, or why this case is not taken; as a member null: all are */
+  size_t (*workspace_bytes)(const AssayCall*); /* as a member null: 0 */
+  int (*run)(const AssayCall*);                /* 0, or an error, which fails the case */
 } AssayKernel;
 
 typedef struct AssayPlugin {

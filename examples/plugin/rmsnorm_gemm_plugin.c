@@ -11,8 +11,12 @@ static int run(const AssayCall* call) {
                                       (float)assay_attribute(call, "epsilon")->number, call->stream);
 }
 
-static const AssayKernel fused = {.size = sizeof(AssayKernel), .op = "rmsnorm_gemm", .name = "fused", .dtypes = "f16",
-                                  .supports = assay_dense_alone, .run = run};
+static const AssayKernel fused = {.size = sizeof(AssayKernel),
+                                  .op = "rmsnorm_gemm",
+                                  .name = "fused",
+                                  .dtypes = "f16",
+                                  .supports = assay_dense_alone,
+                                  .run = run};
 
 const AssayPlugin* assay_plugin(uint32_t abi_version) {
   static const AssayKernel* const kernels[] = {&fused};

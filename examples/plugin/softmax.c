@@ -39,8 +39,12 @@ static int run(const AssayCall* call) {
   return 0;
 }
 
-static const AssayKernel serial_row = {.size = sizeof(AssayKernel), .op = "softmax", .name = "serial_row", .dtypes = "f16 bf16 f32",
-                                       .numerics = "accumulate=f32 chain=1", .run = run};
+static const AssayKernel serial_row = {.size = sizeof(AssayKernel),
+                                       .op = "softmax",
+                                       .name = "serial_row",
+                                       .dtypes = "f16 bf16 f32",
+                                       .numerics = "accumulate=f32 chain=1",
+                                       .run = run};
 static const AssayKernel* const kernels[] = {&serial_row};
 static const AssayPlugin plugin = {sizeof(AssayPlugin), ASSAY_ABI_VERSION, 1, kernels};
 

@@ -102,7 +102,11 @@ std::vector<BackendInfo> backends() {
 }
 
 Listing about_worker(std::string_view backend) {
-  Listing about{.refused = {}, .backend = std::string(backend), .device = std::string(backend), .checks = {"bounds", "inputs"}, .kernels = {}};
+  Listing about{.refused = {},
+                .backend = std::string(backend),
+                .device = std::string(backend),
+                .checks = {"bounds", "inputs"},
+                .kernels = {}};
   for (const BackendInfo& b : backends())
     if (b.name == backend) about.device = b.device;
   if (backend == "simt") about.checks.assign(kChecks.begin(), kChecks.end());

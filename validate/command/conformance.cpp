@@ -70,8 +70,7 @@ class Conformance {
       if (!order) return listing_from(*said, 5).refused.empty() ? "it answered" : "";
       const Reply reply = reply_from(*said);
       if (reply.id != order->id) return fmt::format("the reply has the id {}, {} was expected", reply.id, order->id);
-      if (reply.status != Reply::Status::failed || reply.message.empty())
-        return "the reply is not status 3 with a message";
+      if (reply.status != Reply::Status::failed || reply.message.empty()) return "the reply is not status 3 with a message";
       return {};
     } catch (const std::exception& e) {
       return fmt::format("what it sent is no reply: {}", said->substr(0, 200));
@@ -113,13 +112,15 @@ class Conformance {
       }
       if (reply.id != order.id) return fmt::format("the reply has the id {}, {} was expected", reply.id, order.id);
       if (reply.status == Reply::Status::unsupported || reply.status == Reply::Status::skipped) return kNotTaken;
-      if (reply.status != Reply::Status::done) return fmt::format("the reply has the status {}: {}", static_cast<int>(reply.status), reply.message);
+      if (reply.status != Reply::Status::done)
+        return fmt::format("the reply has the status {}: {}", static_cast<int>(reply.status), reply.message);
       if (reply.ran != kRuns) return fmt::format("'ran' is {}, {} was expected", reply.ran, kRuns);
     }
     return outputs_wrong(task, *p, order, k, outputs);
   }
 
-  std::string outputs_wrong(const Task& task, const Prepared& p, const Order& order, const Kernel& k, const SharedMemory (&outputs)[2]) {
+  std::string outputs_wrong(const Task& task, const Prepared& p, const Order& order, const Kernel& k,
+                            const SharedMemory (&outputs)[2]) {
     for (std::size_t i = 0; i < order.tensors.size(); ++i) {
       const OrderTensor& t = order.tensors[i];
       if (t.role != Role::output || t.place.tensor.rank == 0) continue;

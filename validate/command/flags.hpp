@@ -77,7 +77,8 @@ inline void check_loaded(const CLI::App& app, RunFlags& f) {
   for (const char* flag : {"--plugin", "--worker"})
     if (const CLI::Option* o = app.get_option(flag); o->count() && o->as<std::string>().empty())
       throw BadInput(fmt::format("{} is empty", flag));
-  if (!f.worker.empty()) refuse(app, {"--backend", "--skip-exit", "--require-gpu"}, "a --worker runs on the machine that it chooses");
+  if (!f.worker.empty())
+    refuse(app, {"--backend", "--skip-exit", "--require-gpu"}, "a --worker runs on the machine that it chooses");
 }
 
 inline void add_timeout(CLI::App& app, double& timeout_s) {

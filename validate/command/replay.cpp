@@ -110,9 +110,8 @@ int replay_command(const std::string& line, const RunFlags& flags) {
     const Shrunk s = shrink(r, options, flags.shrink_s);
     if (!s.label.empty()) fmt::print("  label          {}\n", label_text(s));
     if (s.smallest)
-      fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n",
-                 replay_text(*s.smallest), s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()),
-                 s.tried);
+      fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n", replay_text(*s.smallest),
+                 s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()), s.tried);
     else fmt::print("  smallest       this one; of {} smaller cases none fails as it does\n\n", s.tried);
   }
   fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", flags.last_failed) : "");

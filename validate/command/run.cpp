@@ -161,7 +161,8 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     return true;
   }
   if (!backend_ready(flags.machine, backend, code)) return false;
-  if (!flags.plugin.empty()) load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
+  if (!flags.plugin.empty())
+    load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
   return true;
 }
 

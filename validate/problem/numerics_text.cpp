@@ -88,7 +88,8 @@ constexpr NumericsWord kWords[] = {
     {"mma_terms", "Products that a step of the tensor core adds before it truncates the sum.", "mma.sync, wgmma",
      number<&Numerics::mma_terms>, read_number<&Numerics::mma_terms>},
     {"stores_intermediate", "The result of a step is rounded to the storage dtype before the next step reads it.",
-     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>, read_flag<&Numerics::stores_intermediate>},
+     "one CUDA kernel for the product, one for the bias", flag<&Numerics::stores_intermediate>,
+     read_flag<&Numerics::stores_intermediate>},
     {"stores_every_step", "A product is rounded before its bias is added, and silu before it is multiplied.",
      "matmul, add and silu as steps of a framework", flag<&Numerics::stores_every_step>, read_flag<&Numerics::stores_every_step>},
     {"narrow_probabilities", "What a second product takes (p of attention, h of a feed-forward block) is rounded to the dtype.",
@@ -118,7 +119,8 @@ constexpr NumericsWord kWords[] = {
     {"folded_affine", "LayerNorm folds gamma and beta into the norm.", "a = r * gamma, y = x * a + (beta - mean * a)",
      flag<&Numerics::folded_affine>, read_flag<&Numerics::folded_affine>},
     {"running_moments", "LayerNorm updates mean and variance value by value (Welford), in one chain.",
-     "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>, read_flag<&Numerics::running_moments>},
+     "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>,
+     read_flag<&Numerics::running_moments>},
     {"rescales", "A+B, as in chain: how often an online softmax multiplies a sum by exp(old maximum - new maximum).",
      "sum = sum * expf(old - max) + e",
      [](const Numerics& n) { return n.rescales.lanes ? chain_text(n.rescales) : std::string{}; },
@@ -126,12 +128,13 @@ constexpr NumericsWord kWords[] = {
     {"flushes_subnormals", "Subnormal results of exp and the like become zero.", "ex2.approx.ftz.f32",
      flag<&Numerics::flushes_subnormals>, read_flag<&Numerics::flushes_subnormals>},
     {"flushes_storage", "Inputs, outputs and partial sums in memory below 2^-126 become zero.",
-     "atomicAdd of floats in global memory; a library that is compiled with -ftz=true",
-     flag<&Numerics::flushes_storage>, read_flag<&Numerics::flushes_storage>},
+     "atomicAdd of floats in global memory; a library that is compiled with -ftz=true", flag<&Numerics::flushes_storage>,
+     read_flag<&Numerics::flushes_storage>},
     {"angle_error", "Relative error of a rotary angle, in units of 2^-24, before its reduction modulo 2 pi.",
      "position * powf(base, -2 * i / dim)", number<&Numerics::angle_error>, read_number<&Numerics::angle_error>},
     {"reduced_angle_error", "Absolute error of the reduced angle, in units of 2^-24 radians.",
-     "the angle reduced in f64, then rounded to f32", number<&Numerics::reduced_angle_error>, read_number<&Numerics::reduced_angle_error>},
+     "the angle reduced in f64, then rounded to f32", number<&Numerics::reduced_angle_error>,
+     read_number<&Numerics::reduced_angle_error>},
     {"of_output", "Each step of a composite op has numerics of its own.", "KERNEL(transformer_layer)",
      [](const Numerics& n) { return n.of_output ? std::string(kYes) : std::string{}; },
      [](std::string_view, Numerics&) { return false; }},
@@ -165,8 +168,8 @@ Numerics numerics_from(std::string_view text) {
     }
     if (!seen.insert(word).second) throw BadInput(fmt::format("the word '{}' of numerics is given twice", word));
     if (!known->read(value, n))
-      throw BadInput(fmt::format("'{}' is no value of the word '{}' of numerics  (validate describe numerics)",
-                                 value.substr(0, 80), word));
+      throw BadInput(
+          fmt::format("'{}' is no value of the word '{}' of numerics  (validate describe numerics)", value.substr(0, 80), word));
   }
   return n;
 }

@@ -60,8 +60,9 @@ std::string to_junit(const RunHead& h, const std::vector<Record>& records, const
       xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro),
                          r->seconds);
       if (is_bad(r->verdict))
-        xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
-                           escaped(r->reason), escaped("validate replay " + r->loaded + (r->loaded.empty() ? "'" : " '") + r->repro + "'  " + r->pattern));
+        xml += fmt::format(
+            ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict), escaped(r->reason),
+            escaped("validate replay " + r->loaded + (r->loaded.empty() ? "'" : " '") + r->repro + "'  " + r->pattern));
       else if (r->verdict != Verdict::passed)
         xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
       else xml += "/>\n";

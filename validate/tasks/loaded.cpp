@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include "validate/base/error.hpp"
 #include "validate/worker/process.hpp"
@@ -53,7 +55,9 @@ const Loaded& load_kernels(const std::string& flags, const std::vector<std::stri
 }
 
 std::string flag_text(const std::string& flag, const std::string& value) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("._/=+-,:@").find(static_cast<char>(c)) != std::string_view::npos; };
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("._/=+-,:@").find(static_cast<char>(c)) != std::string_view::npos;
+  };
   if (!value.empty() && std::all_of(value.begin(), value.end(), plain)) return fmt::format("{} {}", flag, value);
   std::string quoted;
   for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -42,8 +42,13 @@ std::int64_t whole_number(const Json& j) {  // Note: the JSON library casts 1e30
 }
 
 ListedKernel kernel_from(const Json& j) {
-  ListedKernel k{.op = j.at("op"), .name = j.at("kernel"), .about = j.value("about", ""), .code = j.value("code", ""),
-                 .numerics = j.value("numerics", ""), .dtypes = j.at("dtypes"), .tiles = {}};
+  ListedKernel k{.op = j.at("op"),
+                 .name = j.at("kernel"),
+                 .about = j.value("about", ""),
+                 .code = j.value("code", ""),
+                 .numerics = j.value("numerics", ""),
+                 .dtypes = j.at("dtypes"),
+                 .tiles = {}};
   k.deterministic = j.value("deterministic", true);
   k.finite_inputs = j.value("finite_inputs", false), k.position_matters = j.value("position_matters", false);
   if (j.contains("tiles"))
@@ -53,7 +58,9 @@ ListedKernel kernel_from(const Json& j) {
 
 // Whether a repro line, a file name and a shell's word can hold the name.
 bool is_name(std::string_view text) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), plain);
 }
 
@@ -78,8 +85,8 @@ Kernel kernel_of(const ListedKernel& k) {
     throw BadInput(fmt::format("it declares tiles of {} axes, at most {} were expected", k.tiles.size(), kernel.tiles.size()));
   std::size_t at = 0;
   for (const auto& [axis, extent] : k.tiles) {
-    const auto use =
-        std::find_if(op->axes.begin(), op->axes.end(), [&, word = std::string_view(axis)](const AxisUse& u) { return name(u.axis) == word; });
+    const auto use = std::find_if(op->axes.begin(), op->axes.end(),
+                                  [&, word = std::string_view(axis)](const AxisUse& u) { return name(u.axis) == word; });
     if (use == op->axes.end() || extent < 1)
       throw BadInput(fmt::format("'{}={}' is no tile; an axis of the op and an extent of at least 1 were expected",
                                  axis.substr(0, 80), extent));
@@ -101,7 +108,8 @@ std::string in_words(const std::vector<std::string>& checks) {
                                                                 "reads of memory that nobody wrote", "traffic"};
   std::string text;
   for (std::size_t i = 0; i < kChecks.size(); ++i)
-    if (std::find(checks.begin(), checks.end(), kChecks[i]) != checks.end()) text += fmt::format("{}{}", text.empty() ? "" : ", ", kWords[i]);
+    if (std::find(checks.begin(), checks.end(), kChecks[i]) != checks.end())
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", kWords[i]);
   return text;
 }
 
@@ -116,16 +124,21 @@ bool is_question(const std::string& text) {
 
 std::string answer(const std::string& text, Listing all) {
   const Json asked = Json::parse(text);
-  const std::int64_t id = whole_number(asked.at("id")), version = whole_number(asked.at("protocol")), from = whole_number(asked.at("from"));
+  const std::int64_t id = whole_number(asked.at("id")), version = whole_number(asked.at("protocol")),
+                     from = whole_number(asked.at("from"));
   if (version != kWorkerProtocol)
     all.refused = fmt::format("the question has protocol {}, this worker speaks {}", version, kWorkerProtocol);
   else if (asked.at("ask") != kAsk) all.refused = "the question is not about kernels";
   Json j{{"id", id}, {"status", 3}, {"message", all.refused}};
   if (all.refused.empty()) {
-    j = {{"id", id},           {"status", 0},
-         {"message", ""},      {"backend", all.backend},
-         {"device", all.device}, {"checks", all.checks},
-         {"total", all.kernels.size()}, {"kernels", Json::array()}};
+    j = {{"id", id},
+         {"status", 0},
+         {"message", ""},
+         {"backend", all.backend},
+         {"device", all.device},
+         {"checks", all.checks},
+         {"total", all.kernels.size()},
+         {"kernels", Json::array()}};
     std::size_t bytes = 1000;
     for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(from, 0)); i < all.kernels.size(); ++i) {
       Json kernel = json_of(all.kernels[i]);
@@ -150,14 +163,20 @@ Listing listing_from(const std::string& text, std::int64_t id) {
   list.checks = j.at("checks").get<std::vector<std::string>>();
   for (const Json& k : j.at("kernels")) list.kernels.push_back(kernel_from(k));
   const std::int64_t total = j.contains("total") ? whole_number(j.at("total")) : static_cast<std::int64_t>(list.kernels.size());
-  if (total < 0 || static_cast<std::size_t>(total) > kMostKernels) throw std::invalid_argument("a number of kernels out of range");
+  if (total < 0 || static_cast<std::size_t>(total) > kMostKernels)
+    throw std::invalid_argument("a number of kernels out of range");
   list.total = static_cast<std::size_t>(total);
   return list;
 }
 
 ListedKernel listed(const Kernel& k) {
-  ListedKernel list{.op = std::string(k.op), .name = std::string(k.name), .about = std::string(k.about), .code = std::string(k.code),
-                    .numerics = k.declares_numerics ? text_of(k.numerics) : "", .dtypes = {}, .tiles = {}};
+  ListedKernel list{.op = std::string(k.op),
+                    .name = std::string(k.name),
+                    .about = std::string(k.about),
+                    .code = std::string(k.code),
+                    .numerics = k.declares_numerics ? text_of(k.numerics) : "",
+                    .dtypes = {},
+                    .tiles = {}};
   for (const DType t : kActivationDTypes)
     if (k.dtypes.has(t)) list.dtypes.emplace_back(name(t));
   for (const Tile& t : k.tiles)
@@ -172,7 +191,8 @@ std::vector<Kernel> kernels_of(const std::vector<ListedKernel>& list) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const ListedKernel& k : list) {
     if (!is_name(k.name))
-      throw BadInput(fmt::format("'{}' is no name of a kernel; 1 to 64 letters, digits and _ were expected", k.name.substr(0, 80)));
+      throw BadInput(
+          fmt::format("'{}' is no name of a kernel; 1 to 64 letters, digits and _ were expected", k.name.substr(0, 80)));
     if (!seen.insert({k.op, k.name}).second) throw BadInput(fmt::format("it lists the kernel '{}/{}' twice", k.op, k.name));
     try {
       all.push_back(kernel_of(k));

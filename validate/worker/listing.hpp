@@ -30,11 +30,11 @@ struct ListedKernel {
 };
 
 struct Listing {
-  std::string refused;               // why the worker cannot answer; empty: it does
-  std::string backend, device;       // "simt", "cuda" or "host"; the machine in words
-  std::vector<std::string> checks;   // of kChecks
+  std::string refused;                // why the worker cannot answer; empty: it does
+  std::string backend, device;        // "simt", "cuda" or "host"; the machine in words
+  std::vector<std::string> checks;    // of kChecks
   std::vector<ListedKernel> kernels;  // from the index that was asked for on
-  std::size_t total = 0;             // number of all kernels
+  std::size_t total = 0;              // number of all kernels
 };
 
 std::string question(std::int64_t id, std::size_t from);  // asks for the kernels from this index on

@@ -85,8 +85,13 @@ ListedKernel listed(const AssayKernel* k, int index, const std::string& code) {
   if (k->size < kKernelBytes)
     throw BadInput(fmt::format("its kernel {} has the size {}, at least {} was expected", index, k->size, kKernelBytes));
   if (!k->run) throw BadInput(fmt::format("its kernel {} has no run()", index));
-  ListedKernel list{.op = text_or(k->op, ""), .name = text_or(k->name, ""), .about = text_or(k->about, ""), .code = code,
-                    .numerics = text_or(k->numerics, ""), .dtypes = {}, .tiles = tiles_from(text_or(k->tiles, ""))};
+  ListedKernel list{.op = text_or(k->op, ""),
+                    .name = text_or(k->name, ""),
+                    .about = text_or(k->about, ""),
+                    .code = code,
+                    .numerics = text_or(k->numerics, ""),
+                    .dtypes = {},
+                    .tiles = tiles_from(text_or(k->tiles, ""))};
   std::istringstream dtypes(text_or(k->dtypes, ""));
   list.dtypes.assign(std::istream_iterator<std::string>(dtypes), {});
   list.deterministic = !(k->flags & ASSAY_NONDETERMINISTIC);
@@ -111,7 +116,9 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
                                .device_type = device_type,
                                .device_id = 0,
                                .ndim = t.rank,
-                               .dtype_code = static_cast<std::uint8_t>(format.precision == 0 ? 0 : t.dtype == bf16 ? 4 : 2),
+                               .dtype_code = static_cast<std::uint8_t>(format.precision == 0 ? 0
+                                                                       : t.dtype == bf16     ? 4
+                                                                                             : 2),
                                .dtype_bits = static_cast<std::uint8_t>(8 * size_of(t.dtype)),
                                .dtype_lanes = 1,
                                .shape = t.shape.data(),
@@ -159,7 +166,8 @@ void use_plugin(const std::string& path) {
   if (plugin->size < kPluginBytes)
     throw BadInput(fmt::format("its AssayPlugin has the size {}, at least {} was expected", plugin->size, kPluginBytes));
   if (plugin->abi_version != ASSAY_ABI_VERSION)
-    throw BadInput(fmt::format("it has version {} of the interface, version {} was expected", plugin->abi_version, ASSAY_ABI_VERSION));
+    throw BadInput(
+        fmt::format("it has version {} of the interface, version {} was expected", plugin->abi_version, ASSAY_ABI_VERSION));
   static std::vector<ListedKernel> list;
   for (int i = 0; plugin->kernels && i < plugin->kernel_count; ++i) list.push_back(listed(plugin->kernels[i], i, code));
   std::vector<Kernel> all = kernels_of(list);

@@ -31,8 +31,8 @@ class PluginCall {
   AssayCall call_{};
 };
 
-// Opens the shared object and puts its kernels in the place of the built-in ones (use_kernels).  Throws BadInput, one sentence, if
-// it is no plugin.
+// Opens the shared object and puts its kernels in the place of the built-in ones (use_kernels).  Throws BadInput, one sentence,
+// if it is no plugin.
 void use_plugin(const std::string& path);
 
 }  // namespace assay

@@ -26,7 +26,9 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   int socket() const { return socket_; }  // readable once the worker has replied or ended
-  void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) { send(to_text(order), inputs, outputs); }
+  void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
+    send(to_text(order), inputs, outputs);
+  }
   void send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs);
   void send(const std::string& text);  // without memory
   std::optional<Reply> receive();      // nullopt: the worker has died or broken the protocol
@@ -34,8 +36,8 @@ class WorkerProcess {
   std::optional<std::string> receive_text(double timeout_s);
   // Asks for the worker's kernels from this index on.  Throws std::runtime_error, saying why, if no answer comes in time.
   Listing ask(std::size_t from, double timeout_s);
-  std::string closed();            // closes the socket and returns how the worker ends
-  std::string cause_of_death();    // such as "the worker process exited with code 3"; kills the worker if it still runs
+  std::string closed();          // closes the socket and returns how the worker ends
+  std::string cause_of_death();  // such as "the worker process exited with code 3"; kills the worker if it still runs
 
  private:
   std::optional<std::string> receive_text();

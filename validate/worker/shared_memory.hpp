@@ -46,7 +46,6 @@ class SharedMemory {
   std::byte* data() const { return static_cast<std::byte*>(data_); }
   int fd() const { return fd_; }
 
-
  private:
   static constexpr int kSealFutureWrite = 0x10;  // F_SEAL_FUTURE_WRITE
   void map(int protection) {

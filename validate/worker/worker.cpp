@@ -89,7 +89,8 @@ bool left_a_process() {
 
 }  // namespace
 
-int serve(const Listing& about, const std::function<void()>& load, const std::function<std::unique_ptr<Backend>()>& open_backend) {
+int serve(const Listing& about, const std::function<void()>& load,
+          const std::function<std::unique_ptr<Backend>()>& open_backend) {
   const pid_t self = ::getpid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that left_a_process() sees processes of processes too

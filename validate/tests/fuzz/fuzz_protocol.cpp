@@ -48,7 +48,8 @@ void as_answer(const std::string& text) {
   const Listing list = listing_from(text, 1);
   require(list.refused.empty() || list.kernels.empty(), "a refusal lists nothing");
   for (const ListedKernel& k : list.kernels) {
-    const std::string sent = answer(question(1, 0), {.refused = {}, .backend = "host", .device = {}, .checks = {}, .kernels = {k}});
+    const std::string sent =
+        answer(question(1, 0), {.refused = {}, .backend = "host", .device = {}, .checks = {}, .kernels = {k}});
     require(listing_from(sent, 1).total == 1, "a kernel arrives as it was sent");
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin for the tests of --plugin.  Each of its kernels computes softmax and then misbehaves in its own way.  With HOSTILE_LIST
-// or HOSTILE_OPENED in the environment, its list or its constructor does.
+// A plugin for the tests of --plugin.  Each of its kernels computes softmax and then misbehaves in its own way.  With
+// HOSTILE_LIST or HOSTILE_OPENED in the environment, its list or its constructor does.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -128,15 +128,34 @@ int overruns_workspace(const AssayCall* call) {
   return answer(call), 0;
 }
 
-#define K(kernel) AssayKernel{sizeof(AssayKernel), "softmax", #kernel, "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr, kernel}
-AssayKernel all[] = {K(sound), K(segfaults), K(hangs), K(exits), K(throws), K(throws_an_int), K(returns_an_error), K(leaks),
-                     K(corrupts_heap), K(closes_descriptors), K(forks), K(leaves_a_daemon), K(ends_its_children),
-                     K(leaves_a_thread), K(leaves_a_sleeper), K(writes_past_the_end), K(changes_its_input),
-                     {sizeof(AssayKernel), "softmax", "uses_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some, uses_workspace},
-                     {sizeof(AssayKernel), "softmax", "overruns_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some, overruns_workspace},
-                     {sizeof(AssayKernel), "softmax", "throws_early", "f32", nullptr, nullptr, nullptr, 0, nullptr, throws_early, nullptr, sound},
-                     {sizeof(AssayKernel), "softmax", "takes_nothing", "f32", nullptr, nullptr, nullptr, 0, nullptr, takes_nothing, nullptr, sound},
-                     {sizeof(AssayKernel), "softmax", "asks_for_all", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, vast, sound}};
+#define K(kernel) \
+  AssayKernel { sizeof(AssayKernel), "softmax", #kernel, "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr, kernel }
+AssayKernel all[] = {
+    K(sound),
+    K(segfaults),
+    K(hangs),
+    K(exits),
+    K(throws),
+    K(throws_an_int),
+    K(returns_an_error),
+    K(leaks),
+    K(corrupts_heap),
+    K(closes_descriptors),
+    K(forks),
+    K(leaves_a_daemon),
+    K(ends_its_children),
+    K(leaves_a_thread),
+    K(leaves_a_sleeper),
+    K(writes_past_the_end),
+    K(changes_its_input),
+    {sizeof(AssayKernel), "softmax", "uses_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some,
+     uses_workspace},
+    {sizeof(AssayKernel), "softmax", "overruns_workspace", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, some,
+     overruns_workspace},
+    {sizeof(AssayKernel), "softmax", "throws_early", "f32", nullptr, nullptr, nullptr, 0, nullptr, throws_early, nullptr, sound},
+    {sizeof(AssayKernel), "softmax", "takes_nothing", "f32", nullptr, nullptr, nullptr, 0, nullptr, takes_nothing, nullptr,
+     sound},
+    {sizeof(AssayKernel), "softmax", "asks_for_all", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, vast, sound}};
 constexpr int kCount = sizeof all / sizeof all[0];
 const AssayKernel* list[kCount];
 AssayPlugin plugin{sizeof(AssayPlugin), ASSAY_ABI_VERSION, kCount, list};

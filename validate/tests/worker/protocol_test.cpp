@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions, answers, orders and replies are read as they were written.
-#include "validate/worker/listing.hpp"
 #include "validate/worker/protocol.hpp"
+#include "validate/worker/listing.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -199,7 +199,8 @@ TEST_CASE("protocol: the kernels of a worker are read as it lists them, in as ma
 }
 
 TEST_CASE("protocol: a kernel that declares no numerics is held to sums in f32 in any order") {
-  const std::vector<ListedKernel> list{{.op = "add", .name = "plain", .about = {}, .code = {}, .numerics = {}, .dtypes = {"f32"}, .tiles = {}}};
+  const std::vector<ListedKernel> list{
+      {.op = "add", .name = "plain", .about = {}, .code = {}, .numerics = {}, .dtypes = {"f32"}, .tiles = {}}};
   const Kernel k = kernels_of(list)[0];
   CHECK(!k.declares_numerics);
   CHECK(k.numerics == Numerics{.accumulate = f32, .chain = {.lanes = 1}});
