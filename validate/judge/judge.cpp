@@ -44,6 +44,7 @@ struct KernelQueue {
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
   std::int64_t order = 0;  // id of the pending order; 0: none
+  std::size_t runs = 0;    // that it asks for
   Stopwatch sent;          // started when the pending order was sent
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 };
@@ -207,7 +208,7 @@ class Run {
   }
 
   void send(KernelQueue& queue, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
-    queue.order = order.id = ++last_order_;
+    queue.order = order.id = ++last_order_, queue.runs = order.runs.size();
     queue.sent = {};
     queue.worker->send(order, inputs, outputs);
   }
@@ -270,6 +271,10 @@ class Run {
         std::optional<Reply> reply = queue.worker->receive();
         if (reply && reply->id != queue.order)
           take(queue, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
+        else if (reply && reply->status == Reply::Status::done &&
+                 (reply->ran > queue.runs || reply->ran < std::min<std::size_t>(queue.runs, kRuns)))
+          take(queue, Verdict::crashed,
+               {.message = fmt::format("the worker says that it made {} of {} runs", reply->ran, queue.runs), .tainted = true});
         else if (reply) take(queue, verdict_of(*reply), std::move(*reply));
         else take(queue, Verdict::crashed, {.message = queue.worker->cause_of_death(), .tainted = true});
       } else if (waiting[i].second > options_.timeout_s) {

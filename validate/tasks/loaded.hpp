@@ -14,7 +14,7 @@ namespace assay {
 // (use_kernels).  `flags`: see Loaded.  Throws BadInput, one sentence that begins with the flags.
 const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s);
 
-// A flag with its value, as a shell takes it: "--plugin ./libmine.so", "--worker 'python3 mine.py'".
+// A flag with its value, as a shell takes it: "--plugin ./libmine.so", "--worker 'mine --fast'".
 std::string flag_text(const std::string& flag, const std::string& value);
 
 // What a kernel without numerics is held to.

@@ -64,6 +64,13 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), plain);
 }
 
+// A text of any program as a line of a terminal.
+std::string clean(std::string text) {
+  text.resize(std::min<std::size_t>(text.size(), 300));
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
 Kernel kernel_of(const ListedKernel& k) {
   const Op* op = find_op(k.op);
   if (!op) {
@@ -155,13 +162,13 @@ Listing listing_from(const std::string& text, std::int64_t id) {
   if (whole_number(j.at("id")) != id) throw std::invalid_argument("the answer to another question");
   Listing list;
   if (whole_number(j.at("status")) != 0) {
-    list.refused = j.at("message");
+    list.refused = clean(j.at("message"));
     if (list.refused.empty()) list.refused = "it gives no reason";
     return list;
   }
-  list.backend = j.at("backend"), list.device = j.value("device", list.backend);
+  list.backend = j.at("backend"), list.device = clean(j.value("device", list.backend));
   list.checks = j.at("checks").get<std::vector<std::string>>();
-  for (const Json& k : j.at("kernels")) list.kernels.push_back(kernel_from(k));
+  for (const Json& k : j.at("kernels").get<std::vector<Json>>()) list.kernels.push_back(kernel_from(k));
   const std::int64_t total = j.contains("total") ? whole_number(j.at("total")) : static_cast<std::int64_t>(list.kernels.size());
   if (total < 0 || static_cast<std::size_t>(total) > kMostKernels)
     throw std::invalid_argument("a number of kernels out of range");

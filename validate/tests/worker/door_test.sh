@@ -139,9 +139,9 @@ holds "$called" "$again" "replay --plugin 'a folder/libsoftmax.so' 'softmax/seri
 eval "exits 1 \"\$validate\" $again"
 holds "$called" "$out" "verdict        failed: err/bound"
 holds "$called" "$out" "not checked    races, reads of memory that nobody wrote, traffic"
-exits 1 "$validate" replay --from wrong.jsonl --plugin "a folder/libsoftmax.so"
+exits 1 "$validate" replay --no-shrink --from wrong.jsonl --plugin "a folder/libsoftmax.so"
 refuses "unknown kernel 'serial_row'" "$validate" replay --from wrong.jsonl
-exits 1 "$validate" run --last-failed wrong.jsonl --plugin "a folder/libsoftmax.so"
+exits 1 "$validate" run --no-shrink --last-failed wrong.jsonl --plugin "a folder/libsoftmax.so"
 works "$validate" report wrong.jsonl -o wrong.md
 holds "the report" "$(<wrong.md)" "validate replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32"
 holds "the summary" "$(<summary.md)" "Not checked with \`--plugin 'a folder/libsoftmax.so'\`: races, reads of memory that nobody wrote, traffic."
@@ -177,6 +177,20 @@ if command -v python3 >/dev/null; then
   nonconforming 's/bytearray(\[run\["garbage"\]\])/bytearray([0])/' "it carries out softmax/python"
   nonconforming 's/"ran": len(runs)/"ran": 1/' "it carries out softmax/python"
   nonconforming 's/return  # the judge.*/raise SystemExit(1)/' "it ends with code 0 when the socket is closed: the worker process exited with code 1"
+  misbehaves() {  # misbehaves CHANGE VERDICT REASON: every case of a worker in Python with this fault has this verdict
+    sed "$1" "$sources/examples/worker/softmax.py" >misbehaving.py
+    exits 1 "${run[@]}" --worker "python3 misbehaving.py 2>python.log" --dtype f32 --json records.jsonl
+    whole_run
+    expect python "$2" "$3"
+  }
+  misbehaves 's/outputs = mmap.*/raise SystemExit(5)/' crashed "the worker process exited with code 5"
+  misbehaves 's/outputs = mmap.*/return {**answer, "id": 1 << 40, "status": 0}/' crashed "answered another order than its last"
+  misbehaves 's/outputs = mmap.*/return "done"/' crashed "something other than a reply was written to the worker"
+  misbehaves 's/outputs = mmap.*/return {**answer, "message": "x" * 70000}/' crashed "something other than a reply was written to the worker"
+  misbehaves 's/outputs = mmap.*/return {**answer, "message": "a reason"}/' failed "a reason"
+  misbehaves 's/"ran": len(runs)/"ran": 5/' crashed "the worker says that it made 5 of "
+  misbehaves 's/"ran": len(runs)/"ran": 0/' crashed "the worker says that it made 0 of "
+  misbehaves 's/, prot=mmap.PROT_READ//' crashed "the worker process exited with code 1"  # inputs cannot be mapped as writable
   sed 's/  top = .*/  top = 0/' "$sources/examples/worker/softmax.py" >overflows.py
   exits 1 "$validate" run --no-shrink --worker "python3 overflows.py" --op softmax --dtype f32 --suite smoke --json records.jsonl
   whole_run
