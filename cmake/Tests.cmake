@@ -209,6 +209,8 @@ add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=
 add_test(NAME records.memory COMMAND validate bench --backend simt --memory --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck ${on_simt} --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.plugin COMMAND validate run --backend host --plugin "${PROJECT_BINARY_DIR}/plugins/hostile.so" --kernel sound
+  --dtype f32 --suite sanitize --json "${ASSAY_RECORDS}/plugin.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
 # The pages' tables and chart are made from the records.
 add_test(NAME tree.results COMMAND bash "${scripts}/results.sh" "${PROJECT_SOURCE_DIR}")
@@ -218,14 +220,14 @@ add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURC
 add_test(NAME records.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}" "${ASSAY_RECORDS}/profile.jsonl")
 set_tests_properties(tree.profile records.profile PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
-set_tests_properties(records.run records.bench records.memory records.broken records.probe records.profile
+set_tests_properties(records.run records.bench records.memory records.broken records.plugin records.probe records.profile
   PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all of them
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
   tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.add_a_room
-  records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu)
+  records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 
 # Tests share the processors: idle OpenMP threads must not spin.
