@@ -145,7 +145,7 @@ endif()
 add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 target_link_libraries(hostile_plugin PRIVATE assay_room_include)
-find_program(c_compiler NAMES cc gcc clang NO_CACHE)
+find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
   add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
     "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")

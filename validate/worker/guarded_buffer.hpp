@@ -88,7 +88,7 @@ class GuardedBuffer {
   std::vector<Island> with_guards() const {
     std::vector<Island> all = islands_;
     for (Island& i : all) i.begin += guard_, i.end += guard_;
-    all.front().begin = 0, all.back().end = bytes_ + 2 * guard_;
+    all.front().begin -= guard_, all.back().end += guard_;
     return all;
   }
 

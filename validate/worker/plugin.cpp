@@ -60,8 +60,12 @@ std::string text_or(const char* text, const char* otherwise) { return text ? tex
 std::string file_hash(const std::string& path) {
   std::uint64_t hash = 0xcbf29ce484222325;
   std::ifstream file(path, std::ios::binary);
-  for (std::istreambuf_iterator<char> at(file), end; at != end; ++at)
-    hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
+  std::vector<char> block(1 << 20);
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
+  }
   return fmt::format("{:016x}", hash);
 }
 
