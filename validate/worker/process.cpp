@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "validate/base/child.hpp"
+#include "validate/base/stopwatch.hpp"
 
 namespace assay {
 
@@ -89,9 +90,10 @@ std::optional<Reply> WorkerProcess::receive() {
 }
 
 std::optional<std::string> WorkerProcess::receive_text(double timeout_s) {
+  const Stopwatch waited;
   pollfd polled{socket_, POLLIN, 0};
-  if (::poll(&polled, 1, static_cast<int>(std::min(timeout_s, 1e6) * 1000)) == 0)
-    throw std::runtime_error(fmt::format("no answer within {} s", timeout_s));
+  while (::poll(&polled, 1, static_cast<int>(std::clamp(timeout_s - waited.seconds(), 0.0, 1e6) * 1000)) <= 0)
+    if (waited.seconds() >= timeout_s) throw std::runtime_error(fmt::format("no answer within {} s", timeout_s));
   return receive_text();
 }
 
