@@ -107,6 +107,7 @@ int serve(const Listing& about, const std::function<void()>& load,
     } catch (const std::exception& e) {
       why_not_loaded = e.what();
     }
+    if (::getpid() != self) ::_exit(0);  // a process that a plugin's constructor made
     if (is_question(text)) {
       Listing list = about;
       list.refused = why_not_loaded;

@@ -68,6 +68,9 @@ opened aborts "the worker process was killed by signal 6"
 HOSTILE_OPENED=throws exits 2 "$validate" run --plugin "$hostile"
 holds "$called" "$err" "the worker process was killed by signal 6"  # after what the C++ library says
 opened closes_descriptors "the worker's socket was closed"
+HOSTILE_OPENED=forks exits 1 "${run[@]}" --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+whole_run
+expect sound failed "it left a process behind"
 HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound crashed "signal 11"
