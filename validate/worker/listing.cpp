@@ -67,7 +67,8 @@ bool is_name(std::string_view text) {
 // A text of any program as a line of a terminal.
 std::string clean(std::string text) {
   text.resize(std::min<std::size_t>(text.size(), 300));
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return text;
 }
 

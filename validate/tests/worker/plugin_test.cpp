@@ -80,7 +80,8 @@ TEST_CASE("plugin: the tensors of a call have the places, shapes and strides of 
 
 TEST_CASE("plugin: an absent tensor is null, and every attribute is there") {
   const Called plain("attention_forward f16 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 seed=1");
-  const Called causal("attention_forward f16 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal scale=0.25 seed=1");
+  const Called causal(
+      "attention_forward f16 batch=1 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8 mask=causal scale=0.25 seed=1");
   CHECK(static_cast<std::size_t>((*plain).tensor_count) == plain.op->tensors.size());
   bool absent = false;
   for (std::size_t i = 0; i < plain.op->tensors.size(); ++i) {
