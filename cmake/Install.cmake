@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
 install(TARGETS validate RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES include/assay.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY datasets DESTINATION "${CMAKE_INSTALL_DATADIR}/assay")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/assay")
 # The command makes the man page from its own flags.

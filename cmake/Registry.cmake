@@ -121,7 +121,7 @@ std::span<const Op> ops() {
   return table;
 }
 
-std::span<const Kernel> kernels() {
+std::span<const Kernel> built_in_kernels() {
   static const std::vector<Kernel> table = [] {
     std::vector<Kernel> all;
 @kernel_entries@    return all;

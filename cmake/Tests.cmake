@@ -142,6 +142,15 @@ assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_host
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()
+add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
+set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+target_link_libraries(hostile_plugin PRIVATE assay_room_include)
+find_program(c_compiler NAMES gcc cc NO_CACHE)
+if(c_compiler)  # of a plugin's author
+  add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
+  set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+endif()
 foreach(test command/command command/signals worker/hostile command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
@@ -200,6 +209,8 @@ add_test(NAME records.bench COMMAND validate bench --backend simt --shape "rows=
 add_test(NAME records.memory COMMAND validate bench --backend simt --memory --shape "rows=9 cols=72" --op layernorm_residual
   --json "${ASSAY_RECORDS}/memory.jsonl")
 add_test(NAME records.broken COMMAND validate-trial selfcheck ${on_simt} --suite sanitize --json "${ASSAY_RECORDS}/broken.jsonl")
+add_test(NAME records.plugin COMMAND validate run --backend host --plugin "${PROJECT_BINARY_DIR}/plugins/hostile.so" --kernel sound
+  --dtype f32 --suite sanitize --json "${ASSAY_RECORDS}/plugin.jsonl")
 add_test(NAME records.probe COMMAND validate probe --backend simt --json "${ASSAY_RECORDS}/probe.jsonl")
 # The pages' tables and chart are made from the records.
 add_test(NAME tree.results COMMAND bash "${scripts}/results.sh" "${PROJECT_SOURCE_DIR}")
@@ -209,14 +220,14 @@ add_test(NAME tree.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURC
 add_test(NAME records.profile COMMAND bash "${scripts}/profile.sh" "${PROJECT_SOURCE_DIR}" "${ASSAY_RECORDS}/profile.jsonl")
 set_tests_properties(tree.profile records.profile PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME records.schema COMMAND assay_tests "[recorded]")
-set_tests_properties(records.run records.bench records.memory records.broken records.probe records.profile
+set_tests_properties(records.run records.bench records.memory records.broken records.plugin records.probe records.profile
   PROPERTIES FIXTURES_SETUP records)
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all of them
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
   tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.add_a_room
-  records.run records.bench records.memory records.broken records.probe records.schema PROPERTIES LABELS cpu)
+  records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 
 # Tests share the processors: idle OpenMP threads must not spin.

@@ -8,7 +8,7 @@ set -uo pipefail
 
 arrows() {
   cd "$1" || exit 2
-  find ops reference cuda simt validate -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
+  find ops reference cuda simt validate include examples -type f \( -name '*.h' -o -name '*.c' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
     ! -path '*/tests/*' | sort | xargs -r awk '
     BEGIN {
       # Each folder may include itself and those before it.  Folders from backends on may also include every room.
@@ -24,7 +24,7 @@ arrows() {
       split(FILENAME, part, "/"); room = part[1]; folder = part[2]
       if (what ~ /(^|\/)\.\.?\//) { wrong("an include by relative path"); next }
       # An include root makes <ops/linear.hpp> the same as "ops/linear.hpp".
-      own = !angled || what ~ /^(ops|reference|cuda|simt|validate)\//
+      own = !angled || what ~ /^(ops|reference|cuda|simt|include|validate)\//
       standard = what ~ /^[a-z_0-9]+$/
       if (room == "ops") {
         if (own ? what !~ /^ops\/core\// : !standard) wrong("ops may include the standard library and ops/core")
@@ -41,13 +41,16 @@ arrows() {
           wrong("a kernel may include ops, cuda/core and its own room, and no library")
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
+      } else if (room == "include" || room == "examples") {
+        if (!standard && !(angled && what ~ /^(stddef|stdint|string|math)\.h$/ || room == "examples" && what == "assay.h"))
+          wrong("a user of the C interface has it and the standard library")
       } else if (room == "validate") {
         split(what, part, "/")
         if (!(folder in place)) wrong("a folder without a place in the order of validate")
         else if (own && part[1] == "validate" && !(part[2] in place && place[part[2]] <= place[folder]))
           wrong("validate/" folder " comes before validate/" part[2])
-        else if (place[folder] < command && (own && part[1] !~ /^(ops|validate)$/ || angled && what ~ /^(Eigen\/|cuda)/))
-          wrong("the judge may include ops and validate")
+        else if (place[folder] < command && (own && part[1] !~ /^(ops|include|validate)$/ || angled && what ~ /^(Eigen\/|cuda)/))
+          wrong("the judge may include ops, include and validate")
       }
     }
     END { exit bad }' || return 1
@@ -90,6 +93,9 @@ plant simt/block.cpp '"block.hpp"' '<vector>' '<sys/mman.h>' '!"ops/core/x.hpp"'
 plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<nlohmann/json.hpp>' '!"reference/core/load.hpp"' '!"cuda/core/kernel.cuh"' '!"validate/command/commands.hpp"' '!"device.hpp"'
 plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>' '"validate/problem/op.hpp"' '!"validate/judge/judge.hpp"'
 plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"' '!"validate/records/record.hpp"' '!"validate/tests/a.hpp"'
+plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
+plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
+plant validate/worker/b.cpp '"include/assay.h"'
 plant validate/new/a.cpp '!"validate/base/error.hpp"'
 plant validate/backends/a.cpp '"simt/machine.hpp"' '!"validate/bench/bench.hpp"'
 plant validate/command/run.cpp '"reference/core/load.hpp"'
@@ -98,7 +104,7 @@ arrows "$work" | sed -E 's/^([^:]*:[0-9]+):.*/\1/' | sort >"$work/found"
 sort "$work/expected" | diff - "$work/found" || { echo "< missed   > false alarm"; exit 1; }
 arrows "$work" >/dev/null && { echo "violations do not fail the check"; exit 1; }
 rm -r "${work:?}"/*/
-mkdir -p "$work"/{ops,reference,cuda,simt}
+mkdir -p "$work"/{ops,reference,cuda,simt,include,examples}
 plant validate/values/a.hpp '<cmath>'
 plant validate/values/a.cpp '"validate/values/a.hpp"' '"validate/values/b.hpp"'
 arrows "$work" || { echo "a false alarm"; exit 1; }

@@ -21,9 +21,9 @@ check_one() {
     simt/tests/*) path=(-I "$source/simt" -I "$source/simt/tests" -I "$source/cmake/catch") ;;
     simt/*) path=(-I "$source/simt") ;;
     validate/backends/* | validate/bench/* | validate/report/* | validate/probe/* | validate/console/* | validate/command/* | validate/tests/*)
-      path=(-I "$rooms/ops" -I "$rooms/validate" -I "$rooms/simt" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
+      path=(-I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/simt" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
       ;;
-    validate/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/validate") ;;
+    validate/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate") ;;
   esac
   if ! printf '#include "%s"\n#include "%s"\n' "$source/$header" "$source/$header" |
     "$@" "${path[@]}" -std=c++20 -Wall -Wextra -Werror -Wno-missing-field-initializers -fsyntax-only -x c++ - 2>"$build/headers.$$.log"; then
@@ -62,7 +62,7 @@ source=$1 build=$2 eigen=$3
 shift 3
 cd "$source" || exit 2
 # Note: leaves out *_gpu.cuh, which needs nvcc, and cuda/core/vendor/cudnn_*.hpp, which need cuDNN's header.
-find ops reference validate simt cuda \( -name '*.hpp' -o -name '*.cuh' \) ! -name '*_gpu.cuh' ! -name 'cudnn_*.hpp' |
+find ops reference validate simt cuda include \( -name '*.hpp' -o -name '*.h' -o -name '*.cuh' \) ! -name '*_gpu.cuh' ! -name 'cudnn_*.hpp' |
   sort >"$build/headers.txt"
 [ -s "$build/headers.txt" ] || { echo "no headers in $source"; exit 2; }
 # An empty FLAGS argument means no flags.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that the installed command, man page, licence and datasets work without the source tree and the build folder.
+# Tests that the installed command, header, man page, licence and datasets work without the source tree and the build folder.
 #   install.sh BUILD CMAKE
 set -u
 build=$1 cmake=$2
@@ -19,6 +19,11 @@ if command -v man >/dev/null && man --version >/dev/null 2>&1; then
   text=$(MANWIDTH=100 man --warnings -l "$page" 2>"$prefix/log" | col -b)
   [ ! -s "$prefix/log" ] || { cat "$prefix/log"; fail "the man page has faults"; }
   echo "$text" | grep -q 'validate run' || fail "the man page does not show"
+fi
+cmp -s "$prefix/include/assay.h" "$(dirname "$0")/../../include/assay.h" || fail "include/assay.h is not there"
+if command -v cc >/dev/null; then
+  cc -O2 -shared -fPIC -I "$prefix/include" "$(dirname "$0")/../../examples/plugin/softmax.c" -o "$prefix/libsoftmax.so" -lm || fail "a plugin"
+  "$prefix/bin/validate" run --plugin "$prefix/libsoftmax.so" --backend host --suite sanitize >"$prefix/log" 2>&1 || { cat "$prefix/log"; fail "the plugin"; }
 fi
 mkdir "$prefix/elsewhere"
 cd "$prefix/elsewhere" || exit 2

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "validate/worker/backend.hpp"
+#include "validate/worker/listing.hpp"
 
 namespace assay {
 
@@ -22,6 +23,11 @@ std::vector<BackendInfo> backends();
 // Throws std::runtime_error if there is no such backend or it cannot be used here.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 
+// What our own worker says of itself on this backend.
+Listing about_worker(std::string_view backend);
+
+std::string host_device();
+std::unique_ptr<Backend> open_host();
 std::string simt_device();
 std::unique_ptr<Backend> open_simt();
 BackendInfo cuda_info();

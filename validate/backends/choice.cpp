@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 // The backend that --backend means.  Sets `why_not` to the reason if it cannot be used.
-std::string chosen_backend(const std::string& flag, std::string& why_not) {
+std::string chosen_backend(const std::string& flag, bool plugin, std::string& why_not) {
   why_not.clear();
   for (const BackendInfo& b : backends()) {
     if (flag == "auto" && b.name == "cuda" && b.unavailable.empty()) return "cuda";
@@ -20,15 +20,18 @@ std::string chosen_backend(const std::string& flag, std::string& why_not) {
       return flag;
     }
   }
-  return "simt";
+  return plugin ? "host" : "simt";
 }
 
 }  // namespace
 
 bool backend_ready(const BackendFlags& flags, std::string& backend, int& code) {
   std::string why_not;
-  backend = chosen_backend(flags.backend, why_not);
-  if (flags.require_gpu && flags.backend == "simt") throw BadInput("--require-gpu and --backend simt contradict each other");
+  backend = chosen_backend(flags.backend, flags.plugin, why_not);
+  if (flags.plugin && backend == "simt") throw BadInput("--backend simt: a plugin is compiled already; it runs on host or cuda");
+  if (!flags.plugin && backend == "host") throw BadInput("--backend host: only the kernels of a --plugin run there");
+  if (flags.require_gpu && (flags.backend == "simt" || flags.backend == "host"))
+    throw BadInput(fmt::format("--require-gpu and --backend {} contradict each other", flags.backend));
   if (flags.require_gpu && (backend != "cuda" || !why_not.empty()))
     throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
   if (why_not.empty()) return true;

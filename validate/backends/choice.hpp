@@ -7,9 +7,10 @@
 namespace assay {
 
 struct BackendFlags {
-  std::string backend = "auto";  // cuda if there is a GPU, else simt
+  std::string backend = "auto";  // cuda if there is a GPU, else simt, or for a plugin host
   int skip_exit = -1;            // exit code if the backend cannot be used; -1: kBadInput
   bool require_gpu = false;
+  bool plugin = false;  // the kernels of a plugin are judged
 };
 
 // Sets `backend` and returns whether it can be used.  If not, sets `code` to skip_exit, or throws BadInput if that is not given.

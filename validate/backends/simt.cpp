@@ -96,12 +96,27 @@ std::string simt_device() { return fmt::format("simt ({} cores)", ::sysconf(_SC_
 std::unique_ptr<Backend> open_simt() { return std::make_unique<SimtBackend>(); }
 
 std::vector<BackendInfo> backends() {
-  return {cuda_info(), {.name = "simt", .built = true, .unavailable = "", .device = simt_device()}};
+  return {cuda_info(),
+          {.name = "simt", .built = true, .unavailable = "", .device = simt_device()},
+          {.name = "host", .built = true, .unavailable = "", .device = host_device()}};
+}
+
+Listing about_worker(std::string_view backend) {
+  Listing about{.refused = {},
+                .backend = std::string(backend),
+                .device = std::string(backend),
+                .checks = {"bounds", "inputs"},
+                .kernels = {}};
+  for (const BackendInfo& b : backends())
+    if (b.name == backend) about.device = b.device;
+  if (backend == "simt") about.checks.assign(kChecks.begin(), kChecks.end());
+  return about;
 }
 
 std::unique_ptr<Backend> open_backend(std::string_view name) {
   if (name == "simt") return open_simt();
   if (name == "cuda") return open_cuda();
+  if (name == "host") return open_host();
   throw std::runtime_error("unknown backend '" + std::string(name) + "'");
 }
 

@@ -29,7 +29,7 @@ int start_child(pid_t& pid, const std::string& program, std::vector<std::string>
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
-  std::string name = "validate", passive = "OMP_WAIT_POLICY=passive";
+  std::string name = program == "/proc/self/exe" ? "validate" : program, passive = "OMP_WAIT_POLICY=passive";
   std::vector<char*> argv{name.data()};
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

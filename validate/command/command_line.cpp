@@ -48,6 +48,7 @@ void add_run(CLI::App& app, int& code) {
   const auto f = std::make_shared<RunFlags>();
   CLI::App& run = *app.add_subcommand("run", "judge kernels over a suite of cases");
   add_run_flags(run, *f);
+  add_loaded(run, *f);
   add_shrink_flags(run, *f);
   add_partial(run, *f);
   run.add_flag("--all-relations", f->all_relations, "check every relation on every case, not one on a case in four (slower)");
@@ -57,6 +58,7 @@ void add_run(CLI::App& app, int& code) {
   run.add_flag("--reduced", f->reduced, "cut model shapes down as on simt, so that records can be compared");
   run.callback([f, &run, &code] {
     check_selection(run, f->selection);
+    check_loaded(run, *f);
     if (!f->last_failed.empty())
       for (const Names& flags : {kCaseFlags, Names{"--reduced"}})
         refuse(run, flags, "--last-failed takes its cases from the records");
@@ -92,12 +94,14 @@ void add_replay(CLI::App& app, int& code) {
   replay.add_option("line", *words, "a repro line; several, each quoted, are judged in order in one process");
   replay.add_option("--from", f->last_failed, "record file: replay each of its bad cases, instead of a line");
   add_backend(replay, f->machine);
+  add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
   add_colour(replay, *f);
   add_partial(replay, *f);
   add_shrink_flags(replay, *f);
-  replay.callback([=, &code] {
+  replay.callback([=, &replay, &code] {
+    check_loaded(replay, *f);
     if (words->empty() == f->last_failed.empty())
       throw BadInput("replay takes a repro line, or --from RECORDS  (validate replay 'softmax/naive f16 rows=3 cols=257')");
     const auto quoted = [](const std::string& word) { return word.find(' ') != word.npos; };
@@ -184,7 +188,19 @@ void add_doctor(CLI::App& app, int& code) {
   CLI::App& doctor = *app.add_subcommand("doctor", "show what works on this machine, and what is missing");
   const auto json = std::make_shared<bool>();
   add_json_flag(doctor, *json);
-  doctor.callback([=, &code] { code = doctor_command(*json); });
+  const auto f = std::make_shared<RunFlags>();
+  add_loaded(doctor, *f, "check the worker of this {}");
+  add_timeout(doctor, f->timeout_s);
+  doctor.callback([=, &doctor, &code] {
+    check_loaded(doctor, *f);
+    if (f->plugin.empty() && f->worker.empty()) {
+      refuse(doctor, {"--timeout"}, "only a check of a --worker or a --plugin has a limit");
+      code = doctor_command(*json);
+    } else {
+      refuse(doctor, {"--json"}, "a check of a --worker or a --plugin prints no JSON");
+      code = conformance_command(*f);
+    }
+  });
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ namespace assay {
 struct RunFlags {
   Selection selection;
   BackendFlags machine;
+  std::string worker;  // a command that is judged: a program that speaks the worker protocol
+  std::string plugin;  // a shared object whose kernels are judged
   std::string json, junit, markdown;
   std::string same_as;      // record file: every case must get its verdict there
   std::string last_failed;  // record file: its bad cases are judged instead of a suite
@@ -74,11 +76,14 @@ int report_command(const ReportFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command(bool json);
+int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-protocol.md
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
 
 // The bad cases of a record file as tasks, for the selected ops, dtypes and kernels.  Throws BadInput for an unreadable file.
 std::vector<Task> bad_tasks(const std::string& path, const Selection& selection);
+// Sets `backend`, and loads the kernels that --worker or --plugin names.  Returns false as backend_ready() does.
+bool machine_ready(const RunFlags& flags, std::string& backend, int& code);
 // Throws BadInput for --watch on a backend other than simt.
 void check_watch(const RunFlags& flags, const std::string& backend);
 // Prints the bytes by source line, in the order given.

@@ -5,7 +5,7 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
-#include "validate/records/numerics_text.hpp"
+#include "validate/problem/numerics_text.hpp"
 #include "validate/values/common_fills.hpp"
 
 namespace assay {

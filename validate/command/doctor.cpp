@@ -49,7 +49,9 @@ int doctor_command(bool json) {
          {"machine", system.machine},
          {"system", fmt::format("{} {}", system.sysname, system.release)}};
   for (const BackendInfo& b : backends()) {
-    const auto runs_there = [&](const Kernel& k) { return (b.name == "cuda" ? k.on_gpu : k.on_simt) != nullptr; };
+    const auto runs_there = [&](const Kernel& k) {
+      return (b.name == "cuda" ? k.on_gpu : b.name == "simt" ? k.on_simt : k.on_host) != nullptr;
+    };
     j["backends"].push_back({{"backend", b.name},
                              {"device", b.device},
                              {"kernels", std::count_if(kernels().begin(), kernels().end(), runs_there)},

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-inline const Names kBackendFlags{"auto", "simt", "cuda"};
+inline const Names kBackendFlags{"auto", "simt", "cuda", "host"};
 inline const Names kKernelFlags{"--op", "--kernel", "--dtype", "-k", "--no-vendor"};
 inline const Names kCaseFlags{"--suite", "--count", "--shard", "--seed", "--datasets"};
 
@@ -58,11 +58,27 @@ inline void add_records(CLI::App& app, std::string& path, const std::string& wha
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend, "simt, cuda, or auto: cuda if there is a GPU")
+  app.add_option("--backend", f.backend, "simt, cuda, host for plugins, or auto: cuda if there is a GPU")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));
   app.add_flag("--require-gpu", f.require_gpu, "fail if no GPU is usable here");
+}
+
+// Adds the flags by which kernels are judged that are not built in.
+inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "judge the kernels of this {}") {
+  CLI::Option* plugin = app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object"));
+  app.add_option("--worker", f.worker, fmt::format(fmt::runtime(what), "program, a command of a shell (docs/worker-protocol.md)"))
+      ->excludes(plugin);
+}
+// Call it once the flags are read.
+inline void check_loaded(const CLI::App& app, RunFlags& f) {
+  f.machine.plugin = !f.plugin.empty();
+  for (const char* flag : {"--plugin", "--worker"})
+    if (const CLI::Option* o = app.get_option(flag); o->count() && o->as<std::string>().empty())
+      throw BadInput(fmt::format("{} is empty", flag));
+  if (!f.worker.empty())
+    refuse(app, {"--backend", "--skip-exit", "--require-gpu"}, "a --worker runs on the machine that it chooses");
 }
 
 inline void add_timeout(CLI::App& app, double& timeout_s) {

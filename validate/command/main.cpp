@@ -17,6 +17,7 @@
 #include "validate/base/error.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/worker/plugin.hpp"
 #include "validate/worker/worker.hpp"
 
 namespace assay {
@@ -63,7 +64,12 @@ __attribute__((constructor(101))) static void require_processor() {
 
 int main(int argc, char** argv) {
   using namespace assay;
-  if (argc == 3 && std::string_view(argv[1]) == "worker") return serve([&] { return open_backend(argv[2]); });
+  if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "worker") {
+    const auto load = [&] {
+      if (argc == 4) use_plugin(argv[3]);
+    };
+    return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
+  }
   if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
   // If one of 0 to 2 is closed, the next file to be opened would get its number and receive the output.
   for (int fd = 0; fd <= 2; ++fd)

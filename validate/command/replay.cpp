@@ -12,6 +12,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 #include "validate/records/record_file.hpp"
+#include "validate/worker/listing.hpp"
 
 namespace assay {
 
@@ -58,7 +59,7 @@ std::vector<Task> bad_tasks(const std::string& path, const Selection& selection)
 int replay_command(const std::vector<std::string>& lines, const RunFlags& flags) {
   std::string backend;
   int code = 0;
-  if (!backend_ready(flags.machine, backend, code)) return code;
+  if (!machine_ready(flags, backend, code)) return code;
   check_watch(flags, backend);
   std::vector<Task> tasks;
   if (!flags.last_failed.empty()) tasks = bad_tasks(flags.last_failed, flags.selection);
@@ -68,9 +69,11 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
   const bool colour = colours(flags.colour, STDOUT_FILENO);
   std::vector<Record> failed;
   Tally tally = judge(tasks, options, [&](const Record& r) {
-    fmt::print("{}\n", replay_text(r.repro));
+    fmt::print("{}\n", replay_text(r));
     fmt::print("  verdict        {}{}\n", painted(name(r.verdict), is_bad(r.verdict) ? Hue::red : Hue::green, colour),
                r.reason.empty() ? "" : ": " + r.reason);
+    if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", in_words(r.not_checked));
+    if (!r.held_to.empty()) fmt::print("  held to        {}\n", r.held_to);
     if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
     if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");
     if (r.worst) {
@@ -108,9 +111,8 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
     const Shrunk s = shrink(r, {}, options, flags.shrink_s);
     if (!s.label.empty()) fmt::print("  label          {}\n", label_text(s));
     if (s.smallest)
-      fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n",
-                 replay_text(s.smallest->repro), s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()),
-                 s.tried);
+      fmt::print("  smallest       {}\n                 {}   (shrunk from {}; {} cases tried)\n\n", replay_text(*s.smallest),
+                 s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()), s.tried);
     else fmt::print("  smallest       this one; of {} smaller cases none fails as it does\n\n", s.tried);
   }
   fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", flags.last_failed) : "");

@@ -18,6 +18,8 @@
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 #include "validate/records/render.hpp"
+#include "validate/tasks/loaded.hpp"
+#include "validate/worker/process.hpp"
 
 namespace assay {
 
@@ -169,6 +171,17 @@ void print_sites(const std::vector<SiteTraffic>& sites) {
                s.bytes, s.requests, s.sectors, s.wavefronts);
 }
 
+bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
+  if (!flags.worker.empty()) {
+    backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, flags.timeout_s).backend;
+    return true;
+  }
+  if (!backend_ready(flags.machine, backend, code)) return false;
+  if (!flags.plugin.empty())
+    load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
+  return true;
+}
+
 RunHead head_of(const std::string& backend, const Selection& selection) {
   RunHead h;
   h.version = version();
@@ -183,6 +196,7 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
   h.backend = backend;
   for (const BackendInfo& b : backends())
     if (b.name == backend) h.device = b.device;
+  if (!kernels().empty() && kernels()[0].loaded) h.device = kernels()[0].loaded->device;
   h.host = host_text();
   h.date = now_utc();
   h.suite = selection.suite;
@@ -200,10 +214,10 @@ int run_command(const RunFlags& flags) {
   if (!flags.last_failed.empty()) selection.suite = "last-failed";
   std::optional<Doing> doing;
   if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + flags.selection.suite);
-  if (!backend_ready(flags.machine, backend, code)) return code;
+  if (!machine_ready(flags, backend, code)) return code;
   check_watch(flags, backend);
   const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
-  const std::vector<Task> tasks = flags.last_failed.empty() ? tasks_of(flags.selection, backend == "simt" || flags.reduced)
+  const std::vector<Task> tasks = flags.last_failed.empty() ? tasks_of(flags.selection, backend != "cuda" || flags.reduced)
                                                             : bad_tasks(flags.last_failed, flags.selection);
   doing.reset();
   std::int64_t same = 0, unknown_there = 0;
@@ -228,11 +242,11 @@ int run_command(const RunFlags& flags) {
         // Note: a machine that has no room for a case skips it, which says nothing of the kernel.
         if (at == expected.end() || at->second.verdict == name(Verdict::skipped)) ++unknown_there;
         else if (at->second.verdict == name(r.verdict)) ++same;
-        else different.push_back(fmt::format("{}: {} here, {} there", replay_text(r.repro), name(r.verdict), at->second.verdict));
+        else different.push_back(fmt::format("{}: {} here, {} there", replay_text(r), name(r.verdict), at->second.verdict));
         if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
         Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
         if (at->second.digest == digest_text(r)) ++b.equal;
-        else if (b.different++ == 0) b.first = replay_text(r.repro);
+        else if (b.different++ == 0) b.first = replay_text(r);
       });
   code = exit_code(tally, flags.partial);
   if (expected.empty()) return code;

@@ -14,6 +14,7 @@
 
 #include "validate/judge/pattern.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/worker/listing.hpp"
 
 namespace assay {
 
@@ -86,12 +87,14 @@ std::string label_text(const Shrunk& s) {
   return text;
 }
 
-std::string replay_text(const std::string& repro) { return fmt::format("{} replay '{}'", program_invocation_short_name, repro); }
-
-std::string replay_text(const std::vector<std::string>& after, const std::string& repro) {
+std::string replay_text(const std::string& repro, const std::string& loaded) {
+  return fmt::format("{} replay {}{}'{}'", program_invocation_short_name, loaded, loaded.empty() ? "" : " ", repro);
+}
+std::string replay_text(const Record& r) { return replay_text(r.repro, r.loaded); }
+std::string replay_text(const std::vector<std::string>& after, const Record& r) {
   std::string lines;
-  for (const std::string& line : after) lines += fmt::format("'{}' \\\n             ", line);
-  return fmt::format("{} replay {}'{}'", program_invocation_short_name, lines, repro);
+  for (const std::string& line : after) lines += fmt::format("{}' \\\n             '", line);
+  return replay_text(lines + r.repro, r.loaded);
 }
 
 std::size_t stdout_width() { return width_of(STDOUT_FILENO); }
@@ -118,7 +121,7 @@ std::string short_text(const Record& r, bool colour) {
   if (r.worst && r.wrong)
     text += fmt::format("  {}: got {:.6g}, golden {:.6g}, bound ±{:.3g}\n", where_text(r), r.worst->got, r.worst->golden,
                         r.worst->bound);
-  return text + fmt::format("  {}\n", replay_text(r.repro));
+  return text + fmt::format("  {}\n", replay_text(r));
 }
 
 std::string failure_text(const Record& r, const Shrunk* shrunk, const std::string& across, bool colour) {
@@ -134,11 +137,13 @@ std::string failure_text(const Record& r, const Shrunk* shrunk, const std::strin
     more += fmt::format("  smallest   {}   (shrunk from {})\n", summary_of(smallest->c),
                         difference(r.c, smallest->c, op_named(r.c.op).shape()));
   if (!r.reads_like.empty()) more += fmt::format("  reads like {}\n", r.reads_like);
+  if (r.worst && !r.held_to.empty()) more += fmt::format("  held to    {}\n", r.held_to);
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
   if (!across.empty()) more += fmt::format("  across     {}\n", across);
   text += more + (more.empty() ? "" : "\n");
-  if (!smallest) return text + fmt::format("  again      {}\n", replay_text(shrunk ? shrunk->after : std::vector<std::string>{}, r.repro));
-  return text + fmt::format("  again      {}\n  found as   {}\n", replay_text(smallest->repro), replay_text(r.repro));
+  if (!smallest)
+    return text + fmt::format("  again      {}\n", replay_text(shrunk ? shrunk->after : std::vector<std::string>{}, r));
+  return text + fmt::format("  again      {}\n  found as   {}\n", replay_text(*smallest), replay_text(r));
 }
 
 Doing::Doing(const std::string& what) { show_line(what); }
@@ -188,6 +193,8 @@ Console::Row& Console::row_of(const Record& r) {
 void Console::add(const Record& r) {
   ++done_;
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
+  if (!r.held_to.empty()) held_to_[r.held_to].insert(fmt::format("{}/{}", r.c.op, r.kernel));
+  if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", in_words(r.not_checked), r.loaded, r.backend);
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;
@@ -266,6 +273,8 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
   if (const Tally::Work& w = tally.work; tally.seconds >= 10)
     note(fmt::format("work of all threads: kernels {:.0f} s, inputs and goldens {:.0f} s, judging {:.0f} s, power {:.0f} s",
                      w.workers, w.goldens, w.judging, w.power));
+  for (const auto& [what, kernels] : held_to_) note(fmt::format("held to {}: {}", what, fmt::join(kernels, ", ")));
+  if (!not_checked_.empty()) note(fmt::format("not checked: {}", not_checked_));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {
     if (!line.powerless()) ++rejected;

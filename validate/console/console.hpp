@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +30,11 @@ bool colours(std::string_view choice, int fd);
 enum class Hue { red = 31, green = 32, yellow = 33 };
 std::string painted(std::string_view text, Hue hue, bool colour);
 
-// The command that replays a repro line, with this program's name.
-std::string replay_text(const std::string& repro);
+// The command that replays a repro line, with this program's name.  `loaded`: see Record.
+std::string replay_text(const std::string& repro, const std::string& loaded = {});
+std::string replay_text(const Record& r);
 // The same after other cases, one to a line.
-std::string replay_text(const std::vector<std::string>& after, const std::string& repro);
+std::string replay_text(const std::vector<std::string>& after, const Record& r);
 // A bad record in three lines, printed when it arrives.
 std::string short_text(const Record& r, bool colour = false);
 // A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:
@@ -87,6 +89,8 @@ class Console {
   std::int64_t done_ = 0, total_, bad_ = 0;
   std::int64_t reduced_ = 0;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> reduced_to_;  // least and largest extent, by axis
+  std::map<std::string, std::set<std::string>> held_to_;                     // kernels without numerics, by what they are held to
+  std::string not_checked_;                                                  // of loaded kernels
   std::map<std::string, std::int64_t> skipped_;                              // by reason
   std::vector<Record> failures_;
   std::map<std::string, std::int64_t> unshown_;  // cases of each reason beyond the first kShown

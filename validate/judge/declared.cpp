@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "validate/records/numerics_text.hpp"
+#include "validate/problem/numerics_text.hpp"
 
 namespace assay {
 
@@ -31,7 +31,7 @@ Declared::Seen& Declared::seen(const Kernel& k) {
 
 void Declared::look(const Kernel& kernel, const Record& r, const std::function<double(const Numerics&)>& margin) {
   // Note: nobody here can change what a library declares; of_output hides what its steps declare.
-  if (r.compared == 0 || is_vendor(kernel) || kernel.numerics.of_output) return;
+  if (r.compared == 0 || is_vendor(kernel) || kernel.numerics.of_output || !kernel.declares_numerics) return;
   Seen& s = seen(kernel);
   const std::lock_guard lock(s.mutex);
   ++s.cases;

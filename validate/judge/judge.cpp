@@ -44,6 +44,7 @@ struct KernelQueue {
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
   std::int64_t order = 0;  // id of the pending order; 0: none
+  std::size_t runs = 0;    // that it asks for
   Stopwatch sent;          // started when the pending order was sent
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 };
@@ -195,15 +196,19 @@ class Run {
       Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
       order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
       queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
-      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(options_.backend);
+      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
       send(queue, std::move(order), p.inputs, queue.outputs);
     }
     // So that no queue always comes first.
     std::rotate(queues_.begin(), queues_.begin() + (queues_.empty() ? 0 : 1), queues_.end());
   }
 
+  std::vector<std::string> command_of(const Kernel& k) const {
+    return k.loaded ? k.loaded->command : own_worker(options_.backend);
+  }
+
   void send(KernelQueue& queue, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
-    queue.order = order.id = ++last_order_;
+    queue.order = order.id = ++last_order_, queue.runs = order.runs.size();
     queue.sent = {};
     queue.worker->send(order, inputs, outputs);
   }
@@ -266,6 +271,10 @@ class Run {
         std::optional<Reply> reply = queue.worker->receive();
         if (reply && reply->id != queue.order)
           take(queue, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
+        else if (reply && reply->status == Reply::Status::done &&
+                 (reply->ran > queue.runs || reply->ran < std::min<std::size_t>(queue.runs, kRuns)))
+          take(queue, Verdict::crashed,
+               {.message = fmt::format("the worker says that it made {} of {} runs", reply->ran, queue.runs), .tainted = true});
         else if (reply) take(queue, verdict_of(*reply), std::move(*reply));
         else take(queue, Verdict::crashed, {.message = queue.worker->cause_of_death(), .tainted = true});
       } else if (waiting[i].second > options_.timeout_s) {
@@ -318,7 +327,7 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
-  bool replays_ = options_.backend != "simt";  // whether the backend can capture and replay launches
+  bool replays_ = options_.backend == "cuda";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;
   std::vector<KernelQueue> queues_;
   std::vector<std::weak_ptr<Prepared>> live_;

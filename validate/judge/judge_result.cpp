@@ -12,8 +12,9 @@
 #include "validate/judge/policy_figures.hpp"
 #include "validate/judge/tiers.hpp"
 #include "validate/problem/composite.hpp"
-#include "validate/records/numerics_text.hpp"
+#include "validate/problem/numerics_text.hpp"
 #include "validate/records/policy.hpp"
+#include "validate/tasks/loaded.hpp"
 #include "validate/values/tensor_bits.hpp"
 
 namespace assay {
@@ -26,6 +27,8 @@ Record blank_record(const Task& task, const Kernel& kernel, const JudgeOptions& 
   r.kernel = kernel.name;
   r.backend = options.backend;
   r.numerics = text_of(kernel.numerics);
+  if (!kernel.declares_numerics) r.held_to = kHeldTo;
+  if (kernel.loaded) r.loaded = kernel.loaded->flags, r.not_checked = kernel.loaded->not_checked, r.code = kernel.code;
   r.c = task.c;
   r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
   r.repro = repro(task.c, task.op->shape(), kernel.name);
@@ -264,7 +267,7 @@ std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const Jud
          .garbage = kGarbage[k],
          .after = k == 0 && p.input_sets > 1 && !options.watch ? std::optional<std::size_t>(1) : std::nullopt,
          .keeps = k > 0 && !options.watch});
-  if (p.input_sets > 1 && kernel.deterministic && options.backend != "simt")
+  if (p.input_sets > 1 && kernel.deterministic && options.backend == "cuda")
     for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});
   return runs;
 }

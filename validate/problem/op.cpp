@@ -3,6 +3,18 @@
 
 namespace assay {
 
+namespace {
+
+std::vector<Kernel>& loaded_kernels() {
+  static std::vector<Kernel> all;
+  return all;
+}
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return loaded_kernels().empty() ? built_in_kernels() : loaded_kernels(); }
+void use_kernels(std::vector<Kernel> loaded) { loaded_kernels() = std::move(loaded); }
+
 const Op* find_op(std::string_view name) {
   for (const Op& op : ops())
     if (op.name == name) return &op;

@@ -16,6 +16,8 @@
 #include "validate/problem/relation.hpp"
 #include "validate/values/fill.hpp"
 
+struct AssayKernel;  // include/assay.h
+
 namespace assay {
 
 class KeptBounds;  // bounds.hpp
@@ -127,6 +129,14 @@ struct Op {
   OpShape shape() const { return {name, axes, attributes, hooks.fills}; }
 };
 
+// Where kernels come from that are not built in.
+struct Loaded {
+  std::string flags;                     // with which a command loads them again: "--plugin ./libmine.so"
+  std::vector<std::string> command;      // program and arguments of their worker
+  std::string backend, device;           // as in the head of a run's records
+  std::vector<std::string> not_checked;  // those of kChecks (worker/listing.hpp) that their worker does not make
+};
+
 struct Kernel {
   std::string_view op, name;
   std::string_view about;  // the file's head comment
@@ -139,11 +149,16 @@ struct Kernel {
   bool position_matters = false;
   std::array<Tile, 3> tiles{};
   Numerics numerics;
+  bool declares_numerics = true;      // false: `numerics` is the default, which any order of sums in f32 meets
   Legality (*available)() = nullptr;  // whether the library that it calls is installed; null: it calls none
   Legality (*supports)(const void* args) = nullptr;
   std::size_t (*workspace_bytes)(const void* args) = nullptr;
   Launcher on_simt = nullptr;  // null: not built for that backend
   Launcher on_gpu = nullptr;
+  Launcher on_host = nullptr;
+  const AssayKernel* plugin = nullptr;  // of a plugin: the functions above take a PluginCall (worker/plugin.hpp), not the Args
+  const Loaded* loaded = nullptr;       // null: built in
+  std::string_view code;                // of a loaded kernel: hash of its code; empty: unknown
 };
 
 // The architecture that the kernel needs, if it cannot run on `arch`, such as "sm_90 alone"; empty: it can.
@@ -157,7 +172,10 @@ inline bool is_vendor(const Kernel& k) { return k.name.starts_with("baseline_");
 inline bool is_eager(const Kernel& k) { return k.name == "baseline_eager"; }
 
 std::span<const Op> ops();
+std::span<const Kernel> built_in_kernels();
+// The kernels of this process: the built-in ones, or those that use_kernels() put in their place.
 std::span<const Kernel> kernels();
+void use_kernels(std::vector<Kernel> loaded);
 
 // The index of a tensor among the op's; their number if there is none of that name.
 inline std::size_t tensor_index(const Op& op, std::string_view name) {

@@ -35,7 +35,11 @@ constexpr std::string_view name(Tier t) { return kTiers[static_cast<std::size_t>
 struct Record {
   std::string kernel;
   std::string backend;
-  std::string numerics;  // as the kernel declares them (numerics_text.hpp)
+  std::string numerics;                  // as the kernel declares them (numerics_text.hpp)
+  std::string held_to;                   // the default in words, if the kernel declares none
+  std::string loaded;                    // of a kernel that is not built in: the flags that load it (Loaded::flags)
+  std::string code;                      // and the hash of its code; empty: unknown
+  std::vector<std::string> not_checked;  // and what its worker does not check (Loaded::not_checked)
   Case c;
   Verdict verdict = Verdict::passed;
   std::string reason;           // one sentence; a passed case has one if it proves nothing

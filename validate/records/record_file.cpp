@@ -183,6 +183,8 @@ JudgedCase judged_case(const Json& j) {
                .reads_like = j.value("reads_like", ""),
                .repro = text_in(j, "repro"),
                .source = j.value("source", ""),
+               .loaded = j.value("loaded", ""),
+               .code = j.value("code", ""),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {},

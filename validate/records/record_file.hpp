@@ -69,12 +69,14 @@ struct WorstElement {
 // A `case` record.
 struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, source;
+  std::string loaded, code;  // as in Record; empty: built in; unknown
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
   std::optional<WorstElement> worst;  // none unless an element was wrong
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
+  std::string again() const { return "validate replay " + loaded + (loaded.empty() ? "'" : " '") + repro + "'"; }
 };
 
 // A `shrunk` record: a failing case, rerun and shrunk.

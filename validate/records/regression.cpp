@@ -68,6 +68,12 @@ struct Worst {
   bool grown_by_half() const { return std::isfinite(base) && !(now <= 1.5 * base); }
 };
 
+// What two code hashes say; nothing if one is unknown.
+std::string_view binary_of(const std::string& base, const std::string& now) {
+  if (base.empty() || now.empty()) return "";
+  return base == now ? "binary unchanged" : "binary changed";
+}
+
 template <class T, class Key>
 std::map<std::string, const T*> by_key(const std::vector<T>& all, Key key) {
   std::map<std::string, const T*> found;
@@ -77,10 +83,7 @@ std::map<std::string, const T*> by_key(const std::vector<T>& all, Key key) {
 
 }  // namespace
 
-std::string_view TimeChange::binary() const {
-  if (base->code.empty() || now->code.empty()) return "";
-  return base->code == now->code ? "binary unchanged" : "binary changed";
-}
+std::string_view TimeChange::binary() const { return binary_of(base->code, now->code); }
 
 std::vector<TimeChange> time_changes(const std::vector<RowPair>& pairs, const TimeRule& rule, const std::string& why_not) {
   std::vector<TimeChange> all(pairs.size());
@@ -121,10 +124,13 @@ std::vector<std::string> correctness_regressions(const RecordFile& base, const R
     const auto at = cases.find(was.repro);
     if (at == cases.end()) continue;
     const JudgedCase& is = *at->second;
+    std::string binary(binary_of(was.code, is.code));
+    if (!binary.empty()) binary = " (" + binary + ")";
     if (was.verdict == "passed" && is.verdict != "passed")
-      found.push_back(fmt::format("passed, is {} now{}{}: {}", is.verdict, is.reason.empty() ? "" : ": ", is.reason, was.repro));
+      found.push_back(
+          fmt::format("passed, is {} now{}{}{}: {}", is.verdict, binary, is.reason.empty() ? "" : ": ", is.reason, was.repro));
     if (was.deterministic.value_or(false) && !is.deterministic.value_or(true))
-      found.push_back(fmt::format("gave the same bits at every run, does not now: {}", was.repro));
+      found.push_back(fmt::format("gave the same bits at every run, does not now{}: {}", binary, was.repro));
     if (was.margin && is.margin && !is.bad()) margins[was.kernel_key()].add(*was.margin, *is.margin, is.repro);
   }
   const auto rows = by_key(now.rows, [](const TimedRow& r) { return r.key(); });

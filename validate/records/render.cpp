@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "validate/worker/listing.hpp"
+
 namespace assay {
 
 namespace {
@@ -56,8 +60,9 @@ std::string to_junit(const RunHead& h, const std::vector<Record>& records, const
       xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", escaped(suite), escaped(r->repro),
                          r->seconds);
       if (is_bad(r->verdict))
-        xml += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict),
-                           escaped(r->reason), escaped("validate replay '" + r->repro + "'  " + r->pattern));
+        xml += fmt::format(
+            ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n", name(r->verdict), escaped(r->reason),
+            escaped("validate replay " + r->loaded + (r->loaded.empty() ? "'" : " '") + r->repro + "'  " + r->pattern));
       else if (r->verdict != Verdict::passed)
         xml += fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", name(r->verdict), escaped(r->reason));
       else xml += "/>\n";
@@ -86,6 +91,12 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
   for (const Record* r : worst) text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
   text += "\n| op | kernel | dtype | cases | bad | worst err/bound |\n|---|---|---|---|---|---|\n";
   for (const auto& [key, row] : rows) text += fmt::format("{} {} | {} | {:.2f} |\n", key, row.cases, row.bad, row.margin);
+  std::set<std::string> notes;
+  for (const Record& r : records) {
+    if (!r.not_checked.empty()) notes.insert(fmt::format("Not checked with `{}`: {}.", r.loaded, in_words(r.not_checked)));
+    if (!r.held_to.empty()) notes.insert(fmt::format("{}/{} is held to {}.", r.c.op, r.kernel, r.held_to));
+  }
+  for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;
 }
 

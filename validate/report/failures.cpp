@@ -55,7 +55,7 @@ ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const st
                   .what = fmt::format("{}/{} {}", c.op, c.kernel, c.dtype),
                   .reason = c.reason,
                   .facts = {},
-                  .again = "validate replay '" + c.repro + "'",
+                  .again = c.again(),
                   .alike = {}};
   const auto say = [&](const char* name, const std::string& text) {
     if (!text.empty()) f.facts.emplace_back(name, text);

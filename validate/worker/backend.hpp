@@ -81,6 +81,8 @@ class Backend {
   virtual Traffic traffic(const void* /*allocation*/) const { return {}; }  // of the last run
   virtual std::vector<SiteTraffic> sites() const { return {}; }             // of the last run, if it counted sectors
 
+  // Called after an order, once its memory is released and before the reply: waits for what the kernel left running.
+  virtual void settle() {}
   virtual std::size_t memory_in_use() { return 0; }  // bytes, of the whole device; 0: unknown
   virtual Clock* clock() { return nullptr; }         // null: the machine cannot time kernels
 };

@@ -34,7 +34,7 @@ class GuardedBuffer {
         guard_(backend.checks_bounds() ? 0 : kGuardBytes),
         label_(label),
         islands_(std::move(parts)) {
-    base_ = static_cast<std::byte*>(islands_.size() > 1 ? backend.allocate_apart(bytes + 2 * guard_, offset, label, islands_)
+    base_ = static_cast<std::byte*>(islands_.size() > 1 ? backend.allocate_apart(bytes + 2 * guard_, offset, label, with_guards())
                                                         : backend.allocate(bytes + 2 * guard_, offset, label));
     if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);
   }
@@ -82,6 +82,14 @@ class GuardedBuffer {
         throw SideEffect(fmt::format("wrote outside '{}': {} bytes before its start", label_, k + 1));
     for (std::size_t k = 0; k < guard_; ++k)
       if (after[k] != kGuard) throw SideEffect(fmt::format("wrote outside '{}': {} bytes past its end", label_, k + 1));
+  }
+
+  // The islands as offsets in the allocation, the guards part of the first and the last.
+  std::vector<Island> with_guards() const {
+    std::vector<Island> all = islands_;
+    for (Island& i : all) i.begin += guard_, i.end += guard_;
+    all.front().begin -= guard_, all.back().end += guard_;
+    return all;
   }
 
   static constexpr std::size_t kSmall = std::size_t{4} << 20;  // up to this, a copy on the host costs less than more transfers

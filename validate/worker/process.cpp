@@ -3,21 +3,30 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
 #include "validate/base/child.hpp"
+#include "validate/base/stopwatch.hpp"
 
 namespace assay {
 
-WorkerProcess::WorkerProcess(std::string_view backend) {
+std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin) {
+  std::vector<std::string> command{"/proc/self/exe", "worker", std::string(backend)};
+  if (!plugin.empty()) command.push_back(plugin);
+  return command;
+}
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     throw std::runtime_error(fmt::format("cannot make a socket for a worker: {}", std::strerror(errno)));
@@ -26,7 +35,7 @@ WorkerProcess::WorkerProcess(std::string_view backend) {
   // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
   // What a kernel prints goes to stderr, since stdout may hold the records.
-  const int error = start_child(pid_, "/proc/self/exe", {"worker", std::string(backend)},
+  const int error = start_child(pid_, command[0], {command.begin() + 1, command.end()},
                                 {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}});
   if (end != ends[1]) ::close(end);
   ::close(ends[1]);
@@ -41,11 +50,13 @@ WorkerProcess::~WorkerProcess() {
   end_child(pid_);
 }
 
-void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
-  std::string text = to_text(order);
+void WorkerProcess::send(const std::string& text) { ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL); }
+
+void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs) {
+  inputs.seal();  // the kernels of a case share them
   const int fds[2] = {inputs.fd(), outputs.fd()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
-  iovec part{text.data(), text.size()};
+  iovec part{const_cast<char*>(text.data()), text.size()};
   msghdr message{};
   message.msg_iov = &part, message.msg_iovlen = 1;
   message.msg_control = control, message.msg_controllen = sizeof control;
@@ -57,17 +68,49 @@ void WorkerProcess::send(const Order& order, const SharedMemory& inputs, const S
   }
 }
 
-std::optional<Reply> WorkerProcess::receive() {
-  std::vector<char> buffer(1 << 16);
+std::optional<std::string> WorkerProcess::receive_text() {
+  std::string text(1 << 16, ' ');
   ssize_t n;
-  while ((n = ::recv(socket_, buffer.data(), buffer.size(), 0)) < 0 && errno == EINTR) {
+  while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && errno == EINTR) {
   }
   if (n <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(n));
+  return text;
+}
+
+std::optional<Reply> WorkerProcess::receive() {
+  const std::optional<std::string> text = receive_text();
+  if (!text) return std::nullopt;
   try {
-    return reply_from(std::string(buffer.data(), static_cast<std::size_t>(n)));
+    return reply_from(*text);
   } catch (const std::exception&) {
     bad_message_ = true;
     return std::nullopt;
+  }
+}
+
+std::optional<std::string> WorkerProcess::receive_text(double timeout_s) {
+  const Stopwatch waited;
+  pollfd polled{socket_, POLLIN, 0};
+  while (::poll(&polled, 1, static_cast<int>(std::clamp(timeout_s - waited.seconds(), 0.0, 1e6) * 1000)) <= 0)
+    if (waited.seconds() >= timeout_s) throw std::runtime_error(fmt::format("no answer within {} s", timeout_s));
+  return receive_text();
+}
+
+std::string WorkerProcess::closed() {
+  ::shutdown(socket_, SHUT_RDWR);
+  return cause_of_death();
+}
+
+Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
+  const std::int64_t id = static_cast<std::int64_t>(from) + 1;
+  send(question(id, from));
+  const std::optional<std::string> said = receive_text(timeout_s);
+  if (!said) throw std::runtime_error(fmt::format("asked for its kernels, {}", cause_of_death()));
+  try {
+    return listing_from(*said, id);
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("asked for its kernels, it said something else: {}", said->substr(0, 80)));
   }
 }
 

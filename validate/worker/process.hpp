@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge's side of a worker process: starts it, sends orders, receives replies, and says why it died.
+// The judge's side of a worker process: starts it, asks for its kernels, sends orders, receives replies, says why it died.
 #pragma once
 
 #include <sys/types.h>
@@ -7,25 +7,40 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "validate/worker/listing.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
 
 namespace assay {
 
+// Program and arguments of our own worker, with the kernels of a plugin if its path is given.
+std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin = {});
+
 class WorkerProcess {
  public:
-  explicit WorkerProcess(std::string_view backend);  // throws std::runtime_error if it cannot be started
-  ~WorkerProcess();                                  // kills it
+  explicit WorkerProcess(const std::vector<std::string>& command);  // throws std::runtime_error if it cannot be started
+  ~WorkerProcess();                                                 // kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   int socket() const { return socket_; }  // readable once the worker has replied or ended
-  void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs);
-  std::optional<Reply> receive();  // nullopt: the worker has died or broken the protocol
-  std::string cause_of_death();    // such as "the worker process exited with code 3"; kills the worker if it still runs
+  void send(const Order& order, const SharedMemory& inputs, const SharedMemory& outputs) {
+    send(to_text(order), inputs, outputs);
+  }
+  void send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs);
+  void send(const std::string& text);  // without memory
+  std::optional<Reply> receive();      // nullopt: the worker has died or broken the protocol
+  // The next message; nullopt: the worker has died.  Throws std::runtime_error if none comes in time.
+  std::optional<std::string> receive_text(double timeout_s);
+  // Asks for the worker's kernels from this index on.  Throws std::runtime_error, saying why, if no answer comes in time.
+  Listing ask(std::size_t from, double timeout_s);
+  std::string closed();          // closes the socket and returns how the worker ends
+  std::string cause_of_death();  // such as "the worker process exited with code 3"; kills the worker if it still runs
 
  private:
+  std::optional<std::string> receive_text();
   bool bad_message_ = false;  // the last message was not a reply
   pid_t pid_ = -1;
   int socket_ = -1;

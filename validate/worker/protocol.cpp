@@ -182,6 +182,11 @@ Order order_from(const std::string& text) {
   return o;
 }
 
+std::int64_t id_of(const std::string& order) {
+  const Json j = Json::parse(order, nullptr, false);
+  return j.is_object() && j.contains("id") && j["id"].is_number_integer() ? j["id"].get<std::int64_t>() : 0;
+}
+
 std::string to_text(const Reply& r) {
   Json traffic = Json::object();
   for (const auto& [tensor, t] : r.traffic)
@@ -210,10 +215,10 @@ Reply reply_from(const std::string& text) {
   Reply r;
   r.id = whole<std::int64_t>(j.at("id"));
   r.status = static_cast<Reply::Status>(whole<int>(j.at("status")));
-  r.message = j.at("message");
+  r.message = one_line(j.at("message"));  // of any program
   r.outputs = j.value("outputs", false);
   r.tainted = j.at("tainted");
-  r.seconds = j.at("seconds");
+  r.seconds = std::max(0.0, j.at("seconds").get<double>());
   r.ran = whole<std::size_t>(j.at("ran"));
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages between judge and worker: JSON over a SOCK_SEQPACKET socket on descriptor 3, one reply to each order.  An order
-// carries two descriptors of shared memory: input images, which the worker may only read, and space for output images.
-// The judge makes every byte, so a worker knows nothing of fills, layouts or seeds.  docs/worker-protocol.md specifies it.
+// Orders and replies between judge and worker: JSON over a SOCK_SEQPACKET socket on descriptor 3, one reply to each order.  What
+// they say before is in listing.hpp.  An order carries two descriptors of shared memory: input images, which the worker may only
+// read, and space for output images. The judge makes every byte, so a worker knows nothing of fills, layouts or seeds.
+// docs/worker-protocol.md specifies it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace assay {
 
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 inline constexpr int kWorkerSocket = 3;
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not reply (EX_PROTOCOL)
 inline constexpr int kRuns = 2;         // of a case, with different garbage in the outputs and another order or stream
@@ -39,8 +40,8 @@ struct OrderRun {
   std::size_t inputs = 0;  // index of the set of input images
   // The set of input images of a launch right before this one, whose outputs nobody judges.  Its workspace stays as it left it.
   std::optional<std::size_t> after{};
-  bool keeps = false;      // up to four elements at both ends of every other output row stay as the run before left them
-  bool replayed = false;   // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
+  bool keeps = false;     // up to four elements at both ends of every other output row stay as the run before left them
+  bool replayed = false;  // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 
 struct Order {
@@ -73,7 +74,8 @@ struct Reply {
 Order order_of(const Op& op, const Case& c, const Packing& packing, std::string_view kernel);
 
 std::string to_text(const Order&);
-Order order_from(const std::string& text);  // like reply_from(), throws std::exception if the text is malformed
+Order order_from(const std::string& text);     // like reply_from(), throws std::exception if the text is malformed
+std::int64_t id_of(const std::string& order);  // also of an order that order_from() refuses; 0: it has none
 std::string to_text(const Reply&);
 Reply reply_from(const std::string& text);
 

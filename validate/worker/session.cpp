@@ -9,6 +9,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/worker/guarded_buffer.hpp"
+#include "validate/worker/plugin.hpp"
 
 namespace assay {
 
@@ -49,8 +50,8 @@ class Session {
     if (std::string why = too_far_apart(); !why.empty()) return stopped(Reply::Status::skipped, std::move(why));
     lay_out();
     if (!takes_inputs()) return stopped(Reply::Status::unsupported, "declares finite inputs");
-    if (const Legality ok = kernel_.supports(problem_->args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
-    if (const std::size_t bytes = kernel_.workspace_bytes(problem_->args()))
+    if (const Legality ok = kernel_.supports(args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
+    if (const std::size_t bytes = kernel_.workspace_bytes(args()))
       workspace_ = std::make_unique<GuardedBuffer>(backend_, bytes, 0, "workspace");
 
     for (std::size_t k = 0; k < order_.runs.size(); ++k) {
@@ -74,6 +75,8 @@ class Session {
   bool given(std::size_t i) const { return order_.tensors[i].input.has_value(); }
   // The image that the judge made for an input or an updated output, in the current set.
   const std::byte* values(std::size_t i) const { return inputs_.data() + set_ * order_.input_bytes + *order_.tensors[i].input; }
+  // What the kernel's functions take.
+  const void* args() const { return call_ ? static_cast<const void*>(call_.get()) : problem_->args(); }
   void* work() const { return workspace_ ? workspace_->data() : nullptr; }
 
   // Why tensors whose rows lie far apart cannot be placed here; empty if they can, or there are none.
@@ -117,6 +120,8 @@ class Session {
       const auto* word = std::get_if<std::string>(&value);
       problem_->set_attribute(name, word ? value_of(*attribute, *word) : std::get<double>(value));
     }
+    if (kernel_.plugin)
+      call_ = std::make_unique<PluginCall>(op_, kernel_, order_, problem_->tensors(), backend_.name() == "cuda" ? 2 : 1);
   }
 
   // Fills outputs with garbage.  Writes an updated output's initial values, and into an in-place output those of its input.
@@ -165,14 +170,14 @@ class Session {
       reset_workspace();
       if (run.after) {
         change_inputs(*run.after), reset_outputs(run.garbage);
-        backend_.run(launcher_, problem_->args(), work(), run.how);
+        backend_.run(launcher_, args(), work(), run.how);
       }
       change_inputs(run.inputs), reset_outputs(run.garbage);
       if (run.keeps && number > 0) keep_ends(number - 1, run.garbage);
     };
     try {
-      if (!run.replayed) begin(), backend_.run(launcher_, problem_->args(), work(), run.how);
-      else if (!backend_.run_captured(launcher_, problem_->args(), work(), begin)) return false;
+      if (!run.replayed) begin(), backend_.run(launcher_, args(), work(), run.how);
+      else if (!backend_.run_captured(launcher_, args(), work(), begin)) return false;
     } catch (const BackendFinding& f) {
       // Note: memory that was stored to without st() counts as uninitialised, too.  That makes a kernel unwatchable, not wrong.
       if (run.how.watch && f.kind == "uninitialised") check_watched(run.garbage);
@@ -199,7 +204,7 @@ class Session {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (is_output(i) && !given(i) && !order_.tensors[i].over)
         check(*buffers_[i], order_.tensors[i].place.bytes, garbage, order_.tensors[i].name);
-    if (workspace_) check(*workspace_, kernel_.workspace_bytes(problem_->args()), std::byte{0xff}, "the workspace");
+    if (workspace_) check(*workspace_, kernel_.workspace_bytes(args()), std::byte{0xff}, "the workspace");
   }
 
   // Throws SideEffect if the launch left an output element unwritten.  Updated outputs are exempt.
@@ -255,6 +260,7 @@ class Session {
   std::size_t set_ = 0;                                  // index of the set of inputs that the buffers hold
   std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // by tensor; an in-place output shares its input's
   std::unique_ptr<Problem> problem_;
+  std::unique_ptr<PluginCall> call_;  // only of a plugin's kernel
   std::unique_ptr<GuardedBuffer> workspace_;
 };
 

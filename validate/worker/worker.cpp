@@ -6,10 +6,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <utility>
 
 #include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
@@ -42,7 +45,7 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
   }
 }
 
-// Receives a message with two descriptors.  Returns false if the socket is closed or the descriptors are missing.
+// Receives a message; those of an order come with two descriptors.  Returns false if the socket is closed.
 bool receive(std::string& text, int (&fds)[2]) {
   std::vector<char> buffer(1 << 16);
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
@@ -53,14 +56,13 @@ bool receive(std::string& text, int (&fds)[2]) {
   const ssize_t n = ::recvmsg(kWorkerSocket, &message, MSG_CMSG_CLOEXEC);
   if (n <= 0) return false;
   text.assign(buffer.data(), static_cast<std::size_t>(n));
+  fds[0] = fds[1] = -1;
   const cmsghdr* head = CMSG_FIRSTHDR(&message);
-  if (!head || head->cmsg_len != CMSG_LEN(sizeof fds)) return false;
-  std::memcpy(fds, CMSG_DATA(head), sizeof fds);
+  if (head && head->cmsg_len == CMSG_LEN(sizeof fds)) std::memcpy(fds, CMSG_DATA(head), sizeof fds);
   return true;
 }
 
-bool reply_with(const Reply& reply) {
-  const std::string text = to_text(reply);
+bool reply_with(const std::string& text) {
   return ::send(kWorkerSocket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
@@ -77,32 +79,64 @@ void limit_memory() {
   ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
 }
 
+// Whether this process has a child, running or ended.  Ends those that it has.
+bool left_a_process() {
+  if (::waitpid(-1, nullptr, WNOHANG | __WALL) < 0) return false;
+  std::ifstream children("/proc/thread-self/children");
+  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  return true;
+}
+
 }  // namespace
 
-int serve(const std::function<std::unique_ptr<Backend>()>& open_backend) {
+int serve(const Listing& about, const std::function<void()>& load,
+          const std::function<std::unique_ptr<Backend>()>& open_backend) {
+  const pid_t self = ::getpid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::signal(SIGINT, SIG_IGN);  // the judge decides when a run ends
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that left_a_process() sees processes of processes too
+  ::signal(SIGINT, SIG_IGN);           // the judge decides when a run ends
   limit_memory();
   std::unique_ptr<Backend> backend;
+  std::string why_not_loaded;
+  bool loaded = false;
   std::string text;
   int fds[2];
   while (receive(text, fds)) {
+    try {
+      if (!std::exchange(loaded, true)) load();
+    } catch (const std::exception& e) {
+      why_not_loaded = e.what();
+    }
+    if (::getpid() != self) ::_exit(0);  // a process that a plugin's constructor made
+    if (is_question(text)) {
+      Listing list = about;
+      list.refused = why_not_loaded;
+      for (const Kernel& k : kernels())
+        if (!k.numerics.of_output) list.kernels.push_back(listed(k));  // Note: no text says such numerics
+      if (!reply_with(answer(text, std::move(list)))) return kSocketLost;
+      continue;
+    }
     Reply reply;
-    std::int64_t id = 0;
+    const std::int64_t id = id_of(text);
     bool opening = false;
     try {
       const Order order = order_from(text);
-      id = order.id;
+      if (!why_not_loaded.empty()) throw std::runtime_error(why_not_loaded);
+      if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
       opening = true;
       if (!backend) backend = open_backend();
       opening = false;
       reply = execute(*backend, order, fds[0], fds[1]);
+      if (::getpid() != self) ::_exit(0);  // a process that the kernel made has come back from it
+      backend->settle();
+      if (left_a_process())
+        reply = {.id = id, .status = Reply::Status::failed, .message = "it left a process behind", .tainted = true};
     } catch (const std::exception& e) {
       reply = {.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
       if (opening)  // not the kernel's fault
         reply.status = Reply::Status::skipped, reply.message = std::string("the machine cannot be used: ") + e.what();
     }
-    if (!reply_with(reply)) return kSocketLost;
+    if (!reply_with(to_text(reply))) return kSocketLost;
   }
   return 0;
 }

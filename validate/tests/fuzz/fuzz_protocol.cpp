@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as an order and as a reply, which a candidate may have forged.
+// Any text as an order, a reply, a question, an answer or numerics, which a candidate may have forged.
 #include <string>
 
+#include "validate/problem/numerics_text.hpp"
 #include "validate/records/record.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
+#include "validate/worker/listing.hpp"
 #include "validate/worker/protocol.hpp"
 
 using namespace assay;
@@ -37,11 +39,34 @@ void as_order(const std::string& text) {
   require(to_text(order_from(sent)) == sent, "an order arrives as it was sent");
 }
 
+void as_question(const std::string& text) {
+  if (!is_question(text)) return;
+  require(answer(text, {}).size() < 65'536, "an answer fits in a packet");
+}
+
+void as_answer(const std::string& text) {
+  const Listing list = listing_from(text, 1);
+  require(list.refused.empty() || list.kernels.empty(), "a refusal lists nothing");
+  for (const ListedKernel& k : list.kernels) {
+    const std::string sent =
+        answer(question(1, 0), {.refused = {}, .backend = "host", .device = {}, .checks = {}, .kernels = {k}});
+    require(listing_from(sent, 1).total == 1, "a kernel arrives as it was sent");
+  }
+}
+
+void as_numerics(const std::string& text) {
+  try {
+    const std::string written = text_of(numerics_from(text));
+    require(text_of(numerics_from(written)) == written, "numerics are read as they are written");
+  } catch (const BadInput&) {
+  }
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const auto read : {as_reply, as_order}) try {
+  for (const auto read : {as_reply, as_order, as_question, as_answer, as_numerics}) try {
       read(text);
     } catch (const BadInput&) {
       std::abort();

@@ -5,6 +5,6 @@
 namespace assay {
 
 std::span<const Op> ops() { return {}; }
-std::span<const Kernel> kernels() { return {}; }
+std::span<const Kernel> built_in_kernels() { return {}; }
 
 }  // namespace assay

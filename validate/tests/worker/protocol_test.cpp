@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders and replies are read as they were written.
+// Questions, answers, orders and replies are read as they were written.
 #include "validate/worker/protocol.hpp"
+#include "validate/worker/listing.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -90,9 +91,9 @@ TEST_CASE("protocol: an order that leaves its memory or has another version is r
   refused([](Order& o) { o.tensors[1].over = 7; });
   refused([](Order& o) { o.runs[1].inputs = 2; });
   std::string text = to_text(sound);
-  const std::string version = "\"protocol\":1";
+  const std::string version = "\"protocol\":2";
   REQUIRE(text.find(version) != text.npos);
-  text.replace(text.find(version), version.size(), "\"protocol\":2");
+  text.replace(text.find(version), version.size(), "\"protocol\":1");
   CHECK_THROWS(order_from(text));
 }
 
@@ -105,10 +106,14 @@ TEST_CASE("protocol: the messages in docs/worker-protocol.md are valid") {
     else if (line == "```") inside = false;
     else if (inside) blocks.back() += line;
   }
-  REQUIRE(blocks.size() == 2);
+  REQUIRE(blocks.size() == 4);
   const auto parsed = [](const std::string& text) { return nlohmann::json::parse(text); };
-  CHECK(parsed(to_text(order_from(blocks[0]))) == parsed(blocks[0]));
-  CHECK(parsed(to_text(reply_from(blocks[1]))) == parsed(blocks[1]));
+  CHECK(is_question(blocks[0]));
+  CHECK(parsed(question(1, 0)) == parsed(blocks[0]));
+  CHECK(parsed(answer(blocks[0], listing_from(blocks[1], 1))) == parsed(blocks[1]));
+  CHECK_NOTHROW(kernels_of(listing_from(blocks[1], 1).kernels));
+  CHECK(parsed(to_text(order_from(blocks[2]))) == parsed(blocks[2]));
+  CHECK(parsed(to_text(reply_from(blocks[3]))) == parsed(blocks[3]));
 }
 
 TEST_CASE("protocol: a reply is read as it was written") {
@@ -154,4 +159,65 @@ TEST_CASE("protocol: an incomplete order is refused") {
     CHECK_THROWS(order_from(text.substr(0, n)));
   CHECK_THROWS(order_from("{}"));
   CHECK_THROWS(reply_from("{\"id\":1}"));
+}
+
+TEST_CASE("protocol: the kernels of a worker are read as it lists them, in as many answers as it takes") {
+  Listing all{.refused = {}, .backend = "host", .device = "a machine", .checks = {"inputs"}, .kernels = {}};
+  for (int i = 0; i < 1000; ++i)
+    all.kernels.push_back({.op = "softmax",
+                           .name = "kernel_" + std::to_string(i),
+                           .about = "bytes \xff\xc3( and é",
+                           .code = "0123456789abcdef",
+                           .numerics = "accumulate=f16 chain=32+5",
+                           .dtypes = {"f16", "bf16"},
+                           .tiles = {{"rows", 4}},
+                           .deterministic = i % 2 == 0,
+                           .finite_inputs = i % 3 == 0,
+                           .position_matters = i % 5 == 0});
+  std::vector<ListedKernel> seen;
+  int answers = 0;
+  for (; seen.size() < all.kernels.size(); ++answers) {
+    const std::string text = answer(question(7, seen.size()), all);
+    REQUIRE(text.size() < 65'536);
+    const Listing part = listing_from(text, 7);
+    CHECK((part.backend == "host" && part.device == "a machine" && part.checks == all.checks && part.total == 1000));
+    REQUIRE(!part.kernels.empty());
+    seen.insert(seen.end(), part.kernels.begin(), part.kernels.end());
+    CHECK_THROWS(listing_from(text, 8));
+  }
+  CHECK(answers > 1);
+  const std::vector<Kernel> kernels = kernels_of(seen);
+  REQUIRE(kernels.size() == 1000);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const Kernel& k = kernels[i];
+    CHECK(k.name == all.kernels[i].name);
+    CHECK((k.dtypes.has(f16) && k.dtypes.has(bf16) && !k.dtypes.has(f32)));
+    CHECK((k.deterministic == (i % 2 == 0) && k.finite_inputs == (i % 3 == 0) && k.position_matters == (i % 5 == 0)));
+    CHECK((k.numerics.accumulate == f16 && k.numerics.chain == Chain{.lanes = 32, .extra = 5} && k.declares_numerics));
+    CHECK((k.tiles[0].axis == Axis::rows && k.tiles[0].bytes_or_extent == 4 && k.tiles[1].bytes_or_extent == 0));
+  }
+}
+
+TEST_CASE("protocol: a kernel that declares no numerics is held to sums in f32 in any order") {
+  const std::vector<ListedKernel> list{
+      {.op = "add", .name = "plain", .about = {}, .code = {}, .numerics = {}, .dtypes = {"f32"}, .tiles = {}}};
+  const Kernel k = kernels_of(list)[0];
+  CHECK(!k.declares_numerics);
+  CHECK(k.numerics == Numerics{.accumulate = f32, .chain = {.lanes = 1}});
+  CHECK((k.deterministic && !k.finite_inputs && !k.position_matters));
+  CHECK(listed(k).numerics.empty());
+}
+
+TEST_CASE("protocol: a question of another version, or about something else, is refused") {
+  const Listing all{.refused = {}, .backend = "host", .device = "host", .checks = {}, .kernels = {}};
+  const auto refusal = [&](const std::string& text) { return listing_from(answer(text, all), 1).refused; };
+  CHECK(refusal(question(1, 0)).empty());
+  CHECK(refusal(R"({"protocol":3,"id":1,"ask":"kernels","from":0})") == "the question has protocol 3, this worker speaks 2");
+  CHECK(refusal(R"({"protocol":2,"id":1,"ask":"times","from":0})") == "the question is not about kernels");
+  CHECK(listing_from(answer(question(1, 1u << 30), all), 1).kernels.empty());
+  for (const char* text : {"", "{}", "[]", "null", R"({"id":1,"status":0})", R"({"id":1.5,"status":0})",
+                           R"({"id":1,"status":0,"backend":"host","checks":[],"kernels":{}})",
+                           R"({"id":1,"status":0,"backend":"host","checks":[],"kernels":[],"total":1e300})",
+                           R"({"id":1,"status":0,"backend":"host","checks":[],"kernels":[],"total":-1})"})
+    CHECK_THROWS(listing_from(text, 1));
 }

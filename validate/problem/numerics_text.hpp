@@ -16,7 +16,8 @@ struct NumericsWord {
   std::string_view meaning;                 // what the code of a kernel does that declares it
   std::string_view code;                    // such code
   std::string (*value)(const Numerics& n);  // "f32"; a bool's word stands alone, with the value "yes"; empty: the default
-  void (*omit)(Numerics& n) = nullptr;      // takes the word back, which narrows the bound; null: cannot be omitted
+  bool (*read)(std::string_view value, Numerics& n);  // false: no value of this word
+  void (*omit)(Numerics& n) = nullptr;  // takes the word back, which narrows the bound; null: cannot be omitted
 };
 
 // All words, in the order in which they are written.
@@ -24,5 +25,8 @@ std::span<const NumericsWord> numerics_words();
 
 // accumulate and chain, and all words that are not at their default.
 std::string text_of(const Numerics& n);
+
+// Reads such a text; words that are missing have their default.  Throws BadInput, naming the word.
+Numerics numerics_from(std::string_view text);
 
 }  // namespace assay

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/tasks/loaded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "validate/base/error.hpp"
+#include "validate/worker/process.hpp"
+
+namespace assay {
+
+namespace {
+
+// All kernels of a worker, which may take several answers.
+Listing whole_listing(WorkerProcess& worker, double timeout_s) {
+  Listing all = worker.ask(0, timeout_s);
+  while (all.refused.empty() && all.kernels.size() < all.total) {
+    Listing more = worker.ask(all.kernels.size(), timeout_s);
+    if (!more.refused.empty() || more.kernels.empty())
+      throw BadInput(fmt::format("it lists {} kernels and says that there are {}", all.kernels.size(), all.total));
+    std::move(more.kernels.begin(), more.kernels.end(), std::back_inserter(all.kernels));
+  }
+  if (!all.refused.empty()) throw BadInput(all.refused);
+  return all;
+}
+
+}  // namespace
+
+const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s) {
+  static Listing listing;
+  static Loaded loaded;
+  try {
+    WorkerProcess worker(command);
+    listing = whole_listing(worker, timeout_s);
+    const Names backends{"simt", "cuda", "host"};
+    if (std::find(backends.begin(), backends.end(), listing.backend) == backends.end())
+      throw BadInput(unknown("backend", listing.backend, backends));
+    for (const std::string& check : listing.checks)
+      if (std::find(kChecks.begin(), kChecks.end(), check) == kChecks.end())
+        throw BadInput(unknown("check", check, Names(kChecks.begin(), kChecks.end())));
+    std::vector<Kernel> all = kernels_of(listing.kernels);
+    loaded = {.flags = flags, .command = command, .backend = listing.backend, .device = listing.device, .not_checked = {}};
+    for (const std::string_view check : kChecks)
+      if (std::find(listing.checks.begin(), listing.checks.end(), check) == listing.checks.end())
+        loaded.not_checked.emplace_back(check);
+    for (Kernel& k : all) k.loaded = &loaded;
+    use_kernels(std::move(all));
+  } catch (const std::runtime_error& e) {
+    throw BadInput(fmt::format("{}: {}", flags, e.what()));
+  }
+  return loaded;
+}
+
+std::string flag_text(const std::string& flag, const std::string& value) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("._/=+-,:@").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!value.empty() && std::all_of(value.begin(), value.end(), plain)) return fmt::format("{} {}", flag, value);
+  std::string quoted;
+  for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return fmt::format("{} '{}'", flag, quoted);
+}
+
+}  // namespace assay

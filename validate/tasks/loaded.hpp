@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are not built in: those of another program that speaks the worker protocol, or of a plugin, which our own worker
+// opens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+// Starts a worker, asks which kernels it has, checks what they declare and puts them in the place of the built-in ones
+// (use_kernels).  `flags`: see Loaded.  Throws BadInput, one sentence that begins with the flags.
+const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s);
+
+// A flag with its value, as a shell takes it: "--plugin ./libmine.so", "--worker 'mine --fast'".
+std::string flag_text(const std::string& flag, const std::string& value);
+
+// What a kernel without numerics is held to.
+inline constexpr const char* kHeldTo = "f32 accumulation, any order (the default, since no numerics are declared)";
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker says of itself and its kernels before its first order (docs/worker-protocol.md).  The judge asks, since a kernel
+// may be in another program or in a plugin.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "validate/problem/op.hpp"
+
+namespace assay {
+
+// What a worker may check beside the judge's own checks.
+inline constexpr std::array<std::string_view, 5> kChecks{"bounds", "inputs", "races", "uninitialised", "traffic"};
+// Checks in words: "races, reads of memory that nobody wrote".
+std::string in_words(const std::vector<std::string>& checks);
+
+// A kernel as its worker lists it: texts, which kernels_of() checks.
+struct ListedKernel {
+  std::string op, name, about, code;
+  std::string numerics;  // empty: none are declared
+  std::vector<std::string> dtypes;
+  std::map<std::string, std::int64_t> tiles;
+  bool deterministic = true, finite_inputs = false, position_matters = false;
+};
+
+struct Listing {
+  std::string refused;                // why the worker cannot answer; empty: it does
+  std::string backend, device;        // "simt", "cuda" or "host"; the machine in words
+  std::vector<std::string> checks;    // of kChecks
+  std::vector<ListedKernel> kernels;  // from the index that was asked for on
+  std::size_t total = 0;              // number of all kernels
+};
+
+std::string question(std::int64_t id, std::size_t from);  // asks for the kernels from this index on
+bool is_question(const std::string& text);
+// Answers a question with as many kernels as a packet holds.  Throws std::exception if the text is malformed.
+std::string answer(const std::string& question, Listing all);
+// The answer to the question with this id.  Throws std::exception if the text is no answer.
+Listing listing_from(const std::string& text, std::int64_t id);
+
+ListedKernel listed(const Kernel& k);
+// Kernels whose names refer to the list.  Throws BadInput, a sentence, for an unknown op, dtype or word, for a name that no
+// repro line can hold, for two kernels of one name and for an empty list.
+std::vector<Kernel> kernels_of(const std::vector<ListedKernel>& list);
+
+}  // namespace assay

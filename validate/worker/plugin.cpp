@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/worker/plugin.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+
+#include "validate/base/error.hpp"
+
+namespace assay {
+
+namespace {
+
+// Sizes of the structs in version 1 of the interface.  A plugin of a later one may have larger structs.
+constexpr std::size_t kKernelBytes = offsetof(AssayKernel, run) + sizeof(AssayKernel::run);
+constexpr std::size_t kPluginBytes = offsetof(AssayPlugin, kernels) + sizeof(AssayPlugin::kernels);
+
+const AssayCall& call_of(const void* args) { return static_cast<const PluginCall*>(args)->call(); }
+
+// Calls a plugin's function.  No exception but a std::exception leaves it.
+template <class Work>
+auto guarded(const char* function, Work work) {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("{}() threw: {}", function, e.what()));
+  } catch (...) {
+    throw std::runtime_error(fmt::format("{}() threw what is no std::exception", function));
+  }
+}
+
+Legality supports(const void* args) {
+  const AssayCall& call = call_of(args);
+  if (!call.kernel->supports) return Legality::yes();
+  const char* why = guarded("supports", [&] { return call.kernel->supports(&call); });
+  return why ? Legality::no(*why ? why : "the plugin gives no reason") : Legality::yes();
+}
+
+std::size_t workspace_bytes(const void* args) {
+  const AssayCall& call = call_of(args);
+  return call.kernel->workspace_bytes ? guarded("workspace_bytes", [&] { return call.kernel->workspace_bytes(&call); }) : 0;
+}
+
+void run(const void* args, const Launch& l) {
+  AssayCall call = call_of(args);
+  call.stream = l.stream, call.workspace = l.workspace;
+  if (const int error = guarded("run", [&] { return call.kernel->run(&call); }))
+    throw std::runtime_error(fmt::format("run() returned the error {}", error));
+}
+
+std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
+
+// FNV-1a of a file's bytes (Fowler, Noll, Vo), as 16 hexadecimal digits.
+std::string file_hash(const std::string& path) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(1 << 20);
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+// "rows=4 cols=128"
+std::map<std::string, std::int64_t> tiles_from(const std::string& text) {
+  std::map<std::string, std::int64_t> tiles;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    std::istringstream number(equals < word.size() ? word.substr(equals + 1) : "");
+    std::int64_t extent = 0;
+    if (!(number >> extent) || !number.eof())
+      throw BadInput(fmt::format("'{}' is no tile; AXIS=EXTENT was expected", word.substr(0, 80)));
+    tiles[word.substr(0, equals)] = extent;
+  }
+  return tiles;
+}
+
+ListedKernel listed(const AssayKernel* k, int index, const std::string& code) {
+  if (!k) throw BadInput(fmt::format("its kernel {} is null", index));
+  if (k->size < kKernelBytes)
+    throw BadInput(fmt::format("its kernel {} has the size {}, at least {} was expected", index, k->size, kKernelBytes));
+  if (!k->run) throw BadInput(fmt::format("its kernel {} has no run()", index));
+  ListedKernel list{.op = text_or(k->op, ""),
+                    .name = text_or(k->name, ""),
+                    .about = text_or(k->about, ""),
+                    .code = code,
+                    .numerics = text_or(k->numerics, ""),
+                    .dtypes = {},
+                    .tiles = tiles_from(text_or(k->tiles, ""))};
+  std::istringstream dtypes(text_or(k->dtypes, ""));
+  list.dtypes.assign(std::istream_iterator<std::string>(dtypes), {});
+  list.deterministic = !(k->flags & ASSAY_NONDETERMINISTIC);
+  list.finite_inputs = k->flags & ASSAY_FINITE_INPUTS;
+  list.position_matters = k->flags & ASSAY_POSITION_MATTERS;
+  return list;
+}
+
+}  // namespace
+
+PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, std::span<Tensor* const> tensors, int device_type)
+    : dtype_(name(order.dtype)) {
+  names_.reserve(op.tensors.size() + op.attributes.size()), words_.reserve(op.attributes.size());
+  tensors_.reserve(op.tensors.size()), attributes_.reserve(op.attributes.size());
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    Tensor& t = *tensors[i];
+    const FloatFormat format = info(t.dtype).format;
+    names_.emplace_back(op.tensors[i].name);
+    tensors_.push_back({.size = sizeof(AssayTensor),
+                        .name = names_.back().c_str(),
+                        .dl = {.data = t.data,
+                               .device_type = device_type,
+                               .device_id = 0,
+                               .ndim = t.rank,
+                               .dtype_code = static_cast<std::uint8_t>(format.precision == 0 ? 0
+                                                                       : t.dtype == bf16     ? 4
+                                                                                             : 2),
+                               .dtype_bits = static_cast<std::uint8_t>(8 * size_of(t.dtype)),
+                               .dtype_lanes = 1,
+                               .shape = t.shape.data(),
+                               .strides = t.stride.data(),
+                               .byte_offset = 0}});
+    tensor_list_.push_back(t.rank ? &tensors_.back() : nullptr);
+  }
+  for (const Attribute& a : op.attributes) {
+    const auto given = order.attributes.find(std::string(a.name));
+    const auto* word = given == order.attributes.end() ? nullptr : std::get_if<std::string>(&given->second);
+    const auto* number = given == order.attributes.end() ? nullptr : std::get_if<double>(&given->second);
+    names_.emplace_back(a.name);
+    attributes_.push_back({.size = sizeof(AssayAttribute),
+                           .name = names_.back().c_str(),
+                           .word = nullptr,
+                           .number = number ? *number : a.standard});
+    if (!a.choices.empty()) {
+      words_.push_back(word ? *word : text_of(a, a.standard));
+      attributes_.back().word = words_.back().c_str();
+    }
+    attribute_list_.push_back(&attributes_.back());
+  }
+  call_ = {.size = sizeof(AssayCall),
+           .kernel = kernel.plugin,
+           .dtype = dtype_.c_str(),
+           .tensor_count = static_cast<std::int32_t>(tensor_list_.size()),
+           .attribute_count = static_cast<std::int32_t>(attribute_list_.size()),
+           .tensors = tensor_list_.data(),
+           .attributes = attribute_list_.data(),
+           .stream = nullptr,
+           .workspace = nullptr};
+}
+
+void use_plugin(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) throw BadInput("there is no such file");
+  const std::string code = file_hash(path);
+  // An absolute path, since dlopen() looks for a bare name elsewhere.
+  void* object = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object) throw BadInput(fmt::format("it cannot be opened as a shared object: {}", ::dlerror()));
+  const auto entry = reinterpret_cast<decltype(&assay_plugin)>(::dlsym(object, "assay_plugin"));
+  if (!entry) throw BadInput("it exports no function assay_plugin()  (include/assay.h)");
+  const AssayPlugin* plugin = guarded("assay_plugin", [&] { return entry(ASSAY_ABI_VERSION); });
+  if (!plugin) throw BadInput(fmt::format("its assay_plugin({}) returns null", ASSAY_ABI_VERSION));
+  if (plugin->size < kPluginBytes)
+    throw BadInput(fmt::format("its AssayPlugin has the size {}, at least {} was expected", plugin->size, kPluginBytes));
+  if (plugin->abi_version != ASSAY_ABI_VERSION)
+    throw BadInput(
+        fmt::format("it has version {} of the interface, version {} was expected", plugin->abi_version, ASSAY_ABI_VERSION));
+  static std::vector<ListedKernel> list;
+  for (int i = 0; plugin->kernels && i < plugin->kernel_count; ++i) list.push_back(listed(plugin->kernels[i], i, code));
+  std::vector<Kernel> all = kernels_of(list);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Kernel& k = all[i];
+    k.plugin = plugin->kernels[i];
+    k.available = [] { return Legality::yes(); };
+    k.supports = supports, k.workspace_bytes = workspace_bytes;
+    k.on_host = k.on_gpu = run;
+  }
+  use_kernels(std::move(all));
+}
+
+}  // namespace assay
