@@ -77,8 +77,8 @@ inline void add_colour(CLI::App& app, RunFlags& f) {
       ->check(one_of("choice of colours", {"auto", "always", "never"}));
 }
 
-inline void add_partial(CLI::App& app, RunFlags& f) {
-  app.add_flag("--partial", f.partial, "accept incomplete evidence: exit code 0 instead of 3");
+inline void add_partial(CLI::App& app, bool& partial) {
+  app.add_flag("--partial", partial, "accept incomplete evidence: exit code 0 instead of 3");
 }
 
 inline void add_run_flags(CLI::App& app, RunFlags& f) {
