@@ -66,7 +66,7 @@ inline void add_backend(CLI::App& app, BackendFlags& f) {
 }
 
 inline void add_timeout(CLI::App& app, double& timeout_s) {
-  app.add_option("--timeout", timeout_s, "time limit for one kernel on one case: 60, 60s, 500ms, 2m")
+  app.add_option("--timeout", timeout_s, "time limit for one kernel on one case, and for its golden: 60, 60s, 500ms, 2m")
       ->capture_default_str()
       ->transform(duration());
 }

@@ -18,6 +18,8 @@ namespace {
 std::string one_line(std::string text) {
   constexpr std::size_t kMost = 2000;
   if (text.size() > kMost) text.resize(kMost), text += " ...";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   return plain(text);
 }
 

@@ -4,15 +4,21 @@
 # record, whatever it is at.  $1: the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 quick=(--backend simt --suite sanitize --op softmax --kernel naive)
-long=(--backend simt --suite full --timeout 86400)
+long=(--backend simt --suite full --op softmax --timeout 86400)
+# start FILE: a run that writes the file, stopped after its first cases, so that it does not end before it is told to.
+start() {
+  rm -f "$1"
+  "$validate" run "${long[@]}" --json "$1" >out 2>err </dev/null &
+  run=$!
+  until_so begun "$1"
+  kill -STOP $run
+}
 begun() { grep -q '"record":"case"' "$1" 2>/dev/null; }
 dead() { [[ $(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null) != [RSDT] ]]; }
 ended_well() { tail -1 "$1" | grep -q '"record":"end".*"interrupted":true'; }
 
 # --- one file, one writer
-"$validate" run "${long[@]}" --json busy.jsonl >out 2>err </dev/null &
-run=$!
-until_so begun busy.jsonl
+start busy.jsonl
 ln -s busy.jsonl link.jsonl
 for name in busy.jsonl ./busy.jsonl link.jsonl; do
   refuses "'$name' is being written by another run" "$validate" run "${quick[@]}" --json $name
@@ -23,7 +29,7 @@ for verb in probe "bench --op softmax --kernel naive --shape rows=4,cols=8"; do
   refuses "is being written by another run" "$validate" "${words[@]/,/ }" --backend simt --json busy.jsonl
 done
 kill -HUP $run
-until_so dead $run
+kill -CONT $run
 wait $run
 same "kill -HUP" "exit 130" "exit $?"
 whole_lines busy.jsonl "a file that others asked for"
@@ -61,12 +67,9 @@ same "a pipe with a reader" "$(field busy.jsonl repro)" "$(field read.jsonl repr
 
 # --- signals: two of them leave an end record too
 for pair in "INT INT" "INT TERM" "HUP INT"; do
-  rm -f twice.jsonl
-  "$validate" run "${long[@]}" --json twice.jsonl >out 2>err </dev/null &
-  run=$!
-  until_so begun twice.jsonl
+  start twice.jsonl
   for signal in $pair; do kill -$signal $run; done
-  until_so dead $run
+  kill -CONT $run
   wait $run
   same "kill -$pair" "exit 130" "exit $?"
   checks=$((checks + 1))
@@ -78,16 +81,17 @@ done
 most=60
 slow="attention_forward/naive f16 batch=1 seq_q=1048576 seq_k=0 heads=1 kv_heads=1 head_dim=64 seed=1"
 { head -1 busy.jsonl; echo "{\"record\":\"case\",\"op\":\"attention_forward\",\"kernel\":\"naive\",\"dtype\":\"f16\",\"verdict\":\"failed\",\"repro\":\"$slow\"}"; } >slow.jsonl
-limited() { bash -c "ulimit -t $most; exec \"\$@\"" - "$@"; }
-exits 3 limited "$validate" replay --backend simt --timeout 10ms "$slow"
+printf '#!/bin/bash\nulimit -t %s\nexec "$@"\n' $most >limited
+chmod +x limited
+exits 3 ./limited "$validate" replay --backend simt --timeout 10ms "$slow"
 if [[ $out != *"of memory and"* ]]; then
   holds "$called" "$out" "skipped: its inputs and golden take longer than 0.01 s"
-  exits 0 limited "$validate" replay --backend simt --partial --timeout 10ms "$slow"
-  exits 3 limited "$validate" run --backend simt --last-failed slow.jsonl --budget 300ms --json budget.jsonl
+  exits 0 ./limited "$validate" replay --backend simt --partial --timeout 10ms "$slow"
+  exits 3 ./limited "$validate" run --backend simt --last-failed slow.jsonl --budget 300ms --json budget.jsonl
   holds "$called" "$out" "skipped: the budget of 0.3 s was spent"
   for signal in TERM HUP; do
     rm -f term.jsonl
-    limited "$validate" run --backend simt --last-failed slow.jsonl --timeout 86400 --json term.jsonl >out 2>err </dev/null &
+    ./limited "$validate" run --backend simt --last-failed slow.jsonl --timeout 86400 --json term.jsonl >out 2>err </dev/null &
     run=$!
     at_work() { dead $run || (($(cut -d' ' -f14 /proc/$run/stat) > 30)); }  # hundredths of a second
     until_so at_work
@@ -100,7 +104,7 @@ if [[ $out != *"of memory and"* ]]; then
 fi
 
 # --- what is empty costs nothing
-exits 0 limited "$validate" replay --backend simt --partial "attention_forward f16 batch=1099511627776 seq_q=0 seq_k=0 heads=1 kv_heads=1 head_dim=64"
-exits 0 limited "$validate" replay --backend simt "add f32 rows=1099511627776 cols=0"
-exits 0 limited "$validate" replay --backend simt "add f32 rows=0 cols=1099511627776"
+exits 0 ./limited "$validate" replay --backend simt --partial "attention_forward f16 batch=1099511627776 seq_q=0 seq_k=0 heads=1 kv_heads=1 head_dim=64"
+exits 0 ./limited "$validate" replay --backend simt "add f32 rows=1099511627776 cols=0"
+exits 0 ./limited "$validate" replay --backend simt "add f32 rows=0 cols=1099511627776"
 verdict
