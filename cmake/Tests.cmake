@@ -142,7 +142,7 @@ assay_executable(validate-hostile registry_hostile assay_kernels_simt assay_host
 if(ASSAY_GPU)
   target_link_libraries(validate-hostile PRIVATE assay_hostile_gpu)
 endif()
-foreach(test command/command command/records command/outputs command/input command/signals worker/hostile command/probe)
+foreach(test command/command command/records command/outputs command/input command/kills command/signals worker/hostile command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes

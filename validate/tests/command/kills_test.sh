@@ -5,6 +5,8 @@
 source "$(dirname "$0")/../checks.sh"
 kills=${2:-15}
 RANDOM=${3:-$$}
+cp "$validate" judge && validate=$tmp/judge  # a program of its own, so that its processes can be counted
+export ASSAY_DATASETS=${ASSAY_DATASETS:-$sources/datasets}
 some=(--backend simt --suite smoke --op softmax --kernel naive --dtype f16 --quiet)
 now() { echo $((10#$(date +%s%3N))); }
 begin=$(now)
@@ -53,7 +55,8 @@ done
 exits 0 "$validate" run "${some[@]}" --resume part.jsonl
 same "the last resumed run" "" "$(diff expected <(untimed part.jsonl) | head -3 | cut -c1-300)"
 checks=$((checks + 1))
-[[ -z $(running "$validate") ]] || fail "$done_kills kills" "no process left" "$(running "$validate")"
+none_left() { [[ -z $(running "$validate") ]]; }
+until_so none_left || fail "$done_kills kills" "no process left" "$(running "$validate")"
 for signal in "${!sent[@]}"; do printf '%s %s  ' "${sent[$signal]}" "$signal"; done
 printf '= %s kills, %s runs completed and equal to the unbroken one\n' "$done_kills" "$((completed + 1))"
 verdict
