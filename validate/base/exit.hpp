@@ -4,7 +4,8 @@
 //   2    bad usage, bad input, or an output that cannot be written
 //   1    something was shown to be wrong: a bad verdict, a wrong output, a row that is SLOWER
 //   3    the evidence is incomplete: nothing was judged, the budget was spent, a case did not fit in memory, a kernel could not
-//        be watched, or the machine is at fault (no worker starts, the device does not open, memory ran out)
+//        be watched, the machine is at fault (no worker starts, the device does not open, memory ran out), or a record file
+//        that was read is of a part of its run
 //   0    everything requested was judged, and nothing is wrong
 // With --partial, incomplete evidence gives 0 instead of 3.
 #pragma once

@@ -14,18 +14,35 @@
 
 namespace assay {
 
+std::atomic<bool> jobs_left_running{false};
+
 ThreadPool::ThreadPool(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (ended_ < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
-  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  for (int i = 0; i < std::max(1, threads); ++i) add_thread();
 }
 
-ThreadPool::~ThreadPool() {
+void ThreadPool::add_thread() {
+  threads_.emplace_back([this] { work(); });
+}
+
+void ThreadPool::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     jobs_.clear();
   }
   posted_.notify_all();
+}
+
+bool ThreadPool::leave() {
+  close();
+  const std::lock_guard lock(mutex_);
+  if (working_ > 0) jobs_left_running = true;
+  return working_ > 0;
+}
+
+ThreadPool::~ThreadPool() {
+  close();
   for (std::thread& t : threads_) t.join();
   ::close(ended_);
 }

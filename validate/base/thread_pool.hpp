@@ -2,6 +2,7 @@
 // Threads that make goldens and judge outputs (validate/judge/judge.cpp).  Jobs that run at once share the cores for OpenMP.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -14,10 +15,17 @@
 
 namespace assay {
 
+// Whether a pool was left with running jobs.
+extern std::atomic<bool> jobs_left_running;
+
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // at least one is started; throws std::runtime_error
   ~ThreadPool();                     // waits for running jobs, drops queued ones
+  void add_thread();                 // for one that does a job which nobody waits for any more
+  // Drops queued jobs, and returns whether jobs still run.  Then nothing that they use may be destroyed, this pool included, and
+  // the program must end without destructors of what is global (jobs_left_running).
+  bool leave();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
@@ -38,6 +46,7 @@ class ThreadPool {
  private:
   void push(std::function<void()> job);
   void work();
+  void close();
 
   std::mutex mutex_;
   std::condition_variable posted_;

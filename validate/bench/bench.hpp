@@ -15,6 +15,7 @@
 #include "validate/bench/device_monitor.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/records/output_file.hpp"
 #include "validate/records/record.hpp"
 #include "validate/tasks/selection.hpp"
 #include "validate/worker/protocol.hpp"

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/cases/bench_file.hpp"
@@ -22,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The text of a file; none if it cannot be opened.
+// The text of a file; none if there is no such file.
 std::optional<std::string> text_of(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  std::string why;
+  if (auto text = read_file(file, why)) return text;
+  throw BadInput(fmt::format("{}: cannot be read: {}", file.string(), why));
 }
 
 std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& folder) {

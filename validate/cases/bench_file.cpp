@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 
 namespace assay {
 
@@ -27,6 +28,7 @@ Json reported_in(const Json& row) {
 // Returns read(text); errors are rethrown with the file's name.
 template <class Read>
 auto parsed(const std::string& text, const std::string& file, const Read& read) {
+  if (nests_too_deeply(text)) throw BadInput(fmt::format("{}: its lists and objects lie too deep in each other", file));
   try {
     return read(Json::parse(text));
   } catch (const Json::exception& e) {
@@ -53,9 +55,10 @@ std::vector<SuiteTable> parse_bench_suite(const std::string& text, const std::st
     std::vector<SuiteTable> tables;
     for (const Json& table : root.at("tables")) {
       SuiteTable& t = tables.emplace_back();
-      t.title = table.at("title");
+      t.title = plain(table.at("title").get<std::string>());
       for (const Json& row : table.at("rows"))
-        t.rows.push_back({row.at("label").get<std::string>(), row.at("op").get<std::string>(), entry_of(row), reported_in(row)});
+        t.rows.push_back(
+            {plain(row.at("label").get<std::string>()), row.at("op").get<std::string>(), entry_of(row), reported_in(row)});
     }
     return tables;
   });

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/cases/case.hpp"
 #include "validate/values/layout.hpp"
 
@@ -71,6 +70,7 @@ struct Node {
   }
   std::string text() const {
     if (!json.is_string()) fail("expected a text.");
+    if (plain(json.get<std::string>()) != json.get<std::string>()) fail("the text has a control character.");
     return json.get<std::string>();
   }
   bool flag() const {
@@ -102,6 +102,7 @@ struct Node {
 
 // Rejects duplicate keys.  Note: the JSON library would silently keep the last one.
 Json parse(const std::string& text, const std::string& file) {
+  if (nests_too_deeply(text)) throw BadInput(fmt::format("{}: its lists and objects lie too deep in each other.", file));
   std::vector<std::set<std::string>> open;
   const auto twice = [&](int, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
@@ -122,12 +123,9 @@ Json parse(const std::string& text, const std::string& file) {
 }
 
 std::string read(const fs::path& path) {
-  // Note: a folder opens like a file and reads as empty, hence the check.
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || !fs::is_regular_file(path)) throw BadInput(fmt::format("{}: cannot be read.", path.string()));
-  return text.str();
+  std::string why;
+  if (const auto text = read_file(path, why)) return *text;
+  throw BadInput(fmt::format("{}: cannot be read: {}.", path.string(), why));
 }
 
 std::vector<fs::path> files(const fs::path& folder) {

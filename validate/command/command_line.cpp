@@ -50,7 +50,9 @@ void add_run(CLI::App& app, int& code) {
   add_run_flags(run, *f);
   add_loaded(run, *f);
   add_shrink_flags(run, *f);
-  add_partial(run, *f);
+  add_partial(run, f->partial);
+  run.add_option("--resume", f->resume,
+                 "record file of the same run, interrupted: judge what it lacks and add it; a new file is begun");
   run.add_flag("--all-relations", f->all_relations, "check every relation on every case, not one on a case in four (slower)");
   run.add_option("--same-as", f->same_as, "record file: every case must get the verdict that it has there");
   run.add_flag("--bit-equal", f->bit_equal, "with --same-as: the outputs must be equal bit for bit too");
@@ -62,6 +64,7 @@ void add_run(CLI::App& app, int& code) {
     if (!f->last_failed.empty())
       for (const Names& flags : {kCaseFlags, Names{"--reduced"}})
         refuse(run, flags, "--last-failed takes its cases from the records");
+    if (!f->resume.empty()) refuse(run, {"--json", "--fail-fast"}, "--resume adds to its own file, until all cases are judged");
     if (f->bit_equal && f->same_as.empty())
       throw BadInput("--bit-equal needs a record file to compare with  (validate run --same-as RECORDS --bit-equal)");
     code = run_command(*f);
@@ -98,7 +101,7 @@ void add_replay(CLI::App& app, int& code) {
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
   add_colour(replay, *f);
-  add_partial(replay, *f);
+  add_partial(replay, f->partial);
   add_shrink_flags(replay, *f);
   replay.callback([=, &replay, &code] {
     check_loaded(replay, *f);
@@ -145,6 +148,7 @@ void add_compare(CLI::App& app, int& code) {
   compare.add_flag("--calibrate", f->calibrate, "compare the processes of one file with each other, and count false alarms");
   compare.add_flag("--accept", f->accept, "make the new file the baseline");
   compare.add_option("-m", f->reason, "why it is accepted");
+  add_partial(compare, f->partial);
   compare.add_flag("--all", f->all, "show every row, also those that are SAME");
   compare.add_option("--floor", f->floor_percent, "the smallest difference that matters, in percent")
       ->capture_default_str()
@@ -158,7 +162,18 @@ void add_report(CLI::App& app, int& code) {
   CLI::App& report = *app.add_subcommand("report", "write records as one HTML page, as Markdown or as CSV");
   report.add_option("files", f->files, "record files; of a row that several have, the latest counts")->required();
   report.add_option("-o", f->output, "file to write: FILE.html, FILE.md or FILE.csv")->required();
+  add_partial(report, f->partial);
   report.callback([f, &code] { code = report_command(*f); });
+}
+
+void add_merge(CLI::App& app, int& code) {
+  const auto f = std::make_shared<MergeFlags>();
+  CLI::App& merge = *app.add_subcommand("merge", "put the records of all shards of a run together");
+  merge.add_option("files", f->files, "record files of run --shard 1/n to n/n, in any order")->required();
+  add_records(merge, f->json, "the file to write");
+  merge.get_option("--json")->required();
+  add_partial(merge, f->partial);
+  merge.callback([f, &code] { code = merge_command(*f); });
 }
 
 void add_probe(CLI::App& app, int& code) {
@@ -210,8 +225,8 @@ int command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
   app.require_subcommand(1);
   int code = 0;
-  for (const auto add : {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_report,
-                         add_probe, add_cost, add_doctor})
+  for (const auto add : {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge,
+                         add_report, add_probe, add_cost, add_doctor})
     add(app, code);
   app.add_flag_callback(
          "--man",

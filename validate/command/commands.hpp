@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "validate/bench/bench.hpp"
 #include "validate/console/console.hpp"
 #include "validate/judge/judge.hpp"
+#include "validate/records/output_file.hpp"
+#include "validate/records/record_file.hpp"
 #include "validate/tasks/selection.hpp"
 
 namespace assay {
@@ -21,6 +24,7 @@ struct RunFlags {
   std::string worker;  // a command that is judged: a program that speaks the worker protocol
   std::string plugin;  // a shared object whose kernels are judged
   std::string json, junit, markdown;
+  std::string resume;       // record file: what it has not judged is judged and added
   std::string same_as;      // record file: every case must get its verdict there
   std::string last_failed;  // record file: its bad cases are judged instead of a suite
   bool bit_equal = false;   // with same_as: the outputs must have the same bits too
@@ -44,7 +48,7 @@ struct SelfcheckFlags {
 
 struct CompareFlags {
   std::vector<std::string> files;  // the baseline, then the new file; one file with `calibrate`
-  bool calibrate = false, accept = false, all = false;
+  bool calibrate = false, accept = false, all = false, partial = false;
   std::string reason;
   double floor_percent = 2;
   std::uint64_t seed = 2026;
@@ -53,6 +57,13 @@ struct CompareFlags {
 struct ReportFlags {
   std::vector<std::string> files;
   std::string output;  // its ending, .html, .md or .csv, is the format
+  bool partial = false;
+};
+
+struct MergeFlags {
+  std::vector<std::string> files;
+  std::string json;
+  bool partial = false;
 };
 
 struct ProbeFlags {
@@ -73,6 +84,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
 int bench_command(const BenchFlags& flags);
 int compare_command(const CompareFlags& flags);
 int report_command(const ReportFlags& flags);
+int merge_command(const MergeFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
 int doctor_command(bool json);
@@ -80,10 +92,14 @@ int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-
 
 // Shared by the subcommands ------------------------------------------------------------------------------------------
 
-// The bad cases of a record file as tasks, for the selected ops, dtypes and kernels.  Throws BadInput for an unreadable file.
-std::vector<Task> bad_tasks(const std::string& path, const Selection& selection);
+// The bad cases of a record file as tasks, for the selected ops, dtypes and kernels.
+std::vector<Task> bad_tasks(const RecordFile& file, const Selection& selection);
 // Sets `backend`, and loads the kernels that --worker or --plugin names.  Returns false as backend_ready() does.
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code);
+// Prints which of the files are of a part of their runs, and why.  Returns whether one is.
+bool say_incomplete(std::span<const RecordFile> files);
+// kIncomplete in place of kAllPassed if the records that a command read are incomplete.
+int exit_code(int code, bool incomplete, bool partial);
 // Throws BadInput for --watch on a backend other than simt.
 void check_watch(const RunFlags& flags, const std::string& backend);
 // Prints the bytes by source line, in the order given.
@@ -92,7 +108,7 @@ RunHead head_of(const std::string& backend, const Selection& selection = {});
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
 int exit_code(const Tally& tally, bool partial);  // of validate/base/exit.hpp
 // Judges tasks, writes the files and prints what `show` asks for.  `also` sees each record first and may add to it.
-Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
+Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
                 Console::Show show, const std::function<void(Record&)>& also = {});
 
 }  // namespace assay

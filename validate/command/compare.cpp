@@ -9,7 +9,7 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/table.hpp"
-#include "validate/records/record.hpp"
+#include "validate/records/output_file.hpp"
 #include "validate/records/regression.hpp"
 
 namespace assay {
@@ -71,7 +71,9 @@ int show_calibration(const RecordFile& file, const TimeRule& rule) {
   return c.false_alarm_rate() <= kMost ? kAllPassed : kVerdictFailed;
 }
 
-int accept(const std::string& base, const RecordFile& now, const std::string& reason) {
+int accept(const std::string& base, const RecordFile& now, const std::string& reason, bool partial) {
+  if (!now.incomplete.empty() && !partial)
+    throw BadInput(fmt::format("'{}' cannot be a baseline: {}  (--partial accepts that)", now.path, now.incomplete));
   if (base.ends_with(".gz")) throw BadInput(fmt::format("--accept writes plain text: name the baseline '{}' without .gz", base));
   for (const JudgedCase& c : now.cases)
     if (c.bad()) throw BadInput(fmt::format("'{}' cannot be a baseline: {} {}", now.path, c.verdict, c.repro));
@@ -107,9 +109,10 @@ int compare_command(const CompareFlags& flags) {
   if (flags.files.size() != 2) throw BadInput("compare takes two files of records: the baseline and the new one");
   if (flags.accept != !flags.reason.empty())
     throw BadInput(flags.accept ? "--accept needs a reason: -m REASON" : "-m is the reason of an --accept, which is missing");
-  const RecordFile now = read_records(flags.files[1]);
-  if (flags.accept) return accept(flags.files[0], now, flags.reason);
-  return show(difference(read_records(flags.files[0]), now, rule), flags);
+  if (flags.accept) return accept(flags.files[0], read_records(flags.files[1]), flags.reason, flags.partial);
+  const RecordFile both[] = {read_records(flags.files[0]), read_records(flags.files[1])};
+  const bool incomplete = say_incomplete(both);
+  return exit_code(show(difference(both[0], both[1], rule), flags), incomplete, flags.partial);
 }
 
 }  // namespace assay

@@ -82,7 +82,7 @@ inline void check_loaded(const CLI::App& app, RunFlags& f) {
 }
 
 inline void add_timeout(CLI::App& app, double& timeout_s) {
-  app.add_option("--timeout", timeout_s, "time limit for one kernel on one case: 60, 60s, 500ms, 2m")
+  app.add_option("--timeout", timeout_s, "time limit for one kernel on one case, and for its golden: 60, 60s, 500ms, 2m")
       ->capture_default_str()
       ->transform(duration());
 }
@@ -93,8 +93,8 @@ inline void add_colour(CLI::App& app, RunFlags& f) {
       ->check(one_of("choice of colours", {"auto", "always", "never"}));
 }
 
-inline void add_partial(CLI::App& app, RunFlags& f) {
-  app.add_flag("--partial", f.partial, "accept incomplete evidence: exit code 0 instead of 3");
+inline void add_partial(CLI::App& app, bool& partial) {
+  app.add_flag("--partial", partial, "accept incomplete evidence: exit code 0 instead of 3");
 }
 
 inline void add_run_flags(CLI::App& app, RunFlags& f) {

@@ -6,15 +6,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <system_error>
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
+#include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/worker/plugin.hpp"
@@ -24,16 +28,20 @@ namespace assay {
 
 namespace {
 
+// A signal asks the run to end.  It does within a second or so, and writes its last record.  One that comes much later finds a
+// program that hangs, and ends it.
 void request_stop(int) {
-  // A second signal ends the program at once.
-  if (stop_requested.exchange(true)) _exit(kInterrupted);
+  constexpr std::time_t kPatience = 5;  // seconds
+  static std::atomic<std::time_t> first{0};
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!stop_requested.exchange(true)) first = now.tv_sec;
+  else if (now.tv_sec - first > kPatience) _exit(kInterrupted);
 }
 
 // Prints an error on one line.  It may quote what was typed, so control characters are replaced.
-int complain(std::string what, int code) {
-  for (char& c : what)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  std::fprintf(stderr, "validate: %s\n", what.c_str());
+int complain(const std::string& what, int code) {
+  std::fprintf(stderr, "validate: %s\n", plain(what).c_str());
   return code;
 }
 
@@ -62,8 +70,11 @@ __attribute__((constructor(101))) static void require_processor() {
 #endif
 }
 
-int main(int argc, char** argv) {
-  using namespace assay;
+namespace assay {
+
+namespace {
+
+int judge_main(int argc, char** argv) {
   if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
@@ -98,4 +109,14 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return complain(std::string("the machine is at fault: ") + e.what(), kIncomplete);
   }
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  const int code = assay::judge_main(argc, argv);
+  if (!assay::jobs_left_running) return code;
+  std::fflush(nullptr);
+  std::_Exit(code);
 }

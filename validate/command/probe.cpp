@@ -14,6 +14,7 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
+#include "validate/records/output_file.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/text_file.hpp"
 #include "validate/values/random.hpp"

@@ -11,7 +11,6 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
-#include "validate/records/record_file.hpp"
 #include "validate/worker/listing.hpp"
 
 namespace assay {
@@ -36,11 +35,11 @@ Task task_of(const std::string& line) {
 
 }  // namespace
 
-std::vector<Task> bad_tasks(const std::string& path, const Selection& selection) {
+std::vector<Task> bad_tasks(const RecordFile& file, const Selection& selection) {
   for (const std::string& op : selection.ops) op_named(op);
   std::vector<Task> tasks;
   std::map<std::string, std::size_t> place;  // index in `tasks`, by the repro line without a kernel
-  for (const JudgedCase& c : read_records(path).cases) {
+  for (const JudgedCase& c : file.cases) {
     const auto named = [&](const std::vector<std::string>& words, const std::string& word) {
       return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
     };
@@ -62,8 +61,13 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
   if (!machine_ready(flags, backend, code)) return code;
   check_watch(flags, backend);
   std::vector<Task> tasks;
-  if (!flags.last_failed.empty()) tasks = bad_tasks(flags.last_failed, flags.selection);
+  bool incomplete = false;
   for (const std::string& line : lines) tasks.push_back(task_of(line));
+  if (!flags.last_failed.empty()) {
+    const RecordFile file = read_records(flags.last_failed);
+    incomplete = say_incomplete({&file, 1});
+    tasks = bad_tasks(file, flags.selection);
+  }
   JudgeOptions options = judge_options(flags, backend);
   options.sectors = true, options.relations = Relations::all;
   const bool colour = colours(flags.colour, STDOUT_FILENO);
@@ -116,7 +120,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
     else fmt::print("  smallest       this one; of {} smaller cases none fails as it does\n\n", s.tried);
   }
   fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", flags.last_failed) : "");
-  return exit_code(tally, flags.partial);
+  return exit_code(exit_code(tally, flags.partial), incomplete, flags.partial);
 }
 
 }  // namespace assay

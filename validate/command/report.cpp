@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
-#include "validate/records/record.hpp"
+#include "validate/records/output_file.hpp"
 
 namespace assay {
 
@@ -19,7 +21,9 @@ int report_command(const ReportFlags& flags) {
   write_whole(flags.output, text);
   fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, flags.output, (text.size() + 999) / 1000,
              report.rows.size(), report.kernels.size());
-  return kAllPassed;
+  const bool incomplete =
+      std::any_of(report.files.begin(), report.files.end(), [](const auto& f) { return !f.incomplete.empty(); });
+  return exit_code(kAllPassed, incomplete, flags.partial);
 }
 
 }  // namespace assay

@@ -14,8 +14,10 @@
 #include "cuda/core/vendor/library.hpp"
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/command/resume.hpp"
 #include "validate/console/console.hpp"
 #include "validate/records/render.hpp"
 #include "validate/tasks/loaded.hpp"
@@ -41,19 +43,21 @@ bool reader_left() {
 }
 
 // Opens the record file.  First checks that all outputs can be written, before any existing file is touched and any case is run.
-std::unique_ptr<JsonLines> open_outputs(const RunFlags& flags, const RunHead& head) {
+Begun open_outputs(const RunFlags& flags, std::vector<Task>& tasks, const RunHead& head) {
   std::vector<std::string> paths;
-  for (const std::string& path : {flags.json, flags.junit, flags.markdown}) {
+  for (const std::string& path : {flags.json, flags.resume, flags.junit, flags.markdown}) {
     if (path.empty()) continue;
-    if (std::find(paths.begin(), paths.end(), path) != paths.end())
+    if (std::any_of(paths.begin(), paths.end(), [&](const std::string& other) { return same_file(path, other); }))
       throw BadInput(fmt::format("'{}' is named as two outputs", path));
-    require_writable(path);
     paths.push_back(path);
   }
-  if (flags.json.empty()) return nullptr;
-  auto json = std::make_unique<JsonLines>(flags.json);
-  json->write(to_json(head));
-  return json;
+  for (const std::string& path : {flags.junit, flags.markdown})
+    if (!path.empty()) require_writable(path);
+  if (!flags.resume.empty()) return resume(flags.resume, tasks, head);
+  if (flags.json.empty()) return {};
+  Begun begun{std::make_unique<JsonLines>(flags.json), {}};
+  begun.file->write(to_json(head));
+  return begun;
 }
 
 // The cases of the record's kernel that were judged before it.
@@ -76,11 +80,26 @@ int exit_code(const Tally& tally, bool partial) {
   return partial || (tally.ran() > 0 && tally.incomplete == 0) ? kAllPassed : kIncomplete;
 }
 
-Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
+bool say_incomplete(std::span<const RecordFile> files) {
+  bool any = false;
+  for (const RecordFile& f : files) {
+    if (f.incomplete.empty()) continue;
+    fmt::print("INCOMPLETE: '{}': {}\n", plain(f.path), f.incomplete);
+    any = true;
+  }
+  return any;
+}
+
+int exit_code(int code, bool incomplete, bool partial) {
+  return code == kAllPassed && incomplete && !partial ? static_cast<int>(kIncomplete) : code;
+}
+
+Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
                 Console::Show show, const std::function<void(Record&)>& also) {
-  std::unique_ptr<JsonLines> json = open_outputs(flags, head);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
+  const Begun begun = open_outputs(flags, tasks, head);
+  JsonLines* json = begun.file.get();
   if (show == Console::Show::everything)
     fmt::print("Assay {} · commit {} · {} · {} cases · seed {}\n\n", head.version, head.commit, head.device, total, head.seed);
   std::fflush(stdout);
@@ -98,13 +117,20 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
     }
     if (!heard) stop_requested = true;
   };
-  Tally tally = judge(tasks, options, [&](const Record& judged) {
-    Record r = judged;
+  const auto take = [&](Record r, bool recorded) {
     if (also) also(r);
-    if (json) json->write(to_json(r));
+    if (json && !recorded) json->write(to_json(r));
     say([&] { console.add(r); });
-    if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(r);
-  });
+    if (!flags.junit.empty() || !flags.markdown.empty()) kept.push_back(std::move(r));
+  };
+  Tally before;
+  for (const Record& r : begun.records) {
+    before.add(r);
+    if (options.power) options.power->add(r);
+    take(r, true);
+  }
+  Tally tally = judge(tasks, options, [&](const Record& judged) { take(judged, false); });
+  tally.add(before);
   for (const Record& r : console.failures()) {
     const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - tally.seconds) : flags.shrink_s;
     if (left <= 0 || stop_requested || !can_shrink(r)) {
@@ -119,13 +145,13 @@ Tally run_tasks(const std::vector<Task>& tasks, const RunFlags& flags, const Jud
   }
   tally.interrupted = tally.interrupted || stop_requested;
   std::vector<PowerLine> lines;
-  if (options.power && !tally.interrupted) lines = options.power->lines();
+  if (options.power && !tally.interrupted && !(flags.budget_s > 0 && tally.incomplete)) lines = options.power->lines();
   for (const PowerLine& line : lines) {
     if (json) json->write(to_json(line));
     if (line.powerless()) tally.add_powerless();
   }
   std::vector<DeclaredLine> declared;
-  if (options.declared && !tally.interrupted) declared = options.declared->looser();
+  if (options.declared && !tally.interrupted && begun.records.empty()) declared = options.declared->looser();
   if (json)
     for (const DeclaredLine& line : declared) json->write(to_json(line));
   if (json) json->write(to_json(tally));
@@ -149,12 +175,31 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
 
 namespace {
 
-// Whether a run judges the whole of a suite whose cases were chosen to have power.  A part of a suite, model shapes or random
-// draws may lack the cases that reject a fault, so power is not checked there.
+// Whether a run is to judge the whole of a suite whose cases were chosen to have power.  A part of a suite, model shapes or
+// random draws may lack the cases that reject a fault, so power is not checked there.
 bool whole_suite(const RunFlags& flags) {
   const std::string& suite = flags.selection.suite;
-  return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && flags.budget_s == 0 &&
-         !flags.fail_fast && flags.last_failed.empty();
+  return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && !flags.fail_fast &&
+         flags.last_failed.empty();
+}
+
+// What --same-as compares with.
+struct Expected {
+  struct Outcome {
+    std::string verdict, digest;  // digest empty: there were no outputs
+  };
+  std::map<std::string, Outcome> of;  // by repro line
+  bool incomplete = false;
+};
+
+Expected expected_of(const std::string& path) {
+  Expected expected;
+  if (path.empty()) return expected;
+  const RecordFile file = read_records(path);
+  for (const JudgedCase& c : file.cases) expected.of[c.repro] = {c.verdict, c.digest};
+  if (expected.of.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
+  expected.incomplete = say_incomplete({&file, 1});
+  return expected;
 }
 
 }  // namespace
@@ -216,9 +261,18 @@ int run_command(const RunFlags& flags) {
   if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + flags.selection.suite);
   if (!machine_ready(flags, backend, code)) return code;
   check_watch(flags, backend);
-  const auto expected = flags.same_as.empty() ? std::map<std::string, Outcome>{} : outcomes_in(flags.same_as);
-  const std::vector<Task> tasks = flags.last_failed.empty() ? tasks_of(flags.selection, backend != "cuda" || flags.reduced)
-                                                            : bad_tasks(flags.last_failed, flags.selection);
+  const Expected expected = expected_of(flags.same_as);
+  bool incomplete = expected.incomplete;  // whether the records that are read are
+  std::vector<Task> tasks;
+  if (flags.last_failed.empty()) {
+    tasks = tasks_of(flags.selection, backend != "cuda" || flags.reduced);
+  } else {
+    const RecordFile file = read_records(flags.last_failed);
+    incomplete = say_incomplete({&file, 1}) || incomplete;
+    tasks = bad_tasks(file, flags.selection);
+  }
+  RunHead head = head_of(backend, selection);
+  head.plan = plan_of(tasks, flags);
   doing.reset();
   std::int64_t same = 0, unknown_there = 0;
   std::vector<std::string> different;
@@ -235,21 +289,21 @@ int run_command(const RunFlags& flags) {
     if (flags.selection.suite != "smoke") options.declared = &declared;  // smoke lacks cases that show what words are for
   }
   const Tally tally = run_tasks(
-      tasks, flags, options, head_of(backend, selection), flags.quiet ? Console::Show::last_line : Console::Show::everything,
+      std::move(tasks), flags, options, head, flags.quiet ? Console::Show::last_line : Console::Show::everything,
       [&](const Record& r) {
-        if (expected.empty()) return;
-        const auto at = expected.find(r.repro);
+        if (expected.of.empty()) return;
+        const auto at = expected.of.find(r.repro);
         // Note: a machine that has no room for a case skips it, which says nothing of the kernel.
-        if (at == expected.end() || at->second.verdict == name(Verdict::skipped)) ++unknown_there;
+        if (at == expected.of.end() || at->second.verdict == name(Verdict::skipped)) ++unknown_there;
         else if (at->second.verdict == name(r.verdict)) ++same;
         else different.push_back(fmt::format("{}: {} here, {} there", replay_text(r), name(r.verdict), at->second.verdict));
-        if (at == expected.end() || at->second.digest.empty() || !r.digest) return;
+        if (at == expected.of.end() || at->second.digest.empty() || !r.digest) return;
         Bits& b = bits[fmt::format("{}/{} {}", r.c.op, r.kernel, name(r.c.dtype))];
         if (at->second.digest == digest_text(r)) ++b.equal;
         else if (b.different++ == 0) b.first = replay_text(r);
       });
   code = exit_code(tally, flags.partial);
-  if (expected.empty()) return code;
+  if (expected.of.empty()) return exit_code(code, incomplete, flags.partial);
   for (const auto& [kernel, b] : bits) {
     if (!flags.quiet)
       fmt::print("{:<48} {:>4} outputs bit-equal, {:>4} not{}{}\n", kernel, b.equal, b.different, b.different ? "; first " : "",
@@ -260,7 +314,8 @@ int run_command(const RunFlags& flags) {
   fmt::print("{} verdicts as in {}, {} different, {} cases that it does not have\n", same, flags.same_as, different.size(),
              unknown_there);
   if (code == kAllPassed && same == 0) throw BadInput(fmt::format("'{}' has none of these cases", flags.same_as));
-  return code == kAllPassed && !different.empty() ? static_cast<int>(kVerdictFailed) : code;
+  if (code == kAllPassed && !different.empty()) return kVerdictFailed;
+  return exit_code(code, incomplete, flags.partial);
 }
 
 }  // namespace assay

@@ -25,7 +25,8 @@ constexpr Line kInterrupted{"130", "interrupted; the record file has whole lines
 constexpr Line kIncompleteRun{
     "3",
     "evidence incomplete: nothing was judged, the budget was spent, memory was short, a kernel cannot be "
-    "watched, or the machine is at fault (--partial: 0)"};
+    "watched, a record file to compare with is of a part of its run, or the machine is at fault (--partial: 0)"};
+constexpr Line kIncompleteRecords{"3", "records of a part of their run, as the first line says (--partial: 0)"};
 constexpr Line kDatasets{"ASSAY_DATASETS", "folder of the datasets, if --datasets is not given"};
 constexpr Line kVendor[] = {
     {"ASSAY_VENDOR_PATH", "folders to search first for vendors' libraries"},
@@ -61,9 +62,11 @@ const std::vector<About>& about() {
       {"compare",
        {{"0", "no row is SLOWER and correctness is unchanged"},
         {"1", "a row is SLOWER, or a verdict got worse; with --calibrate, more than 1 % false alarms"},
-        kBadUsage},
+        kBadUsage,
+        kIncompleteRecords},
        {}},
-      {"report", {{"0", "written"}, kBadUsage}, {}},
+      {"merge", {{"0", "every shard is there and passed"}, {"1", "a verdict is bad"}, kBadUsage, kIncompleteRecords}, {}},
+      {"report", {{"0", "written"}, kBadUsage, kIncompleteRecords}, {}},
       {"probe", {{"0", "no result differs"}, {"1", "a result differs"}, kBadUsage, {"3", "the machine is at fault"}}, {}},
       {"cost", {{"0", "done"}, kBadUsage, {"3", "there was no case"}, kInterrupted}, {kDatasets, kThreads}},
       {"doctor",

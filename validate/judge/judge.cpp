@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <future>
-#include <optional>
+#include <map>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -18,41 +18,14 @@
 #include "validate/base/stopwatch.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/judge/judge_result.hpp"
+#include "validate/judge/kernel_queue.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
-#include "validate/problem/relate.hpp"
 #include "validate/tasks/memory.hpp"
-#include "validate/worker/process.hpp"
 
 namespace assay {
 
 namespace {
-
-// A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
-struct KernelQueue {
-  const Kernel* kernel;
-  std::size_t last_task = 0;  // index of the last task with this kernel
-  std::deque<std::shared_ptr<Prepared>> tasks{};
-  std::unique_ptr<WorkerProcess> worker{};
-  // The current task: first the case itself, then its related problems, each made after the reply to the one before.
-  std::shared_ptr<Prepared> running{};
-  SharedMemory outputs{};
-  Reply reply{};  // of the case itself
-  std::vector<RelatedRun> related{};
-  std::size_t next_relation = 0;  // index in running->relations
-  bool on_related = false;        // the pending order is for a related problem
-  std::future<std::optional<Related>> making{};
-  SharedMemory related_inputs{}, related_outputs{};
-  std::int64_t order = 0;  // id of the pending order; 0: none
-  std::size_t runs = 0;    // that it asks for
-  Stopwatch sent;          // started when the pending order was sent
-  const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
-};
-
-template <class T>
-bool ready(const std::future<T>& f) {
-  return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
 
 // The calling thread talks to the workers and emits the records; a pool of threads makes goldens and judges outputs.
 class Run {
@@ -70,6 +43,7 @@ class Run {
     jobs_ = options.jobs > 0 ? options.jobs : cores();
   }
 
+  // Returns early on a signal.  See left() then.
   Tally go() {
     while (!finished()) {
       if (options_.stop && *options_.stop) {
@@ -77,16 +51,21 @@ class Run {
         break;
       }
       collect();
+      give_up();
       prepare_ahead();
       dispatch();
       wait(200);
       if (failed_fast()) break;
     }
     for (KernelQueue& queue : queues_) queue.worker.reset();
+    left_ = pool_.leave();
     tally_.seconds = running_.seconds();
     tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
   }
+
+  // Whether jobs still run that use this run, since they took too long to be waited for.
+  bool left() const { return left_; }
 
  private:
   // Posts a job and adds its time to `ns`.
@@ -100,22 +79,11 @@ class Run {
     });
   }
 
-  // A task that is being prepared, or is prepared (`made`) but not yet looked at by power.
-  struct Making {
-    const Task* task;
-    double bytes;
-    std::future<std::shared_ptr<Prepared>> prepared;
-    std::shared_ptr<Prepared> made{};
-  };
-  struct Judging {
-    std::size_t number;
-    std::future<Record> record;
-  };
-
   static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
+  std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
   bool finished() const { return emitted_ == records_total_; }
   bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
@@ -130,6 +98,8 @@ class Run {
     std::size_t alive = live_.size();
     for (const Making& m : making_)
       if (!m.made) bytes += m.bytes, ++alive;
+    std::erase_if(given_up_, [](const Making& m) { return ready(m.prepared); });
+    for (const Making& m : given_up_) bytes += m.bytes, ++alive;
     const std::size_t most = 3 + static_cast<std::size_t>(pool_.size());
     return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
   }
@@ -139,33 +109,64 @@ class Run {
       const Task& task = tasks_[next_task_];
       const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
       const std::string why_not = unwanted          ? kEnough
-                                  : out_of_budget() ? fmt::format("the budget of {} s was spent", options_.budget_s)
+                                  : out_of_budget() ? over_budget()
                                                     : too_large(*task.op, task.c, memory_, replays_);
       if (why_not.empty() && !room_for(task)) return;
       ++next_task_;
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
-      if (why_not.empty())
-        making_.push_back({&task, memory_of(*task.op, task.c, replays_),
-                           timed(goldens_ns_, [&task, first, replays = replays_] { return prepare(task, first, replays); })});
-      else
-        for (std::size_t k = 0; k < task.kernels.size(); ++k)
-          emit(first + k, skipped(task, *task.kernels[k], options_, why_not, !unwanted));
+      if (why_not.empty()) make(task, first);
+      else skip(task, first, why_not, !unwanted);
+    }
+  }
+  void make(const Task& task, std::size_t first) {
+    const auto state = std::make_shared<Making::State>();
+    auto job = [own = std::make_shared<const Task>(task), first, state, this] {
+      state->began = std::max(1e-9, running_.seconds());
+      std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
+      if (p) p->owner = own;
+      return p;
+    };
+    making_.push_back({&task, memory_of(*task.op, task.c, replays_), first, state, timed(goldens_ns_, std::move(job))});
+  }
+  void skip(const Task& task, std::size_t first, const std::string& why, bool incomplete) {
+    for (std::size_t k = 0; k < task.kernels.size(); ++k)
+      emit(first + k, skipped(task, *task.kernels[k], options_, why, incomplete));
+  }
+
+  // Skips tasks whose inputs and golden take longer than a kernel may, or than the budget is.  Their jobs go on unheeded, in
+  // threads that the pool no longer counts on.
+  void give_up() {
+    for (Making& m : making_) {
+      const double began = m.state->began;
+      if (m.made || m.given_up() || ready(m.prepared)) continue;
+      const bool late = began > 0 && running_.seconds() - began > options_.timeout_s;
+      if (!late && !out_of_budget()) continue;
+      m.state->given_up = true;
+      if (began > 0) pool_.add_thread();
+      skip(*m.task, m.first_record,
+           late ? fmt::format("its inputs and golden take longer than {} s", options_.timeout_s) : over_budget(), true);
     }
   }
 
   // Collects what the pool has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
   void collect() {
     for (Making& m : making_) {
-      if (m.made || !ready(m.prepared)) continue;
+      if (m.made || m.given_up() || !ready(m.prepared)) continue;
       m.made = m.prepared.get();
       m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
       live_.push_back(m.made);
       for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
     }
-    for (; !making_.empty() && making_.front().made; making_.pop_front()) {
+    for (; !making_.empty() && (making_.front().made || making_.front().given_up()); making_.pop_front()) {
+      if (making_.front().given_up()) {
+        given_up_.push_back(std::move(making_.front()));
+        continue;
+      }
       const Stopwatch at_work;
-      if (options_.power) options_.power->look(*making_.front().made);
+      const Prepared& p = *making_.front().made;
+      if (options_.power)
+        for (auto& [kernel, tried] : options_.power->look(p)) faults_[record_number(p, *kernel)] = std::move(tried);
       tally_.work.power += at_work.seconds();
     }
     for (KernelQueue& queue : queues_)
@@ -235,7 +236,7 @@ class Run {
   // The tasks before this index are in their queues or will not be run.
   std::size_t made() const {
     for (const Making& m : making_)
-      if (!m.made) return static_cast<std::size_t>(m.task - tasks_.data());
+      if (!m.made && !m.given_up()) return static_cast<std::size_t>(m.task - tasks_.data());
     return next_task_;
   }
 
@@ -311,6 +312,8 @@ class Run {
   void emit(std::size_t number, Record r) {
     records_[number] = std::make_unique<Record>(std::move(r));
     for (; emitted_ < records_total_ && records_[emitted_] && !failed_fast(); ++emitted_) {
+      // Note: power looked at this case before, since it looks at a case once all cases up to it are prepared.
+      if (const auto tried = faults_.extract(emitted_)) records_[emitted_]->faults = std::move(tried.mapped());
       tally_.add(*records_[emitted_]);
       tally_.seconds = running_.seconds();
       on_record_(*records_[emitted_]);
@@ -323,7 +326,7 @@ class Run {
   }
 
   std::span<const Task> tasks_;
-  const JudgeOptions& options_;
+  const JudgeOptions options_;  // Note: a copy, for jobs that outlive the caller
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t memory_ = available_memory();
@@ -332,10 +335,13 @@ class Run {
   std::vector<KernelQueue> queues_;
   std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;
+  std::vector<Making> given_up_;  // whose memory is still in use
   std::vector<Judging> judging_;
   std::vector<std::unique_ptr<Record>> records_;
+  std::map<std::size_t, std::map<std::string, bool>> faults_;  // Record::faults, by the record's number
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
+  bool left_ = false;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Stopwatch running_;
   ThreadPool pool_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
@@ -344,7 +350,11 @@ class Run {
 }  // namespace
 
 Tally judge(std::span<const Task> tasks, const JudgeOptions& options, const std::function<void(const Record&)>& on_record) {
-  return Run(tasks, options, on_record).go();
+  auto run = std::make_unique<Run>(tasks, options, on_record);
+  Tally tally = run->go();
+  if (run->left()) [[maybe_unused]]
+    const Run* never_freed = run.release();
+  return tally;
 }
 
 }  // namespace assay

@@ -9,11 +9,11 @@
 #include "validate/judge/compare.hpp"
 #include "validate/judge/declared.hpp"
 #include "validate/judge/pattern.hpp"
-#include "validate/judge/policy_figures.hpp"
 #include "validate/judge/tiers.hpp"
 #include "validate/problem/composite.hpp"
 #include "validate/problem/numerics_text.hpp"
 #include "validate/records/policy.hpp"
+#include "validate/records/policy_figures.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/values/tensor_bits.hpp"
 

@@ -9,6 +9,7 @@
 #include "validate/judge/aggregate.hpp"
 #include "validate/judge/compare.hpp"
 #include "validate/judge/prepare.hpp"
+#include "validate/records/record.hpp"
 
 namespace assay {
 
@@ -125,10 +126,22 @@ class Faults {
 
 }  // namespace
 
-void Power::look(const Prepared& p) {
+void Power::count(const std::string& kernel, const Case& c, const std::string& fault, bool rejected) {
+  PowerLine& line = lines_[{c.op, kernel, c.dtype, fault}];
+  line.op = c.op, line.kernel = kernel, line.dtype = c.dtype, line.fault = fault;
+  ++line.tried;
+  if (rejected) line.rejected_by = repro(c, find_op(c.op)->shape(), kernel);
+}
+
+void Power::add(const Record& r) {
+  for (const auto& [fault, rejected] : r.faults) count(r.kernel, r.c, fault, rejected);
+}
+
+Power::Tried Power::look(const Prepared& p) {
+  Tried tried;
   const Op& op = *p.task->op;
   const Case& c = p.task->c;
-  if (elements(c, op.shape()) == 0) return;
+  if (elements(c, op.shape()) == 0) return tried;
   Faults faults(p);
   for (const Kernel* k : p.task->kernels) {
     if (!k->dtypes.has(c.dtype)) continue;
@@ -137,10 +150,9 @@ void Power::look(const Prepared& p) {
       if ((at != lines_.end() && !at->second.rejected_by.empty()) || !faults.small(most_flops)) return;
       const Answer* answer = faults.with(fault, k->numerics);
       if (!answer) return;
-      PowerLine& line = lines_[{std::string(k->op), std::string(k->name), c.dtype, fault}];
-      line.op = k->op, line.kernel = k->name, line.dtype = c.dtype, line.fault = fault;
-      ++line.tried;
-      if (faults.rejected(*answer, k->numerics)) line.rejected_by = repro(c, op.shape(), k->name);
+      const bool rejected = faults.rejected(*answer, k->numerics);
+      count(std::string(k->name), c, fault, rejected);
+      tried[k][fault] = rejected;
     };
     // Note: sums in f16 or bf16 that are no finer than the output err by several of its roundings, so that no bound of theirs
     // rejects one more.
@@ -157,6 +169,7 @@ void Power::look(const Prepared& p) {
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
         look_for("dropped_" + std::string(name(sum.axis)), kFaultFlops);
   }
+  return tried;
 }
 
 std::vector<PowerLine> Power::lines() const {

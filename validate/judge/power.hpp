@@ -21,6 +21,7 @@
 namespace assay {
 
 struct Prepared;
+struct Record;
 
 struct PowerLine {
   std::string op, kernel;
@@ -33,11 +34,16 @@ struct PowerLine {
 
 class Power {
  public:
+  // The faults that were tried on a case, and whether the bound rejected each, by kernel.
+  using Tried = std::map<const Kernel*, std::map<std::string, bool>>;
   // Tries on a prepared case the faults that no case has rejected so far.
-  void look(const Prepared&);
+  Tried look(const Prepared&);
+  // Counts what look() found on a case of an earlier run, as its record tells (Record::faults).
+  void add(const Record&);
   std::vector<PowerLine> lines() const;  // of faults that were tried, sorted by op, kernel, dtype and fault
 
  private:
+  void count(const std::string& kernel, const Case&, const std::string& fault, bool rejected);
   std::map<std::tuple<std::string, std::string, DType, std::string>, PowerLine> lines_;
 };
 

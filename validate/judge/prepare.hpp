@@ -15,12 +15,13 @@ namespace assay {
 // A task with its inputs made and its golden solved.
 struct Prepared {
   const Task* task;
-  std::size_t first_record;  // index of its first kernel's record
+  std::shared_ptr<const Task> owner{};  // of the task, where it must outlive its run
+  std::size_t first_record;             // index of its first kernel's record
   Packing packing;
   SharedMemory inputs;  // `input_sets` sets of the case's images; the second has other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
-  bool exact = false;  // the right answer is exactly representable (Fill::exact)
+  bool exact = false;                  // the right answer is exactly representable (Fill::exact)
   bool scattered = false;              // Fill::scattered, and the errors are independent
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;

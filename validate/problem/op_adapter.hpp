@@ -2,6 +2,7 @@
 // Makes an Op of a contract and a Kernel of a kernel's traits (type erasure).  Included only by the generated tables.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <stdexcept>
 
@@ -124,7 +125,9 @@ class TypedProblem final : public Problem {
     last_ = read.last;
     storage_.clear(), forget_bounds();
     C::bind(golden_, detail::AllocateArrays{read.dims, rows_.all(), storage_});
-    golden_of(args_, golden_, rows_);
+    // Note: a loop over an axis of 2^40 indices takes long even if the other extent is zero.
+    const bool empty = std::all_of(storage_.begin(), storage_.end(), [](const LazyArray& a) { return a.values().empty(); });
+    if (!empty) golden_of(args_, golden_, rows_);
   }
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {

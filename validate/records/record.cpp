@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/records/record.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <system_error>
-
-#include "validate/base/error.hpp"
-#include "validate/records/text_file.hpp"
 
 namespace assay {
 
@@ -30,32 +19,6 @@ Json number(double v) {
   return v;
 }
 
-[[noreturn]] void cannot_write(const std::string& path, int error) {
-  throw BadInput(fmt::format("cannot write '{}': {}", path, std::strerror(error)));
-}
-
-// Blocks all signals in this thread while it lives.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-int records_fd = -1;  // a copy of standard output, once records are written there
-
-bool is_special(const std::string& path) {
-  struct stat s {};
-  return ::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
-}
 // Note: the message of a dying worker may not be UTF-8; bad bytes are replaced, so that the record is not lost.
 std::string text_of(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -83,6 +46,11 @@ void Tally::add(const Record& r) {
   incomplete += r.incomplete;
   unwatchable += r.incomplete && r.verdict == Verdict::unsupported;
   if (r.verdict != Verdict::skipped && r.verdict != Verdict::unsupported && r.multi_tile_ragged) ++ragged;
+}
+
+void Tally::add(const Tally& more) {
+  for (const auto& [verdict, count] : more.of) of[verdict] += count;
+  total += more.total, ragged += more.ragged, incomplete += more.incomplete, unwatchable += more.unwatchable;
 }
 
 std::int64_t Tally::count(Verdict v) const {
@@ -115,7 +83,14 @@ std::string to_json(const RunHead& h) {
          {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}};
   if (!h.driver.empty()) j["driver"] = h.driver;
   if (!h.libraries.empty()) j["libraries"] = h.libraries;
-  return j.dump();
+  if (h.plan) {
+    j["selection"] = h.plan->selection;
+    if (!h.plan->shard.empty()) j["shard"] = h.plan->shard;
+    j["cases"] = h.plan->cases;
+    j["plan"] = fmt::format("{:016x}", h.plan->digest);
+    j["kernels"] = h.plan->kernels;
+  }
+  return text_of(j);
 }
 
 std::string to_json(const Record& r) {
@@ -163,6 +138,8 @@ std::string to_json(const Record& r) {
   if (r.rms_ratio) j["rms_ratio"] = number(*r.rms_ratio);
   if (r.bias) j["bias"] = number(*r.bias);
   if (!r.relations.empty()) j["relations"] = r.relations;
+  if (!r.faults.empty()) j["faults"] = r.faults;
+  if (r.incomplete) j["incomplete"] = true;
   j["flops"] = r.cost.flops;
   j["bytes"] = {{"formula", r.cost.bytes()}, {"unfused_formula", r.cost.unfused_bytes}};
   if (!r.traffic.empty()) {
@@ -180,91 +157,18 @@ std::string to_json(const Tally& t) {
   for (Verdict v : {Verdict::passed, Verdict::failed, Verdict::crashed, Verdict::timeout, Verdict::skipped, Verdict::unsupported,
                     Verdict::suspect})
     verdicts[std::string(name(v))] = t.count(v);
-  return Json{{"record", "end"},
-              {"verdicts", verdicts},
-              {"multi_tile_ragged", t.ragged},
-              {"seconds", t.seconds},
-              {"work_seconds",
-               {{"workers", t.work.workers}, {"goldens", t.work.goldens}, {"judging", t.work.judging}, {"power", t.work.power}}},
-              {"incomplete", t.incomplete},
-              {"interrupted", t.interrupted}}
-      .dump();
-}
-
-void give_stdout_to_records() {
-  if (records_fd >= 0) return;
-  std::fflush(stdout);
-  records_fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (records_fd < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) cannot_write("standard output", errno);
-}
-
-JsonLines::JsonLines(const std::string& path) : path_(path) {
-  fd_ = path == kStdout ? ::fcntl(records_fd, F_DUPFD_CLOEXEC, 0)
-                        : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) cannot_write(path, errno);
-}
-
-JsonLines::~JsonLines() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void JsonLines::write(const std::string& line) {
-  const std::string whole = line + "\n";
-  std::size_t done = 0;
-  while (done < whole.size()) {
-    const ssize_t n = ::write(fd_, whole.data() + done, whole.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      if (error == EPIPE) throw std::system_error(error, std::generic_category(), path_);  // the reader closed the pipe
-      if (path_ != kStdout) [[maybe_unused]]
-        const int cut = ::ftruncate(fd_, whole_);
-      cannot_write(path_, error);
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  whole_ += static_cast<std::int64_t>(whole.size());
-}
-
-void write_whole(const std::string& path, const std::string& text) {
-  // Note: a rename cannot replace a device or a pipe (--junit /dev/stdout), so these are written in place.
-  if (is_special(path)) return JsonLines(path).write(text);
-  const std::string temporary = path + ".part";
-  const SignalsHeld until_renamed;  // else a second Ctrl-C would leave the temporary file
-  try {
-    JsonLines(temporary).write(text);
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
-  } catch (const BadInput&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  Json j{{"record", "end"},
+         {"verdicts", verdicts},
+         {"multi_tile_ragged", t.ragged},
+         {"seconds", t.seconds},
+         {"work_seconds",
+          {{"workers", t.work.workers}, {"goldens", t.work.goldens}, {"judging", t.work.judging}, {"power", t.work.power}}},
+         {"incomplete", t.incomplete},
+         {"interrupted", t.interrupted}};
+  if (!t.missing.empty()) j["missing"] = t.missing;
+  return j.dump();
 }
 
 std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x}", *r.digest) : std::string(); }
-
-std::map<std::string, Outcome> outcomes_in(const std::string& path) { return outcomes_in(read_text_file(path), path); }
-
-std::map<std::string, Outcome> outcomes_in(const std::string& text, const std::string& path) {
-  std::map<std::string, Outcome> outcomes;
-  each_record(text, path, [&](const std::string&, const Json& j) {
-    if (text_in(j, "record") == "case") outcomes[text_in(j, "repro")] = {text_in(j, "verdict"), j.value("digest", "")};
-  });
-  if (outcomes.empty()) throw BadInput(fmt::format("'{}' holds no case", path));
-  return outcomes;
-}
-
-void require_writable(const std::string& path) {
-  if (path == kStdout && records_fd >= 0) return;
-  if (::access(path.c_str(), F_OK) == 0) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno != ENXIO) cannot_write(path, errno);  // Note: ENXIO: a pipe without a reader yet
-    if (fd >= 0) ::close(fd);
-    return;
-  }
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) cannot_write(path, errno);
-  ::close(fd);
-  ::unlink(path.c_str());
-}
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,7 @@ struct Record {
   std::vector<SiteTraffic> sites;          // by source line, if the backend counts; printed, not recorded
   double seconds = 0;                      // of the candidate's first run, by the worker's clock
   std::string repro;
+  std::map<std::string, bool> faults;         // of power: those tried on this case, and whether the bound rejected each
   bool incomplete = false;                    // requested but not judged: no time, no memory, not watchable, a faulty machine
   bool call_failed = false;                   // an error, crash or hang, which any caller of the kernel notices
   std::vector<PolicyFigures> policy_figures;  // of each output, if requested
@@ -87,6 +89,15 @@ struct RunHead {
   std::string suite;
   std::uint64_t seed = 0;
   std::map<std::string, std::string> libraries;  // versions of the vendor's libraries in use, by name
+  // What the run judges, so that it can be resumed and merged; empty for other commands than run.
+  struct Plan {
+    std::string selection;                       // the flags that chose it: "--suite smoke --seed 2026 --op softmax"
+    std::string shard;                           // "1/4"; empty: all
+    std::int64_t cases = 0;                      // records to come
+    std::uint64_t digest = 0;                    // of their repro lines, in any order
+    std::map<std::string, std::string> kernels;  // code hashes, by "op/kernel"
+  };
+  std::optional<Plan> plan;
 };
 
 struct Tally {
@@ -100,7 +111,9 @@ struct Tally {
   std::int64_t incomplete = 0;   // records with Record::incomplete
   std::int64_t unwatchable = 0;  // of these, kernels that store without st()
   bool interrupted = false;
+  std::vector<std::string> missing;  // of merged records: what no file has, like "shard 3/4"
   void add(const Record& r);
+  void add(const Tally& more);                      // its counts, not its times
   void add_powerless() { ++of[Verdict::suspect]; }  // counts a fault that no case of the run rejects (power.hpp)
   std::int64_t count(Verdict v) const;
   std::int64_t bad() const;
@@ -113,36 +126,9 @@ std::string to_json(const RunHead&);
 std::string to_json(const Record&);
 std::string to_json(const Tally&);
 
-// The file name that means standard output.  After give_stdout_to_records(), all other prints go to standard error.
-inline constexpr std::string_view kStdout = "-";
-void give_stdout_to_records();
+// Reads a `case` record of that case back; to_json() of it gives the same line.  Throws BadInput.
+Record record_of(const nlohmann::ordered_json& j, const Case& c);
 
-// A new JSON Lines file.  It ends with a whole line after every write(), even a failed one.
-class JsonLines {
- public:
-  explicit JsonLines(const std::string& path);  // throws BadInput if it cannot be opened
-  ~JsonLines();
-  JsonLines(const JsonLines&) = delete;
-  JsonLines& operator=(const JsonLines&) = delete;
-  void write(const std::string& line);  // throws BadInput on a full disk, std::system_error if the reader closed the pipe
-
- private:
-  std::string path_;
-  int fd_ = -1;
-  std::int64_t whole_ = 0;
-};
-
-// Verdict and digest of every case in a record file, by repro line.  Throws BadInput if it cannot be read or holds no case.
-struct Outcome {
-  std::string verdict, digest;  // digest empty: there were no outputs
-};
-std::map<std::string, Outcome> outcomes_in(const std::string& path);
-std::map<std::string, Outcome> outcomes_in(const std::string& text, const std::string& path);  // `path` is for messages
-std::string digest_text(const Record&);                                                        // 16 hexadecimal digits, or empty
-
-// Writes a file whole or not at all, by a rename; devices and pipes are written in place.  Throws BadInput.
-void write_whole(const std::string& path, const std::string& text);
-// Throws BadInput if the file cannot be written, and leaves it as it is.  Checks the flags before a long run.
-void require_writable(const std::string& path);
+std::string digest_text(const Record&);  // 16 hexadecimal digits, or empty
 
 }  // namespace assay

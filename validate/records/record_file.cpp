@@ -2,6 +2,7 @@
 #include "validate/records/record_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +17,35 @@ namespace {
 
 using Json = RecordJson;
 
+// A number of a time, a rate or a size.  Beyond this bound no machine has one, and sums and ratios would overflow.
+double figure_in(const Json& j, const std::string& name) {
+  constexpr double kMost = 1e30;
+  const double v = number_of(j, name);
+  if (std::isfinite(v) && std::fabs(v) > kMost)
+    throw BadInput(fmt::format("'{}' is {:.3g}, and at most {:g} is possible", name, v, kMost));
+  return v;
+}
+double figure_in(const Json& record, const char* key) { return figure_in(field_in(record, key), std::string(key)); }
+
 std::optional<double> optional_number(const Json& j, const char* key) {
   const auto at = j.find(key);
   if (at == j.end() || at->is_null()) return std::nullopt;
   return number_in(j, key);
 }
 
+std::optional<double> optional_figure(const Json& j, const char* key) {
+  const auto at = j.find(key);
+  return at == j.end() || at->is_null() ? std::nullopt : std::optional(figure_in(*at, std::string(key)));
+}
+
+std::int64_t whole_in(const Json& record, const char* key) {
+  const Json& j = field_in(record, key);
+  if (!j.is_number_integer()) throw BadInput(fmt::format("the field '{}' is not a whole number", key));
+  return j.get<std::int64_t>();
+}
+
 double positive(const Json& j, const char* key) {
-  const double v = number_in(j, key);
+  const double v = figure_in(j, key);
   if (!(v > 0 && std::isfinite(v))) throw BadInput(fmt::format("'{}' is {}, not a positive number", key, v));
   return v;
 }
@@ -38,7 +60,7 @@ MachineState machine_of(const Json& j) {
 }
 
 // -1 if the field is missing or null.
-double figure(const Json& j, const char* key) { return optional_number(j, key).value_or(-1); }
+double figure(const Json& j, const char* key) { return optional_figure(j, key).value_or(-1); }
 
 std::optional<SuitePlace> suite_of(const Json& record) {
   const auto at = record.find("suite");
@@ -66,11 +88,11 @@ FunctionResources function_resources(const Json& j) {
 Summary summary_in(const Json& t) {
   Summary s;
   s.p50 = positive(t, "median");
-  s.p5 = number_in(t, "p5"), s.p95 = number_in(t, "p95");
-  s.min = number_in(t, "min"), s.max = number_in(t, "max");
+  s.p5 = figure_in(t, "p5"), s.p95 = figure_in(t, "p95");
+  s.min = figure_in(t, "min"), s.max = figure_in(t, "max");
   s.mean = t.value("mean", 0.0), s.std = t.value("std", 0.0);
-  s.p99 = optional_number(t, "p99");
-  s.n = field_in(t, "samples");
+  s.p99 = optional_figure(t, "p99");
+  s.n = static_cast<std::size_t>(whole_in(t, "samples"));
   return s;
 }
 
@@ -80,7 +102,7 @@ Clusters samples_in(const Json& j) {
     for (const Json& process : *kept) {
       samples.push_back(process.get<std::vector<double>>());
       for (const double us : samples.back())
-        if (!(us > 0 && std::isfinite(us))) throw BadInput(fmt::format("a sample is {} us", us));
+        if (!(us > 0 && us <= 1e30)) throw BadInput(fmt::format("a sample is {} us", us));
     }
   return samples;
 }
@@ -125,7 +147,7 @@ ProfileRow profile_row(const Json& j) {
                .dram_written_bytes = figure(j, "dram_written_bytes"),
                .stalls = {}};
   if (const auto stalls = j.find("stalls"); stalls != j.end())
-    for (const auto& [reason, share] : stalls->items()) r.stalls.emplace_back(reason, number_of(share, reason));
+    for (const auto& [reason, share] : stalls->items()) r.stalls.emplace_back(reason, figure_in(share, reason));
   std::stable_sort(r.stalls.begin(), r.stalls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return r;
 }
@@ -135,28 +157,28 @@ TimedRow timed_row(const Json& j) {
   r.op = text_in(j, "op"), r.kernel = text_in(j, "kernel"), r.dtype = text_in(j, "dtype"), r.shape = timed_shape(j);
   r.time_us = summary_in(field_in(j, "time_us")), r.samples = samples_in(j);
   if (const auto steady = j.find("steady_us"); steady != j.end()) r.steady_us = positive(*steady, "median");
-  r.score = optional_number(j, "score");
-  r.flops = number_in(j, "flops");
-  r.bytes = number_in(field_in(j, "bytes"), "formula"), r.unfused_bytes = number_in(field_in(j, "bytes"), "unfused_formula");
-  r.copy_rate = number_in(j, "copy_rate_bytes_per_s");
-  r.matrix_rate = optional_number(j, "matrix_rate_flops_per_s").value_or(0);
+  r.score = optional_figure(j, "score");
+  r.flops = figure_in(j, "flops");
+  r.bytes = figure_in(field_in(j, "bytes"), "formula"), r.unfused_bytes = figure_in(field_in(j, "bytes"), "unfused_formula");
+  r.copy_rate = figure_in(j, "copy_rate_bytes_per_s");
+  r.matrix_rate = optional_figure(j, "matrix_rate_flops_per_s").value_or(0);
   r.limit = j.value("limit", "copy");
-  r.share_of_limit = j.contains("share_of_limit") ? number_in(j, "share_of_limit") : number_in(j, "share_of_copy");
+  r.share_of_limit = j.contains("share_of_limit") ? figure_in(j, "share_of_limit") : figure_in(j, "share_of_copy");
   if (const auto all = j.find("speedups"); all != j.end())
-    for (const auto& [baseline, ratio] : all->items()) r.speedups[baseline] = number_of(ratio, baseline);
-  else if (const auto ratio = optional_number(j, "speedup")) r.speedups[text_in(j, "baseline")] = *ratio;
+    for (const auto& [baseline, ratio] : all->items()) r.speedups[baseline] = figure_in(ratio, baseline);
+  else if (const auto ratio = optional_figure(j, "speedup")) r.speedups[text_in(j, "baseline")] = *ratio;
   if (const auto all = j.find("speedup_intervals"); all != j.end())
     for (const auto& [baseline, ends] : all->items())
-      r.intervals[baseline] = {number_of(ends.at(0), baseline), number_of(ends.at(1), baseline)};
+      r.intervals[baseline] = {figure_in(ends.at(0), baseline), figure_in(ends.at(1), baseline)};
   r.margin = number_in(j, "margin_after_timing");
-  if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = number_in(*memory, "peak");
+  if (const auto memory = j.find("device_bytes"); memory != j.end()) r.peak_bytes = figure_in(*memory, "peak");
   r.planted = j.value("planted", 0.0);
   r.code = j.value("code", "");
   if (const auto machine = j.find("machine"); machine != j.end()) r.machine = machine_of(*machine);
   r.suite = suite_of(j);
-  if (const auto step = j.find("step"); step != j.end()) r.step = step->get<int>();
+  if (j.contains("step")) r.step = static_cast<int>(whole_in(j, "step"));
   if (const auto dram = j.find("dram"); dram != j.end())
-    r.dram = DramBytes{number_in(*dram, "read_bytes"), number_in(*dram, "written_bytes")};
+    r.dram = DramBytes{figure_in(*dram, "read_bytes"), figure_in(*dram, "written_bytes")};
   if (const auto functions = j.find("resources"); functions != j.end())
     for (const Json& f : *functions) r.resources.push_back(function_resources(f));
   return r;
@@ -182,20 +204,21 @@ JudgedCase judged_case(const Json& j) {
                .pattern = j.value("pattern", ""),
                .reads_like = j.value("reads_like", ""),
                .repro = text_in(j, "repro"),
+               .digest = j.value("digest", ""),
                .source = j.value("source", ""),
                .loaded = j.value("loaded", ""),
                .code = j.value("code", ""),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {},
-               .worst = j.value("wrong", 0) > 0 ? worst_in(j) : std::nullopt};
+               .worst = j.contains("wrong") && whole_in(j, "wrong") > 0 ? worst_in(j) : std::nullopt};
   if (const auto at = j.find("deterministic"); at != j.end()) c.deterministic = at->get<bool>();
   return c;
 }
 
 ShrunkCase shrunk_case(const Json& j) {
   const auto reruns = [&](const char* key) {
-    return ShrunkCase::Reruns{field_in(field_in(j, key), "run"), field_in(field_in(j, key), "failed")};
+    return ShrunkCase::Reruns{whole_in(field_in(j, key), "run"), whole_in(field_in(j, key), "failed")};
   };
   const auto smallest = j.find("smallest");
   return {.of = text_in(j, "of"),
@@ -210,7 +233,7 @@ PlantedFault fault_in(const Json& j) {
           .kernel = text_in(j, "kernel"),
           .dtype = text_in(j, "dtype"),
           .fault = text_in(j, "fault"),
-          .tried = field_in(j, "tried"),
+          .tried = whole_in(j, "tried"),
           .rejected = text_in(j, "verdict") == "passed"};
 }
 
@@ -229,34 +252,38 @@ CountedTraffic counted_traffic(const Json& j) {
   CountedTraffic t{
       .op = text_in(j, "op"), .kernel = text_in(j, "kernel"), .dtype = text_in(j, "dtype"), .repro = text_in(j, "repro")};
   const Json& bytes = field_in(j, "bytes");
-  t.formula = number_in(bytes, "formula"), t.unfused_formula = number_in(bytes, "unfused_formula");
+  t.formula = figure_in(bytes, "formula"), t.unfused_formula = figure_in(bytes, "unfused_formula");
   if (const auto counted = bytes.find("counted"); counted != bytes.end())
     for (const auto& [tensor, c] : counted->items()) {
-      t.unique += number_in(c, "unique_read_bytes") + number_in(c, "unique_written_bytes");
-      t.requested += number_in(c, "read_bytes") + number_in(c, "written_bytes");
+      t.unique += figure_in(c, "unique_read_bytes") + figure_in(c, "unique_written_bytes");
+      t.requested += figure_in(c, "read_bytes") + figure_in(c, "written_bytes");
       t.sectors +=
-          kSectorBytes * (optional_number(c, "read_sectors").value_or(0) + optional_number(c, "written_sectors").value_or(0));
+          kSectorBytes * (optional_figure(c, "read_sectors").value_or(0) + optional_figure(c, "written_sectors").value_or(0));
     }
   return t;
 }
 
 void read_head(const Json& j, RecordFile& f) {
-  if (const int schema = field_in(j, "schema"); schema != kSchemaVersion)
+  if (const std::int64_t schema = whole_in(j, "schema"); schema != kSchemaVersion)
     throw BadInput(fmt::format("it has schema {}, this program reads schema {}", schema, kSchemaVersion));
   f.version = text_in(j, "version"), f.commit = text_in(j, "commit"), f.compiler = text_in(j, "compiler"),
   f.build = text_in(j, "build");
   f.backend = text_in(j, "backend"), f.device = text_in(j, "device"), f.host = text_in(j, "host"), f.date = text_in(j, "date");
   f.suite = text_in(j, "suite"), f.driver = j.value("driver", "");
+  f.planned = j.contains("cases") ? whole_in(j, "cases") : 0;
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
   if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 
 // Why the cases of a file are not all that were asked for; `end`: its last record, null where there is none.
-std::string why_incomplete(const Json& end) {
+std::string why_incomplete(const RecordFile& f, const Json& end) {
   if (end.is_null()) return "the file ends before its run did";
   if (end.value("interrupted", false)) return "the run was interrupted";
-  const std::int64_t n = end.value("incomplete", std::int64_t{0});
-  return n ? fmt::format("{} cases were not judged", n) : "";
+  if (const auto missing = end.value("missing", std::vector<std::string>{}); !missing.empty())
+    return fmt::format("missing: {}", fmt::join(missing, ", "));
+  if (const auto n = end.value("incomplete", std::int64_t{0})) return fmt::format("{} cases were not judged", n);
+  const auto there = static_cast<std::int64_t>(f.cases.size());
+  return there < f.planned ? fmt::format("{} of {} cases are missing", f.planned - there, f.planned) : "";
 }
 
 }  // namespace
@@ -283,7 +310,7 @@ RecordFile records_in(const std::string& text, const std::string& path) {
     f.lines.push_back(line);
   });
   if (f.lines.empty()) throw BadInput(fmt::format("'{}' holds no records", path));
-  if (!f.cases.empty()) f.incomplete = why_incomplete(end);
+  if (!f.cases.empty() || f.planned) f.incomplete = why_incomplete(f, end);
   return f;
 }
 

@@ -68,7 +68,7 @@ struct WorstElement {
 
 // A `case` record.
 struct JudgedCase {
-  std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, source;
+  std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, digest, source;
   std::string loaded, code;  // as in Record; empty: built in; unknown
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
@@ -127,8 +127,9 @@ struct RecordFile {
   std::string path;
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
-  std::string accepted;    // reason why the file was accepted as a baseline; empty: none given
-  std::string incomplete;  // why cases of the run are missing; empty: none are
+  std::int64_t planned = 0;  // cases that the run was to judge; 0: not recorded
+  std::string accepted;      // reason why the file was accepted as a baseline; empty: none given
+  std::string incomplete;    // why cases of the run are missing; empty: none are
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
   std::vector<ShrunkCase> shrunk;

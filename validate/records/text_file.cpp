@@ -2,6 +2,7 @@
 #include "validate/records/text_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -10,21 +11,45 @@
 #include <memory>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 
 namespace assay {
 
+namespace {
+
+// Whether a string of a JSON text may hold a control character: an escape, DEL or the first byte of those of Latin-1.
+bool has_control(const std::string& json) { return json.find_first_of("\\\x7f\xc2") != std::string::npos; }
+
+void make_plain(RecordJson& j) {
+  if (j.is_string()) j = plain(j.get_ref<const std::string&>());
+  if (j.is_array())
+    for (RecordJson& one : j) make_plain(one);
+  if (!j.is_object()) return;
+  RecordJson all = RecordJson::object();
+  for (auto& [key, value] : j.items()) {
+    make_plain(value);
+    all[plain(key)] = std::move(value);
+  }
+  j = std::move(all);
+}
+
+}  // namespace
+
 std::string read_text_file(const std::string& path) {
-  const auto cannot = [&](int error) { throw BadInput(fmt::format("cannot read '{}': {}", path, std::strerror(error))); };
-  errno = 0;
-  gzFile file = ::gzopen(path.c_str(), "rb");  // Note: zlib reads an uncompressed file as it is
-  if (!file) cannot(errno ? errno : ENOMEM);
-  std::string text;
+  const auto cannot = [&](const std::string& why) { throw BadInput(fmt::format("cannot read '{}': {}", path, why)); };
+  std::string text, why;
+  const int fd = open_file(path, why);
+  if (fd < 0) cannot(why);
+  gzFile file = ::gzdopen(fd, "rb");  // Note: zlib reads an uncompressed file as it is
+  if (!file) ::close(fd), cannot(std::strerror(ENOMEM));
   int n = 0, error = 0;
-  for (char part[1 << 16]; (n = ::gzread(file, part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
+  for (char part[1 << 16]; text.size() <= kMostBytes && (n = ::gzread(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(n));
   const int number = errno;
   if (n < 0) ::gzerror(file, &error);
   const int closed = ::gzclose(file);  // Note: only gzclose reports a truncated stream
-  if (error == Z_ERRNO) cannot(number);
+  if (text.size() > kMostBytes) cannot("it holds more than 512 MiB");
+  if (error == Z_ERRNO) cannot(std::strerror(number));
   if (error != Z_OK || closed != Z_OK) throw BadInput(fmt::format("'{}' is a gzip file that was cut off or damaged", path));
   return text;
 }
@@ -40,7 +65,16 @@ void each_record(const std::string& text, const std::string& path,
     const auto none = [&](const char* why) {
       throw BadInput(fmt::format("'{}' line {} is not a record: {}", path, number, why));
     };
-    const RecordJson j = RecordJson::parse(line, nullptr, false);
+    if (nests_too_deeply(line)) none("its lists and objects lie too deep in each other");
+    RecordJson j;
+    try {
+      j = RecordJson::parse(line);
+    } catch (const RecordJson::out_of_range&) {
+      none("a number of it is out of range");
+    } catch (const RecordJson::exception&) {
+      j = RecordJson(RecordJson::value_t::discarded);
+    }
+    if (has_control(line)) make_plain(j);
     if (j.is_discarded() && end == text.size() && line.starts_with('{')) none("the file was cut off in the middle of it");
     if (!j.is_object()) none("expected a JSON object on each line, as validate writes them with --json");
     try {

@@ -14,7 +14,7 @@ std::string read_text_file(const std::string& path);
 using RecordJson = nlohmann::ordered_json;  // keeps the order of keys
 
 // Calls `take` with each line, as text and as an object.  Throws BadInput with file and line if a line is not an object, or if
-// `take` throws BadInput or finds a field missing or of the wrong type.
+// `take` throws BadInput or finds a field missing or of the wrong type.  The texts of `record` have no control characters.
 void each_record(const std::string& text, const std::string& path,
                  const std::function<void(const std::string& line, const RecordJson& record)>& take);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "validate/report/tables.hpp"
 
@@ -15,7 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }  // to four digits, to keep the page small
+double rounded(double v) {
+  return std::strtod(fmt::format("{:.4g}", v).c_str(), nullptr);
+}  // to four digits, to keep the page small
 
 std::string problem_of(const TimedRow& r) { return fmt::format("{} {} {}", r.op, r.dtype, r.shape); }
 

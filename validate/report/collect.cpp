@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "validate/base/input.hpp"
 #include "validate/report/report.hpp"
 
 namespace assay {
@@ -94,6 +95,8 @@ Report report_of(const std::vector<std::string>& paths) {
     if (!p->rejected) ++verdicts["suspect"];
   }
   std::vector<std::string> parts;
+  for (const RecordFile& f : report.files)
+    if (!f.incomplete.empty()) parts.push_back(fmt::format("INCOMPLETE: '{}': {}", plain(f.path), f.incomplete));
   for (const char* verdict : {"passed", "failed", "suspect", "crashed", "timeout", "skipped", "unsupported"})
     if (verdicts[verdict] ||
         (!report.kernels.empty() && std::string_view("passed failed suspect").find(verdict) != std::string::npos))
@@ -103,8 +106,6 @@ Report report_of(const std::vector<std::string>& paths) {
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
                                 wrong ? fmt::format("{} outputs WRONG", wrong) : "every output right"));
   }
-  for (const RecordFile& f : report.files)
-    if (!f.incomplete.empty()) parts.push_back(fmt::format("INCOMPLETE: '{}': {}", f.path, f.incomplete));
   if (parts.empty()) parts.emplace_back("nothing was judged and nothing was timed");
   report.line = fmt::format("{}{}", report.ok() ? "" : "FAILED · ", fmt::join(parts, " · "));
   return report;

@@ -10,8 +10,9 @@ namespace assay {
 
 namespace {
 
-// A CSV field, quoted as RFC 4180 requires.
-std::string field(const std::string& text) {
+// A CSV field, quoted as RFC 4180 requires.  A text that a spreadsheet would take for a formula gets an apostrophe before it.
+std::string field(std::string text) {
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, "'");
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);

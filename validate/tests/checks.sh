@@ -61,6 +61,8 @@ refuses() {
 }
 # field FILE KEY: prints the values of a key in a record file, one per line (numbers, texts and booleans; needs no jq).
 field() { grep -o "\"$2\":\(\"[^\"]*\"\|[^,}]*\)" "$1" | sed 's/^[^:]*://; s/^"//; s/"$//'; }
+# untimed FILE: the records of a run without times, sorted: equal for equal runs.
+untimed() { sed -E 's/"(seconds|date)":[^,}]*//g; s/"work_seconds":\{[^}]*\}//' "$1" | sort; }
 # whole_lines FILE WHAT: every line is a complete JSON object, by python3 if present, else by its first and last character.
 whole_lines() {
   checks=$((checks + 1))

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "validate/base/input.hpp"
+
 namespace assay {
 
 using Json = nlohmann::json;
@@ -17,8 +19,13 @@ std::string one_line(std::string text) {
   constexpr std::size_t kMost = 2000;
   if (text.size() > kMost) text.resize(kMost), text += " ...";
   for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return plain(text);
+}
+
+Json parsed(const std::string& text) {
+  if (nests_too_deeply(text)) throw std::invalid_argument("its lists and objects lie too deep in each other");
+  return Json::parse(text);
 }
 
 // Note: the JSON library casts 1e300 to an integer, which is undefined behaviour, and a candidate may have forged the reply.
@@ -166,7 +173,7 @@ std::string to_text(const Order& o) {
 }
 
 Order order_from(const std::string& text) {
-  const Json j = Json::parse(text);
+  const Json j = parsed(text);
   if (const int version = whole<int>(j.at("protocol")); version != kWorkerProtocol)
     throw std::invalid_argument("the order has protocol " + std::to_string(version) + ", this worker speaks " +
                                 std::to_string(kWorkerProtocol));
@@ -211,7 +218,7 @@ std::string to_text(const Reply& r) {
 }
 
 Reply reply_from(const std::string& text) {
-  const Json j = Json::parse(text);
+  const Json j = parsed(text);
   Reply r;
   r.id = whole<std::int64_t>(j.at("id"));
   r.status = static_cast<Reply::Status>(whole<int>(j.at("status")));

@@ -62,7 +62,9 @@ refuses "cannot be a baseline" "$validate" compare kept.jsonl failed.jsonl --acc
 # --- bad input
 refuses "cannot read 'nowhere.jsonl'" "$validate" compare nowhere.jsonl same.jsonl
 refuses "takes two files" "$validate" compare base.jsonl
-refuses "holds no records" "$validate" compare base.jsonl /dev/null
+refuses "it is a device, not a file" "$validate" compare base.jsonl /dev/null
+: >empty.jsonl
+refuses "holds no records" "$validate" compare base.jsonl empty.jsonl
 refuses "no row and no case in common" "$validate" compare base.jsonl smoke.jsonl
 for value in 0 nan; do refuses "--floor" "$validate" compare base.jsonl same.jsonl --floor $value; done
 echo nonsense >nonsense.jsonl

@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "validate/records/record.hpp"
 #include "validate/records/record_file.hpp"
 #include "validate/tests/fuzz/fuzz.hpp"
 
@@ -12,7 +11,6 @@ using namespace assay::fuzz;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  accepted([&] { require(!outcomes_in(text, "run.jsonl").empty(), "a file that is taken has cases"); });
   try {
     const RecordFile f = records_in(text, "run.jsonl");
     require(!f.lines.empty(), "a file that is taken has lines");

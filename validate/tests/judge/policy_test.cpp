@@ -6,7 +6,7 @@
 
 #include "catch_shim.hpp"
 #include "fixed_problem.hpp"
-#include "validate/judge/policy_figures.hpp"
+#include "validate/records/policy_figures.hpp"
 
 namespace assay {
 namespace {

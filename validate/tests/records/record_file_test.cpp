@@ -2,6 +2,7 @@
 // Reading files of records: times of other programs, compressed files, damaged files, files of other kinds.
 #include "validate/records/record_file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -13,6 +14,7 @@
 #include "catch_shim.hpp"
 #include "schema_checker.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/regression.hpp"
 #include "validate/records/text_file.hpp"
@@ -176,8 +178,46 @@ TEST_CASE("record file: a compressed file is read; one that is cut off or damage
   CHECK(refused([&] { read_records(Stored(damaged).path); }).find("cut off or damaged") != std::string::npos);
   CHECK(refused([] { read_records("/nonesuch"); }) == "cannot read '/nonesuch': No such file or directory");
   CHECK(refused([] { read_records("/tmp"); }) == "cannot read '/tmp': Is a directory");
-  const std::string one = R"({"record":"case","repro":"op/kernel f32 rows=1 seed=0","verdict":"passed"})";
-  CHECK(outcomes_in(Stored(gzip(one)).path).size() == 1);
+  CHECK(refused([] { read_records("/dev/null"); }) == "cannot read '/dev/null': it is a device, not a file");
+  const Stored pipe("");
+  REQUIRE((fs::remove(pipe.path) && ::mkfifo(pipe.path.c_str(), 0600) == 0));
+  CHECK(refused([&] { read_records(pipe.path); }) == "cannot read '" + pipe.path.string() + "': it is a pipe, not a file");
+}
+
+TEST_CASE("record file: depth, numbers and texts have bounds") {
+  const auto why = [](const std::string& line) { return refused(kHead + line + "\n"); };
+  for (const int depth : {65, 100'000}) {
+    const auto times = static_cast<std::size_t>(depth);
+    for (const std::string& line :
+         {std::string(times, '['), R"({"record":"bench","x":)" + std::string(times, '[') + std::string(times, ']') + "}"})
+      CHECK(why(line) == "'a.jsonl' line 2 is not a record: its lists and objects lie too deep in each other");
+  }
+  CHECK_FALSE(nests_too_deeply(std::string(kMostNesting, '[')));
+  CHECK_FALSE(nests_too_deeply("\"" + std::string(100, '[') + "\\\"" + std::string(100, '[') + "\""));
+  CHECK(why(R"({"record":"bench","flops":1e309})") == "'a.jsonl' line 2 is not a record: a number of it is out of range");
+  Json row = Json::parse(line_of(kBench));
+  row["time_us"]["median"] = 1e308;
+  CHECK(why(row.dump()) == "'a.jsonl' line 2: 'median' is 1e+308, and at most 1e+30 is possible");
+  // No number of any record, however large, gives another program's words.
+  std::ifstream corpus(ASSAY_DATASETS_DIR "/../validate/tests/fuzz/corpus/records/every_kind.jsonl");
+  REQUIRE(corpus);
+  for (std::string record; std::getline(corpus, record);) {
+    const Json whole = Json::parse(record).flatten();
+    for (const auto& [pointer, value] : whole.items())
+      for (const double large : {1e308, -1e308, 5e-324}) {
+        if (!value.is_number() || record.starts_with(R"({"record":"run")")) continue;
+        Json j = whole.unflatten();
+        j[Json::json_pointer(pointer)] = large;
+        CAPTURE(pointer, large);
+        const std::string said = why(j.dump());
+        CHECK((said.empty() || said.starts_with("'a.jsonl' line 2")));
+      }
+  }
+  row = Json::parse(line_of(kBench));
+  row["kernel"] = "a\x1b[2J\x7f\xc2\x9b\n";
+  const RecordFile f = read({row.dump()});
+  REQUIRE(f.rows.size() == 1);
+  CHECK(f.rows[0].kernel == "a?[2J???");
 }
 
 TEST_CASE("record file: other files are refused with file, line and what was expected") {

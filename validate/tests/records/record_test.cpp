@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/records/record.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "catch_shim.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/exit.hpp"
+#include "validate/records/output_file.hpp"
 #include "validate/records/render.hpp"
 
 using namespace assay;
@@ -134,16 +140,91 @@ std::string malformed(std::string_view xml, int* elements = nullptr) {
 
 }  // namespace
 
-TEST_CASE("record: lines are whole, and a new file starts empty") {
+TEST_CASE("record: lines are whole, and an old file is kept until the first one") {
   const Folder folder;
   const std::string path = folder / "run.jsonl";
   { JsonLines(path).write("an older run"); }
   JsonLines lines(path);
-  CHECK(text_of(path).empty());
+  CHECK(text_of(path) == "an older run\n");
   lines.write("{\"a\":1}");
   CHECK(text_of(path) == "{\"a\":1}\n");
   lines.write("{\"b\":2}");
   CHECK(text_of(path) == "{\"a\":1}\n{\"b\":2}\n");
+}
+
+TEST_CASE("record: a file has one writer, whatever its name") {
+  const Folder folder;
+  const std::string path = folder / "run.jsonl", link = folder / "link.jsonl";
+  fs::create_symlink(path, link);
+  {
+    JsonLines first(path);
+    for (const std::string& name : {path, link}) {
+      CHECK(error([&] { JsonLines second(name); }) == "'" + name + "' is being written by another run");
+      CHECK(same_file(path, name));
+    }
+    first.write("a");
+    first.replace({"b", "c"});  // another file of the same name, which is locked too
+    CHECK(error([&] { JsonLines second(path); }) != "no error");
+    first.write("d");
+    CHECK(text_of(path) == "b\nc\nd\n");
+  }
+  { JsonLines(link).replace({"e"}); }
+  CHECK(text_of(path) == "e\n");
+  CHECK(fs::is_symlink(link));
+  CHECK(folder.files() == 2);
+  { const JsonLines unused(folder / "unused.jsonl"); }
+  CHECK(folder.files() == 2);
+  CHECK(same_file(folder / "x", folder / "./x"));
+  CHECK_FALSE(same_file(folder / "x", folder / "y"));
+}
+
+TEST_CASE("record: a temporary file has a name of its own, and a link in its place is not followed") {
+  const Folder folder;
+  const std::string path = folder / "run.xml", victim = folder / "victim";
+  { std::ofstream(victim) << "precious"; }
+  fs::create_symlink(victim, path + ".part");
+  write_whole(path, "text");
+  CHECK(text_of(victim) == "precious");
+  CHECK(fs::is_symlink(path + ".part"));
+  CHECK_FALSE(fs::is_symlink(path));
+}
+
+TEST_CASE("record: a pipe is written if somebody reads it, and refused if nobody does") {
+  const Folder folder;
+  const std::string path = folder / "pipe";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const std::string nobody = "cannot write '" + path + "': it is a pipe that nobody reads";
+  CHECK(error([&] { JsonLines lines(path); }) == nobody);
+  CHECK(error([&] { require_writable(path); }) == nobody);
+  CHECK(error([&] { write_whole(path, "x"); }) == nobody);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  { JsonLines(path).write("line"); }
+  char got[16] = {};
+  CHECK(::read(reader, got, sizeof got) == 5);
+  CHECK(std::string(got) == "line\n");
+  // A reader that takes nothing does not keep a stopped run from ending.
+  stop_requested = true;
+  CHECK(error([&] { JsonLines(path).write(std::string(1 << 20, 'x')); }) ==
+        "cannot write '" + path + "': its reader takes nothing");
+  stop_requested = false;
+  ::close(reader);
+}
+
+TEST_CASE("record: what is read back gives the same line") {
+  Record r = record(Verdict::failed, "err/bound 3");
+  r.caught_by = {Tier::T1, Tier::T4};
+  r.compared = 12, r.wrong = 2, r.margin = std::numeric_limits<double>::infinity(), r.max_abs_error = 0.1;
+  r.worst = Record::Worst{"y", {1, 2}, std::nan(""), 1 / 3.0, 1e-300, "first of row tile 1"};
+  r.stages = {{"y", 0.5}}, r.end_to_end = 1e-7, r.pattern = "p", r.reads_like = "l", r.deterministic = false;
+  r.digest = 0xfedcba9876543210u, r.rows = 9, r.rows_checked = {0, 8}, r.sweep_margin = 0.25, r.rms_ratio = 1.5, r.bias = -0.1;
+  r.relations = {"rows_cut"}, r.faults = {{"output", true}, {"accumulator", false}}, r.incomplete = true;
+  r.cost = {.flops = 5, .bytes_read = 7, .bytes_written = 0, .unfused_bytes = 9};
+  r.traffic["x"] = {.read_bytes = 1, .written_bytes = 2, .unique_read_bytes = 3, .unique_written_bytes = 4, .read_sectors = 5};
+  for (const Record& one : {r, record(Verdict::passed, "")}) {
+    const std::string line = to_json(one);
+    CHECK(to_json(record_of(nlohmann::ordered_json::parse(line), one.c)) == line);
+    CHECK(error([&] { record_of(nlohmann::ordered_json::object(), one.c); }) != "no error");
+  }
 }
 
 TEST_CASE("record: a full disk is an error that names the file and leaves whole lines") {

@@ -178,11 +178,20 @@ TEST_CASE("report: a run that was cut short is called incomplete", "[report]") {
     const Reported r({lines});
     return r.report.line.substr(0, r.report.line.find('\'')) + r.report.line.substr(r.report.line.rfind('\'') + 1);
   };
-  CHECK(line({}) == "1 passed · 0 failed · 0 suspect · INCOMPLETE: : the file ends before its run did");
+  CHECK(line({}) == "INCOMPLETE: : the file ends before its run did · 1 passed · 0 failed · 0 suspect");
   CHECK(line({R"({"record":"end","interrupted":true})"}) ==
-        "1 passed · 0 failed · 0 suspect · INCOMPLETE: : the run was interrupted");
+        "INCOMPLETE: : the run was interrupted · 1 passed · 0 failed · 0 suspect");
   CHECK(line({R"({"record":"end","incomplete":2,"interrupted":false})"}) ==
-        "1 passed · 0 failed · 0 suspect · INCOMPLETE: : 2 cases were not judged");
+        "INCOMPLETE: : 2 cases were not judged · 1 passed · 0 failed · 0 suspect");
+  CHECK(line({R"({"record":"end","missing":["shard 2/3","shard 3/3"]})"}) ==
+        "INCOMPLETE: : missing: shard 2/3, shard 3/3 · 1 passed · 0 failed · 0 suspect");
+  // A file with an end, of a run that was to judge more: lines were lost.
+  std::string planned = head(kDay1);
+  planned.insert(1, R"("cases":3,)");
+  const Reported lost({{planned, judged("passed", 3), R"({"record":"end","incomplete":0,"interrupted":false})"}});
+  CHECK(lost.report.files[0].incomplete == "2 of 3 cases are missing");
+  const Reported none({{planned}});
+  CHECK(none.report.files[0].incomplete == "the file ends before its run did");
   const Reported whole({{head(kDay1), judged("passed", 3), R"({"record":"end","incomplete":0,"interrupted":false})"}});
   CHECK(whole.report.line == "1 passed · 0 failed · 0 suspect");
 }

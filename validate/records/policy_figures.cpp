@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/judge/policy_figures.hpp"
+#include "validate/records/policy_figures.hpp"
 
 #include <cmath>
 #include <limits>
