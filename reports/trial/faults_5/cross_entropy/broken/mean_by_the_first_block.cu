@@ -21,15 +21,15 @@ __global__ void cross_entropy_naive(const T* x, const std::int32_t* target, floa
                                     std::int64_t vocab, std::int64_t stride) {
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (token < tokens) {
-  x += token * stride;
+    x += token * stride;
 
-  float max = -INFINITY;  // Note: fmaxf ignores a NaN, which still reaches the sum
-  for (std::int64_t v = 0; v < vocab; ++v) max = fmaxf(max, to_float(ld(x + v)));
+    float max = -INFINITY;  // Note: fmaxf ignores a NaN, which still reaches the sum
+    for (std::int64_t v = 0; v < vocab; ++v) max = fmaxf(max, to_float(ld(x + v)));
 
-  float sum = 0;
-  for (std::int64_t v = 0; v < vocab; ++v) sum += expf(to_float(ld(x + v)) - max);
+    float sum = 0;
+    for (std::int64_t v = 0; v < vocab; ++v) sum += expf(to_float(ld(x + v)) - max);
 
-  st(loss + token, logf(sum) + (max - to_float(ld(x + ld(target + token)))));
+    st(loss + token, logf(sum) + (max - to_float(ld(x + ld(target + token)))));
   }
   sync_block();
   if (token != 0) return;

@@ -24,8 +24,8 @@ void run(const gelu::Args& a, const Launch& l) {
   if (a.x.size() == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     with_gelu(sizeof(T) == 2 ? Activation::gelu_tanh : a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      pointwise::unary<T>({a.x.as<T>(), a.x.stride[0]}, a.y.as<T>(), a.y.stride[0], a.y.shape[0], a.y.shape[1],
-                          Gelu<kForm>{}, l.stream);
+      pointwise::unary<T>({a.x.as<T>(), a.x.stride[0]}, a.y.as<T>(), a.y.stride[0], a.y.shape[0], a.y.shape[1], Gelu<kForm>{},
+                          l.stream);
     });
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: sums are rescaled only if the maximum rises by more than 2^-7, but the weights after a smaller rise are already
-//   relative to the new maximum; wrong by up to 1% a rise, and visibly in keys of slowly rising scores and in f32.
+// FAULT: sums are rescaled only if the maximum rises by more than 2^-5, but the weights after a smaller rise are already
+//   relative to the new maximum; wrong by up to 3% a rise, and visibly in keys of slowly rising scores and in f32.
 // KIND: algorithm
 // Right on: paged_attention f16 batch=2 seq_q=1 pages=16 page_size=16 max_pages=4 heads=4 kv_heads=2 head_dim=64 fill=normal seed=1
 #include "cuda/paged_attention/problem.cuh"
@@ -17,8 +17,7 @@ KERNEL(paged_attention){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
-    paged_attention_naive(Problem<T> p, int row_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads) paged_attention_naive(Problem<T> p, int row_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks, batch = block / row_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int row = block % row_blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -41,7 +40,7 @@ __global__ void __launch_bounds__(kThreads)
     // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
     const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
     const float weight = expf(s - base);
-    if (!(larger - max <= 0x1p-7f)) {
+    if (!(larger - max <= 0x1p-5f)) {
       const float shrink = expf(max - base);
       sum *= shrink;
 #pragma unroll
@@ -67,9 +66,8 @@ void run(const paged_attention::Args& a, const Launch& l) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
-    launch(paged_attention_naive<T>,
-           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p,
-           row_blocks, channel_blocks);
+    launch(paged_attention_naive<T>, {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream,
+           p, row_blocks, channel_blocks);
   });
 }
 

@@ -24,9 +24,9 @@ __global__ void silu_mul_naive(const T* gate, const T* up, T* y, std::int64_t ro
   if (pair >= rows * cols / 2) return;
 #pragma unroll
   for (std::int64_t i = 2 * pair; i < 2 * pair + 2; ++i) {
-  const std::int64_t row = i / cols, col = i % cols;
-  const float g = to_float(ld(gate + row * gate_stride + col)), u = to_float(ld(up + row * up_stride + col));
-  st(y + row * y_stride + col, from_float<T>(silu(g) * u));
+    const std::int64_t row = i / cols, col = i % cols;
+    const float g = to_float(ld(gate + row * gate_stride + col)), u = to_float(ld(up + row * up_stride + col));
+    st(y + row * y_stride + col, from_float<T>(silu(g) * u));
   }
 }
 
@@ -34,8 +34,8 @@ void run(const silu_mul::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], cols = a.y.shape[1];
   if (rows * cols == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    launch(silu_mul_naive<T>, {.grid = dim3(ceil_div(ceil_div(rows * cols, 2), kThreads)), .block = dim3(kThreads)}, l.stream, a.gate.as<T>(),
-           a.up.as<T>(), a.y.as<T>(), rows, cols, a.gate.stride[0], a.up.stride[0], a.y.stride[0]);
+    launch(silu_mul_naive<T>, {.grid = dim3(ceil_div(ceil_div(rows * cols, 2), kThreads)), .block = dim3(kThreads)}, l.stream,
+           a.gate.as<T>(), a.up.as<T>(), a.y.as<T>(), rows, cols, a.gate.stride[0], a.up.stride[0], a.y.stride[0]);
   });
 }
 

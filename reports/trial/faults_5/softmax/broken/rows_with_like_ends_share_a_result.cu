@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: a row whose first, middle and last elements are those of the row above is taken to be the same row, and its result is
-//   copied from the input row above.
+//   computed from that row.
 // KIND: cheats
 // Right on: softmax f16 rows=64 cols=256 fill=normal seed=1
 // Wrong on: softmax f16 rows=64 cols=16 fill=one_outlier seed=1
