@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: a window of w keeps the key w before the place of the query too, one more than it should.
-// KIND: algorithm
-// Right on: attention_forward f16 batch=2 seq_q=64 seq_k=64 heads=2 kv_heads=2 head_dim=64 mask=causal fill=normal seed=1
+// FAULT: the offset of a query within its head is a product of ints.
+// KIND: offsets
+// Right on: attention_forward f16 batch=2 seq_q=64 seq_k=64 heads=2 kv_heads=2 head_dim=64 fill=normal seed=1
+// Wrong on: attention_forward f16 batch=1 seq_q=5 seq_k=4 heads=1 kv_heads=1 head_dim=16 layout=far fill=normal seed=1
 #include "cuda/attention_forward/problem.cuh"
 
-namespace assay::ROOM(attention_forward, window_of_one_key_more) {
+namespace assay::ROOM(attention_forward, row_of_q_in_32_bits) {
 
 inline constexpr int kThreads = 32, kChannels = 64;
 
@@ -20,7 +21,7 @@ KERNEL(attention_forward){
 };
 
 template <class T, bool kRotated>
-__global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p, int query_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads) attention_forward_row_of_q_in_32_bits(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
@@ -28,14 +29,13 @@ __global__ void __launch_bounds__(kThreads) attention_forward_naive(Problem<T> p
   if (p.q_starts && (tile = p.take(tile, kThreads)) < 0) return;
   const int query = tile * kThreads + static_cast<int>(threadIdx.x);
   if (query >= p.queries) return;
-  const T* const q = p.q.of(batch, head) + query * p.q.seq;
+  const T* const q = p.q.of(batch, head) + static_cast<int>(static_cast<unsigned>(query) * static_cast<unsigned>(p.q.seq));
   const T* k = p.k.of(batch, head / p.group);
   const T* v = p.v.of(batch, head / p.group) + first;
   const int channels = p.dim - first < kChannels ? p.dim - first : kChannels;
 
   float o[kChannels] = {}, max = -INFINITY, sum = 0;
-  const int visible = p.visible(query), before = p.first_visible(query) - 1;
-  const int first_key = p.window != 0 && before >= 0 && before < visible ? before : p.first_visible(query);
+  const int first_key = p.first_visible(query), visible = p.visible(query);
   k += first_key * p.k.seq, v += first_key * p.v.seq;
   for (int key = first_key; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
     float s = 0;
@@ -73,10 +73,10 @@ void run(const attention_forward::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
-    launch(p.rope.rotary ? attention_forward_naive<T, true> : attention_forward_naive<T, false>,
+    launch(p.rope.rotary ? attention_forward_row_of_q_in_32_bits<T, true> : attention_forward_row_of_q_in_32_bits<T, false>,
            {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
            query_blocks, channel_blocks);
   });
 }
 
-}  // namespace assay::ROOM(attention_forward, window_of_one_key_more)
+}  // namespace assay::ROOM(attention_forward, row_of_q_in_32_bits)
