@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kAtomicThreads) attention_backward_clear(Sum* 
 }
 
 template <class T>
-__device__ void convert_element(const Problem<T>& p, const float* sums, std::int64_t i) {
+__device__ void convert_element_here(const Problem<T>& p, const float* sums, std::int64_t i) {
   const std::int64_t row = i / p.dim, token = row / p.heads;
   const int batch = static_cast<int>(token / p.queries), query = static_cast<int>(token % p.queries);
   T* const dq = p.dq.row(batch, static_cast<int>(row % p.heads), query);
@@ -92,18 +92,18 @@ __global__ void __launch_bounds__(kAtomicKeys)
 template <class T>
 __global__ void __launch_bounds__(kAtomicThreads) attention_backward_convert(Problem<T> p, const float* sums, std::int64_t size) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kAtomicThreads + threadIdx.x;
-  if (i < size) convert_element(p, sums, i);
+  if (i < size) convert_element_here(p, sums, i);
 }
 
-inline void run_clear(const attention_backward::Args& a, const Launch& l) {
+inline void run_clear_here(const attention_backward::Args& a, const Launch& l) {
   const std::int64_t size = size_of_sums(a);
   if (size == 0) return;
   launch(attention_backward_clear<float>, {.grid = dim3(ceil_div(size, kAtomicThreads)), .block = dim3(kAtomicThreads)}, l.stream,
          sums_in(a, l), size);
 }
 template <class S, class T>
-void run_key_warps(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
-  if (p.keys == 0) run_clear(a, l);  // no block would
+void run_key_warps_here(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
+  if (p.keys == 0) run_clear_here(a, l);  // no block would
   if (p.batches == 0 || p.keys == 0) return;
   const std::int64_t blocks = ceil_div(p.keys, kAtomicKeys), channel_blocks = ceil_div(p.dim, kAtomicChannels);
   launch(attention_backward_key_warps<T, S>,
@@ -113,7 +113,7 @@ void run_key_warps(const attention_backward::Args& a, const Problem<T>& p, const
          l.stream, p, sums_in(a, l), blocks, channel_blocks);
 }
 template <class T>
-void run_convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
+void run_convert_here(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) {
   const std::int64_t size = size_of_sums(a);
   if (size == 0) return;
   launch(attention_backward_convert<T>, {.grid = dim3(ceil_div(size, kAtomicThreads)), .block = dim3(kAtomicThreads)}, l.stream,
@@ -133,19 +133,19 @@ inline constexpr KernelTraits<attention_backward> kAtomicTraits{
 // The correct steps; broken kernels replace one of them.
 template <class T>
 struct AtomicSteps {
-  static void clear(const attention_backward::Args& a, const Launch& l) { run_clear(a, l); }
+  static void clear(const attention_backward::Args& a, const Launch& l) { run_clear_here(a, l); }
   // Runs at the end of a block.
   static __device__ void done(const Problem<T>&, const float* /*sums*/) {}
-  static void convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) { run_convert(a, p, l); }
+  static void convert(const attention_backward::Args& a, const Problem<T>& p, const Launch& l) { run_convert_here(a, p, l); }
 };
 
 template <template <class> class S>
-void run_atomic(const attention_backward::Args& a, const Launch& l) {
+void run_atomic_here(const attention_backward::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a, l);
     run_row_dots(p, l);
     S<T>::clear(a, l);
-    run_key_warps<S<T>>(a, p, l);
+    run_key_warps_here<S<T>>(a, p, l);
     S<T>::convert(a, p, l);
   });
 }
@@ -157,6 +157,6 @@ struct ClearInside : AtomicSteps<T> {
 
 KERNEL(attention_backward) = kAtomicTraits;
 
-void run(const attention_backward::Args& a, const Launch& l) { run_atomic<ClearInside>(a, l); }
+void run(const attention_backward::Args& a, const Launch& l) { run_atomic_here<ClearInside>(a, l); }
 
 }  // namespace assay::ROOM(attention_backward, first_block_clears_dQ)
