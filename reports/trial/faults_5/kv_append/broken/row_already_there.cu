@@ -27,7 +27,9 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_row_already_there(Pro
   const std::int64_t place = p.place(b, row);
   if (place < 0) return;
   const std::int64_t first = b * p.batch_stride + row * p.row_stride;
-  if (to_float(ld(p.k + first)) == to_float(ld(p.k_pool + place))) return;
+  const bool there = to_float(ld(p.k + first)) == to_float(ld(p.k_pool + place));
+  sync_warp();  // all lanes have read it before one writes
+  if (there) return;
 
   // Packs of all heads in turn, one per lane.
   for (int i = lane_id(); i < p.kv_heads * packs; i += kWarp) {
