@@ -18,14 +18,12 @@ KERNEL(add){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
-    add_rows(const T* a, const T* b, T* y, std::int64_t rows, std::int64_t cols, std::int64_t a_stride, std::int64_t b_stride,
-             std::int64_t y_stride) {
+__global__ void __launch_bounds__(kThreads) add_rows(const T* a, const T* b, T* y, std::int64_t rows, std::int64_t cols,
+                                                     std::int64_t a_stride, std::int64_t b_stride, std::int64_t y_stride) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i - row * cols;
-  st(y + row * y_stride + col,
-     from_float<T>(to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col))));
+  st(y + row * y_stride + col, from_float<T>(to_float(ld(a + row * a_stride + col)) + to_float(ld(b + row * b_stride + col))));
 }
 
 void run(const add::Args& a, const Launch& l) {

@@ -18,7 +18,8 @@ KERNEL(attention_backward){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_dS_narrowed_for_dK_queries(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_dS_narrowed_for_dK_queries(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int query = block % blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -46,7 +47,8 @@ __global__ void __launch_bounds__(kThreads) attention_backward_dS_narrowed_for_d
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_dS_narrowed_for_dK_keys(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_dS_narrowed_for_dK_keys(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks, kv_heads = p.heads / p.group;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int key = block % blocks * kThreads + static_cast<int>(threadIdx.x);

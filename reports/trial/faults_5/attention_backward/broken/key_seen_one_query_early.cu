@@ -20,11 +20,11 @@ template <class T>
 struct Problem {
   Heads<const T> q, k, v, o, d_o;
   Heads<T> dq, dk, dv;
-  Heads<const float> lse;  // [batch, heads, seq_q]
-  float* d;                // workspace [batch, heads, seq_q]: rowsum(dO * O)
+  Heads<const float> lse;                         // [batch, heads, seq_q]
+  float* d;                                       // workspace [batch, heads, seq_q]: rowsum(dO * O)
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees keys 0 ... i + above; no mask: all keys
-  float scale;  // applied to the scores
+  int above;                                      // query i sees keys 0 ... i + above; no mask: all keys
+  float scale;                                    // applied to the scores
 
   // Query i sees keys [0, visible(i)); key j is seen by queries [seen_from(j), queries).
   __device__ int visible(int i) const {
@@ -115,7 +115,8 @@ KERNEL(attention_backward){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_key_seen_one_query_early_queries(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_key_seen_one_query_early_queries(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int query = block % blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -143,7 +144,8 @@ __global__ void __launch_bounds__(kThreads) attention_backward_key_seen_one_quer
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_key_seen_one_query_early_keys(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_key_seen_one_query_early_keys(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks, kv_heads = p.heads / p.group;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int key = block % blocks * kThreads + static_cast<int>(threadIdx.x);

@@ -19,7 +19,8 @@ KERNEL(attention_backward){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_queries_of_group_in_one_loop_queries(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_queries_of_group_in_one_loop_queries(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int query = block % blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -47,7 +48,8 @@ __global__ void __launch_bounds__(kThreads) attention_backward_queries_of_group_
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) attention_backward_queries_of_group_in_one_loop_keys(Problem<T> p, int blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_queries_of_group_in_one_loop_keys(Problem<T> p, int blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks, kv_heads = p.heads / p.group;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int key = block % blocks * kThreads + static_cast<int>(threadIdx.x);
@@ -59,19 +61,19 @@ __global__ void __launch_bounds__(kThreads) attention_backward_queries_of_group_
 
   float dk[kChannels] = {}, dv[kChannels] = {};
   for (int i = p.seen_from(key); i < p.group * p.queries; ++i) {
-      const int head = kv * p.group + i / p.queries, query = i % p.queries;
-      const float lse = ld(p.lse.row(batch, head, query)), d = ld(p.d_of(batch, head) + query);
-      if (lse == -INFINITY) continue;
-      const T* const q = p.q.row(batch, head, query);
-      const T* const d_o = p.d_o.row(batch, head, query);
-      const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse), ds = weight * (row_dot(d_o, v, p.dim) - d);
+    const int head = kv * p.group + i / p.queries, query = i % p.queries;
+    const float lse = ld(p.lse.row(batch, head, query)), d = ld(p.d_of(batch, head) + query);
+    if (lse == -INFINITY) continue;
+    const T* const q = p.q.row(batch, head, query);
+    const T* const d_o = p.d_o.row(batch, head, query);
+    const float weight = expf(row_dot(q, k, p.dim) * p.scale - lse), ds = weight * (row_dot(d_o, v, p.dim) - d);
 #pragma unroll
-      for (int c = 0; c < kChannels; ++c)
-        if (c < channels) {
-          dk[c] = fmaf(ds, to_float(ld(q + first + c)), dk[c]);
-          dv[c] = fmaf(weight, to_float(ld(d_o + first + c)), dv[c]);
-        }
-    }
+    for (int c = 0; c < kChannels; ++c)
+      if (c < channels) {
+        dk[c] = fmaf(ds, to_float(ld(q + first + c)), dk[c]);
+        dv[c] = fmaf(weight, to_float(ld(d_o + first + c)), dv[c]);
+      }
+  }
   T* const out_k = p.dk.row(batch, kv, key) + first;
   T* const out_v = p.dv.row(batch, kv, key) + first;
 #pragma unroll

@@ -21,7 +21,8 @@ KERNEL(attention_forward){
 };
 
 template <class T, bool kRotated>
-__global__ void __launch_bounds__(kThreads) attention_forward_row_of_q_in_32_bits(Problem<T> p, int query_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_forward_row_of_q_in_32_bits(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;

@@ -21,7 +21,8 @@ KERNEL(attention_forward){
 };
 
 template <class T, bool kRotated>
-__global__ void __launch_bounds__(kThreads) attention_forward_softcap_at_default_scale(Problem<T> p, int query_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_forward_softcap_at_default_scale(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
@@ -74,7 +75,8 @@ void run(const attention_forward::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
-    launch(p.rope.rotary ? attention_forward_softcap_at_default_scale<T, true> : attention_forward_softcap_at_default_scale<T, false>,
+    launch(p.rope.rotary ? attention_forward_softcap_at_default_scale<T, true>
+                         : attention_forward_softcap_at_default_scale<T, false>,
            {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
            query_blocks, channel_blocks);
   });

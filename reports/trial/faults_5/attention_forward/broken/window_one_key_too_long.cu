@@ -28,12 +28,12 @@ template <class T>
 struct Problem {
   Heads<const T> q, k, v;
   Heads<T> o;
-  Heads<float> lse;  // [batch, heads, seq_q]
+  Heads<float> lse;                               // [batch, heads, seq_q]
   int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
-  int above;    // query i sees keys up to i + above; no mask: all keys
-  int below;    // and from i + below on; no window: all keys
-  float scale;  // applied to the scores
-  float cap;    // softcap: scores s become cap tanh(s / cap); 0: none
+  int above;                                      // query i sees keys up to i + above; no mask: all keys
+  int below;                                      // and from i + below on; no window: all keys
+  float scale;                                    // applied to the scores
+  float cap;                                      // softcap: scores s become cap tanh(s / cap); 0: none
   attention_forward::Mask mask;
   int window;  // 0: none
   Rope rope;
@@ -174,7 +174,8 @@ KERNEL(attention_forward){
 };
 
 template <class T, bool kRotated>
-__global__ void __launch_bounds__(kThreads) attention_forward_window_one_key_too_long(Problem<T> p, int query_blocks, int channel_blocks) {
+__global__ void __launch_bounds__(kThreads)
+    attention_forward_window_one_key_too_long(Problem<T> p, int query_blocks, int channel_blocks) {
   const int block = static_cast<int>(blockIdx.x) / channel_blocks;
   const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
   const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
@@ -226,9 +227,10 @@ void run(const attention_forward::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const Problem<T> p = problem<T>(a);
     const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
-    launch(p.rope.rotary ? attention_forward_window_one_key_too_long<T, true> : attention_forward_window_one_key_too_long<T, false>,
-           {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
-           query_blocks, channel_blocks);
+    launch(
+        p.rope.rotary ? attention_forward_window_one_key_too_long<T, true> : attention_forward_window_one_key_too_long<T, false>,
+        {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
+        query_blocks, channel_blocks);
   });
 }
 

@@ -61,8 +61,8 @@ void run(const attention_scores::Args& a, const Launch& l) {
   if (a.p.size() == 0) return;
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
     const std::int64_t rows = a.p.size() / a.p.shape[3];
-    launch(attention_scores_one_query_sees_all_keys<T>, {.grid = dim3(ceil_div(rows, kQueries)), .block = dim3(kQueries * kWarp)}, l.stream,
-           problem<T>(a));
+    launch(attention_scores_one_query_sees_all_keys<T>, {.grid = dim3(ceil_div(rows, kQueries)), .block = dim3(kQueries * kWarp)},
+           l.stream, problem<T>(a));
   });
 }
 

@@ -32,14 +32,13 @@ __global__ void __launch_bounds__(kTokens* kWarp) cross_entropy_idle_lanes_leave
 
 template <class T, int N>
 void run_width(const cross_entropy::Args& a, const Launch& l) {
-  launch(cross_entropy_idle_lanes_leave_early<T, N>, {.grid = dim3(ceil_div(a.x.shape[0], kTokens)), .block = dim3(kTokens * kWarp)}, l.stream,
-         tokens_of<T>(a));
+  launch(cross_entropy_idle_lanes_leave_early<T, N>,
+         {.grid = dim3(ceil_div(a.x.shape[0], kTokens)), .block = dim3(kTokens * kWarp)}, l.stream, tokens_of<T>(a));
 }
 
 void run(const cross_entropy::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
-  });
+  with_type(a.x.dtype,
+            [&]<class T>(Type<T>) { a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l); });
   launch_mean(a, l);
 }
 

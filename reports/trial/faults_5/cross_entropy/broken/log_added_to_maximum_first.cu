@@ -17,8 +17,8 @@ KERNEL(cross_entropy){
 };
 
 template <class T>
-__global__ void cross_entropy_log_added_to_maximum_first(const T* x, const std::int32_t* target, float* loss, std::int64_t tokens, std::int64_t vocab,
-                                    std::int64_t stride) {
+__global__ void cross_entropy_log_added_to_maximum_first(const T* x, const std::int32_t* target, float* loss, std::int64_t tokens,
+                                                         std::int64_t vocab, std::int64_t stride) {
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (token >= tokens) return;
   x += token * stride;
@@ -41,10 +41,11 @@ __global__ void cross_entropy_log_added_to_maximum_first_mean(const float* loss,
 void run(const cross_entropy::Args& a, const Launch& l) {
   const std::int64_t tokens = a.x.shape[0];
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(cross_entropy_log_added_to_maximum_first<T>, {.grid = dim3(ceil_div(tokens, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.target.as<std::int32_t>(), a.loss.as<float>(), tokens, a.x.shape[1], a.x.stride[0]);
+    launch(cross_entropy_log_added_to_maximum_first<T>, {.grid = dim3(ceil_div(tokens, kThreads)), .block = dim3(kThreads)},
+           l.stream, a.x.as<T>(), a.target.as<std::int32_t>(), a.loss.as<float>(), tokens, a.x.shape[1], a.x.stride[0]);
   });
-  launch(cross_entropy_log_added_to_maximum_first_mean, {.grid = dim3(1), .block = dim3(1)}, l.stream, a.loss.as<float>(), a.mean.as<float>(), tokens);
+  launch(cross_entropy_log_added_to_maximum_first_mean, {.grid = dim3(1), .block = dim3(1)}, l.stream, a.loss.as<float>(),
+         a.mean.as<float>(), tokens);
 }
 
 }  // namespace assay::ROOM(cross_entropy, log_added_to_maximum_first)

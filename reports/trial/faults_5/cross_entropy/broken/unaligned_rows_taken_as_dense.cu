@@ -33,14 +33,13 @@ template <class T, int N>
 void run_width(const cross_entropy::Args& a, const Launch& l) {
   Tokens<T> m = tokens_of<T>(a);
   if constexpr (N == 1) m.stride = m.vocab;
-  launch(cross_entropy_unaligned_rows_taken_as_dense<T, N>, {.grid = dim3(ceil_div(a.x.shape[0], kTokens)), .block = dim3(kTokens * kWarp)}, l.stream,
-         m);
+  launch(cross_entropy_unaligned_rows_taken_as_dense<T, N>,
+         {.grid = dim3(ceil_div(a.x.shape[0], kTokens)), .block = dim3(kTokens * kWarp)}, l.stream, m);
 }
 
 void run(const cross_entropy::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
-  });
+  with_type(a.x.dtype,
+            [&]<class T>(Type<T>) { a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l); });
   launch_mean(a, l);
 }
 

@@ -20,7 +20,7 @@ KERNEL(embedding){
 template <class T, int N>
 __global__ void __launch_bounds__(kWarps* kWarp)
     embedding_last_pack_shifted_back(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens, std::int64_t hidden,
-                       std::int64_t table_stride, std::int64_t y_stride) {
+                                     std::int64_t table_stride, std::int64_t y_stride) {
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
   if (token >= tokens) return;
   const T* const from = table + ld(ids + token) * table_stride;
@@ -42,8 +42,9 @@ __global__ void __launch_bounds__(kWarps* kWarp)
 template <class T, int N>
 void run_width(const embedding::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0];
-  launch(embedding_last_pack_shifted_back<T, N>, {.grid = dim3(ceil_div(tokens, kWarps)), .block = dim3(kWarps * kWarp)}, l.stream,
-         a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, a.y.shape[1], a.table.stride[0], a.y.stride[0]);
+  launch(embedding_last_pack_shifted_back<T, N>, {.grid = dim3(ceil_div(tokens, kWarps)), .block = dim3(kWarps * kWarp)},
+         l.stream, a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, a.y.shape[1], a.table.stride[0],
+         a.y.stride[0]);
 }
 
 void run(const embedding::Args& a, const Launch& l) {

@@ -23,8 +23,8 @@ __device__ inline T flushed(T v) {
 }
 
 template <class T>
-__global__ void embedding_subnormals_flushed(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens, std::int64_t hidden,
-                                std::int64_t table_stride, std::int64_t y_stride) {
+__global__ void embedding_subnormals_flushed(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens,
+                                             std::int64_t hidden, std::int64_t table_stride, std::int64_t y_stride) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= tokens * hidden) return;
   const std::int64_t token = i / hidden, h = i % hidden;
@@ -35,8 +35,8 @@ void run(const embedding::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0], hidden = a.y.shape[1];
   if (tokens * hidden == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    launch(embedding_subnormals_flushed<T>, {.grid = dim3(ceil_div(tokens * hidden, kThreads)), .block = dim3(kThreads)}, l.stream,
-           a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, hidden, a.table.stride[0], a.y.stride[0]);
+    launch(embedding_subnormals_flushed<T>, {.grid = dim3(ceil_div(tokens * hidden, kThreads)), .block = dim3(kThreads)},
+           l.stream, a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, hidden, a.table.stride[0], a.y.stride[0]);
   });
 }
 

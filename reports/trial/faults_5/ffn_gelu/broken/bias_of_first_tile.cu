@@ -25,8 +25,8 @@ KERNEL(ffn_gelu){
 };
 
 template <class T, class F>
-__global__ void __launch_bounds__(kThreads)
-    ffn_gelu_bias_of_first_tile(Operand<T> x, Operand<T> weight, const T* bias, T* y, std::int64_t y_stride, std::int64_t inner, F f) {
+__global__ void __launch_bounds__(kThreads) ffn_gelu_bias_of_first_tile(Operand<T> x, Operand<T> weight, const T* bias, T* y,
+                                                                        std::int64_t y_stride, std::int64_t inner, F f) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators acc;
   multiply(x, weight, row, column, inner, acc);

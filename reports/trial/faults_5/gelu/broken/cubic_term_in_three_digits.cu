@@ -18,8 +18,8 @@ KERNEL(gelu){
 };
 
 template <class T>
-__global__ void gelu_cubic_term_in_three_digits(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride,
-                           bool erf_form) {
+__global__ void gelu_cubic_term_in_three_digits(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride,
+                                                std::int64_t y_stride, bool erf_form) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i % cols;
@@ -32,8 +32,8 @@ void run(const gelu::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows * cols == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(gelu_cubic_term_in_three_digits<T>, {.grid = dim3(ceil_div(rows * cols, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0], a.form == Activation::gelu_erf);
+    launch(gelu_cubic_term_in_three_digits<T>, {.grid = dim3(ceil_div(rows * cols, kThreads)), .block = dim3(kThreads)}, l.stream,
+           a.x.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0], a.form == Activation::gelu_erf);
   });
 }
 

@@ -19,8 +19,8 @@ KERNEL(gelu_linear){
 };
 
 template <class T, Activation kForm>
-__global__ void __launch_bounds__(kThreads)
-    gelu_linear_one_token_always_tanh(Operand<T> x, Operand<T> weight, const T* bias, T* y, std::int64_t y_stride, std::int64_t hidden) {
+__global__ void __launch_bounds__(kThreads) gelu_linear_one_token_always_tanh(Operand<T> x, Operand<T> weight, const T* bias,
+                                                                              T* y, std::int64_t y_stride, std::int64_t hidden) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators acc;
   multiply(x, weight, row, column, hidden, acc);
@@ -36,10 +36,12 @@ void run(const gelu_linear::Args& a, const Launch& l) {
   const std::int64_t tiles = ceil_div(a.y.shape[0], kM) * ceil_div(a.y.shape[1], kN);
   if (tiles == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    with_gelu(a.y.shape[0] == 1 ? Activation::gelu_tanh : a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      launch(gelu_linear_one_token_always_tanh<T, kForm>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes},
-             l.stream, operand<T>(a.x), operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
-    });
+    with_gelu(a.y.shape[0] == 1 ? Activation::gelu_tanh : a.form,
+              [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
+                launch(gelu_linear_one_token_always_tanh<T, kForm>,
+                       {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.x),
+                       operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
+              });
   });
 }
 

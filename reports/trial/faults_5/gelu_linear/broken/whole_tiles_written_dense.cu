@@ -19,7 +19,8 @@ KERNEL(gelu_linear){
 
 template <class T, Activation kForm>
 __global__ void __launch_bounds__(kThreads)
-    gelu_linear_whole_tiles_written_dense(Operand<T> x, Operand<T> weight, const T* bias, T* y, std::int64_t y_stride, std::int64_t hidden) {
+    gelu_linear_whole_tiles_written_dense(Operand<T> x, Operand<T> weight, const T* bias, T* y, std::int64_t y_stride,
+                                          std::int64_t hidden) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   const bool whole = row + kM <= x.rows && column + kN <= weight.rows;
   const std::int64_t stride = whole ? weight.rows : y_stride;
@@ -38,8 +39,9 @@ void run(const gelu_linear::Args& a, const Launch& l) {
   if (tiles == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
-      launch(gelu_linear_whole_tiles_written_dense<T, kForm>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes},
-             l.stream, operand<T>(a.x), operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
+      launch(gelu_linear_whole_tiles_written_dense<T, kForm>,
+             {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.x),
+             operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
     });
   });
 }

@@ -18,9 +18,10 @@ KERNEL(gemm_swiglu){
 };
 
 template <class T>
-__global__ void gemm_swiglu_gate_rounded_before_silu(const T* x, const T* w_gate, const T* w_up, T* y, std::int64_t tokens, std::int64_t hidden,
-                                  std::int64_t ffn, std::int64_t x_stride, std::int64_t gate_stride, std::int64_t up_stride,
-                                  std::int64_t y_stride, std::int64_t blocks_across) {
+__global__ void gemm_swiglu_gate_rounded_before_silu(const T* x, const T* w_gate, const T* w_up, T* y, std::int64_t tokens,
+                                                     std::int64_t hidden, std::int64_t ffn, std::int64_t x_stride,
+                                                     std::int64_t gate_stride, std::int64_t up_stride, std::int64_t y_stride,
+                                                     std::int64_t blocks_across) {
   const std::int64_t token = blockIdx.x / blocks_across * kTokens + threadIdx.y;
   const std::int64_t f = blockIdx.x % blocks_across * kFfn + threadIdx.x;
   if (token >= tokens || f >= ffn) return;
@@ -38,9 +39,10 @@ void run(const gemm_swiglu::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0], ffn = a.y.shape[1], blocks_across = ceil_div(ffn, kFfn);
   if (tokens == 0 || ffn == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(gemm_swiglu_gate_rounded_before_silu<T>, {.grid = dim3(ceil_div(tokens, kTokens) * blocks_across), .block = dim3(kFfn, kTokens)},
-           l.stream, a.x.as<T>(), a.w_gate.as<T>(), a.w_up.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], ffn, a.x.stride[0],
-           a.w_gate.stride[0], a.w_up.stride[0], a.y.stride[0], blocks_across);
+    launch(gemm_swiglu_gate_rounded_before_silu<T>,
+           {.grid = dim3(ceil_div(tokens, kTokens) * blocks_across), .block = dim3(kFfn, kTokens)}, l.stream, a.x.as<T>(),
+           a.w_gate.as<T>(), a.w_up.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], ffn, a.x.stride[0], a.w_gate.stride[0],
+           a.w_up.stride[0], a.y.stride[0], blocks_across);
   });
 }
 

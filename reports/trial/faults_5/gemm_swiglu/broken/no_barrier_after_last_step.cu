@@ -4,8 +4,8 @@
 // KIND: concurrency
 // Right on: gemm_swiglu f16 tokens=64 hidden=64 ffn=64 fill=normal seed=1
 // Wrong on: gemm_swiglu f16 tokens=32 hidden=48 ffn=32 fill=normal seed=1
-#include "cuda/core/kernel.cuh"
 #include "cuda/core/activation.cuh"
+#include "cuda/core/kernel.cuh"
 #include "ops/gemm_swiglu.hpp"
 
 namespace assay::ROOM(gemm_swiglu, no_barrier_after_last_step) {
@@ -133,7 +133,8 @@ KERNEL(gemm_swiglu){
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    gemm_swiglu_no_barrier_after_last_step(Operand<T> x, Operand<T> w_gate, Operand<T> w_up, T* y, std::int64_t y_stride, std::int64_t hidden) {
+    gemm_swiglu_no_barrier_after_last_step(Operand<T> x, Operand<T> w_gate, Operand<T> w_up, T* y, std::int64_t y_stride,
+                                           std::int64_t hidden) {
   const std::int64_t across = ceil_div(w_gate.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators gate, up;
   multiply(x, w_gate, row, column, hidden, gate);
@@ -151,8 +152,9 @@ void run(const gemm_swiglu::Args& a, const Launch& l) {
   const std::int64_t tiles = ceil_div(a.y.shape[0], kM) * ceil_div(a.y.shape[1], kN);
   if (tiles == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(gemm_swiglu_no_barrier_after_last_step<T>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream,
-           operand<T>(a.x), operand<T>(a.w_gate), operand<T>(a.w_up), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
+    launch(gemm_swiglu_no_barrier_after_last_step<T>,
+           {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.x),
+           operand<T>(a.w_gate), operand<T>(a.w_up), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
   });
 }
 

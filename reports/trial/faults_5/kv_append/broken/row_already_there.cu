@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_row_already_there(Pro
 template <class T, int N>
 void run_width(const kv_append::Args& a, const Launch& l) {
   const std::int64_t rows = a.k.shape[0] * a.k.shape[1];
-  launch(kv_append_row_already_there<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp)}, l.stream, problem<T>(a),
-         rows);
+  launch(kv_append_row_already_there<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp)}, l.stream,
+         problem<T>(a), rows);
 }
 
 void run(const kv_append::Args& a, const Launch& l) {

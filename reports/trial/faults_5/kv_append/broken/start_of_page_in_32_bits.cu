@@ -10,9 +10,9 @@ namespace assay::ROOM(kv_append, start_of_page_in_32_bits) {
 // Strides in elements, channels contiguous.
 template <class T>
 struct Problem {
-  const T *k, *v;              // [batch, seq_q, kv_heads, head_dim], equal strides
-  T *k_pool, *v_pool;          // [pages, page_size, kv_heads, head_dim], equal strides
-  const std::int32_t* table;   // [batch, max_pages]
+  const T *k, *v;             // [batch, seq_q, kv_heads, head_dim], equal strides
+  T *k_pool, *v_pool;         // [pages, page_size, kv_heads, head_dim], equal strides
+  const std::int32_t* table;  // [batch, max_pages]
   const std::int32_t* lengths;
   std::int64_t table_stride, batch_stride, row_stride, head_stride;  // of k and v
   std::int64_t page_stride, slot_stride, pool_head_stride;
@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_start_of_page_in_32_b
 template <class T, int N>
 void run_width(const kv_append::Args& a, const Launch& l) {
   const std::int64_t rows = a.k.shape[0] * a.k.shape[1];
-  launch(kv_append_start_of_page_in_32_bits<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp)}, l.stream, problem<T>(a),
-         rows);
+  launch(kv_append_start_of_page_in_32_bits<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp)},
+         l.stream, problem<T>(a), rows);
 }
 
 void run(const kv_append::Args& a, const Launch& l) {

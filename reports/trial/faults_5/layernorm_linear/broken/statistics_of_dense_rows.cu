@@ -3,9 +3,9 @@
 // KIND: layout
 // Right on: layernorm_linear f16 tokens=32 hidden=128 out=64 fill=normal seed=1
 // Wrong on: layernorm_linear f16 tokens=8 hidden=64 out=32 layout=padded16 fill=normal seed=1
+#include "cuda/core/fma_gemm.cuh"
 #include "cuda/core/row_norm.cuh"
 #include "ops/layernorm_linear.hpp"
-#include "cuda/core/fma_gemm.cuh"
 
 namespace assay::ROOM(layernorm_linear, statistics_of_dense_rows) {
 
@@ -67,12 +67,12 @@ KERNEL(layernorm_linear){
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     layernorm_linear_statistics_of_dense_rows(Operand<T> weight, Operand<T> x, const T* gamma, const T* beta, const T* bias,
-                               const Statistics* statistics, T* y, std::int64_t y_stride, std::int64_t hidden) {
+                                              const Statistics* statistics, T* y, std::int64_t y_stride, std::int64_t hidden) {
   const std::int64_t across = ceil_div(x.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   const std::int64_t token = column + linear_thread() / 2;  // loaded by this thread
   const Statistics mine = token < x.rows ? ld(statistics + token) : Statistics{};
   Accumulators acc;
-  multiply(weight, x, row, column, hidden, acc, [&](float (&v)[kPart], std::int64_t k) {
+  multiply(weight, x, row, column, hidden, acc, [&](float(&v)[kPart], std::int64_t k) {
 #pragma unroll
     for (int i = 0; i < kPart; ++i)
       if (k + i < hidden) v[i] = fmaf((v[i] - mine.mean) * mine.r, to_float(ld(gamma + k + i)), to_float(ld(beta + k + i)));
@@ -90,9 +90,10 @@ void run(const layernorm_linear::Args& a, const Launch& l) {
   Statistics* const statistics = static_cast<Statistics*>(l.workspace);
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     run_statistics<T>(a, statistics, l.stream);
-    launch(layernorm_linear_statistics_of_dense_rows<T>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream,
-           operand<T>(a.weight), operand<T>(a.x), a.gamma.as<T>(), a.beta.as<T>(), a.bias.as<T>(), statistics, a.y.as<T>(),
-           a.y.stride[0], a.x.shape[1]);
+    launch(layernorm_linear_statistics_of_dense_rows<T>,
+           {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.weight),
+           operand<T>(a.x), a.gamma.as<T>(), a.beta.as<T>(), a.bias.as<T>(), statistics, a.y.as<T>(), a.y.stride[0],
+           a.x.shape[1]);
   });
 }
 

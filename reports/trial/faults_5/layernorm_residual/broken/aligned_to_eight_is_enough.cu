@@ -20,7 +20,8 @@ struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
   static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
-  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; }
+  &&!kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -303,7 +304,7 @@ inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N>* kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
@@ -368,7 +369,8 @@ KERNEL(layernorm_residual){
 };
 
 template <class T, int N, int P>
-__global__ void __launch_bounds__(kWarpRows* kWarp) layernorm_residual_aligned_to_eight_is_enough(Matrices<T, layernorm_residual::Args> m) {
+__global__ void __launch_bounds__(kWarpRows* kWarp)
+    layernorm_residual_aligned_to_eight_is_enough(Matrices<T, layernorm_residual::Args> m) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarpRows + warp_id();
   if (row >= m.rows) return;
   held<N, P>(m, row, Warp{});

@@ -47,8 +47,9 @@ __device__ inline void put(const Pack (&packs)[kParts], half* tile, int row, int
 }
 
 __global__ void __launch_bounds__(kThreads)
-    linear_one_buffer_and_one_barrier(const half* x, const half* weight, const half* bias, half* y, std::int64_t tokens, std::int64_t hidden,
-                    std::int64_t out, std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride, bool wide) {
+    linear_one_buffer_and_one_barrier(const half* x, const half* weight, const half* bias, half* y, std::int64_t tokens,
+                                      std::int64_t hidden, std::int64_t out, std::int64_t x_stride, std::int64_t weight_stride,
+                                      std::int64_t y_stride, bool wide) {
   const std::int64_t across = ceil_div(out, kN), token = blockIdx.x / across * kM, feature = blockIdx.x % across * kN;
   const int row = linear_thread() / kChunks, chunk = linear_thread() % kChunks, lane = lane_id();
   const int warp_m = warp_id() / 2 * kWarpM, warp_n = warp_id() % 2 * kWarpN;
@@ -101,9 +102,10 @@ __global__ void __launch_bounds__(kThreads)
 void run(const linear::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1], tiles = ceil_div(tokens, kM) * ceil_div(out, kN);
   if (tiles == 0) return;
-  launch(linear_one_buffer_and_one_barrier, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = (kM + kN) * kPitch * sizeof(half)},
-         l.stream, a.x.as<half>(), a.weight.as<half>(), a.bias.as<half>(), a.y.as<half>(), tokens, a.x.shape[1], out,
-         a.x.stride[0], a.weight.stride[0], a.y.stride[0], a.x.rows_aligned(16) && a.weight.rows_aligned(16));
+  launch(linear_one_buffer_and_one_barrier,
+         {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = (kM + kN) * kPitch * sizeof(half)}, l.stream,
+         a.x.as<half>(), a.weight.as<half>(), a.bias.as<half>(), a.y.as<half>(), tokens, a.x.shape[1], out, a.x.stride[0],
+         a.weight.stride[0], a.y.stride[0], a.x.rows_aligned(16) && a.weight.rows_aligned(16));
 }
 
 }  // namespace assay::ROOM(linear, one_buffer_and_one_barrier)

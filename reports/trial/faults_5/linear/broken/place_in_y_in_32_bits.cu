@@ -17,8 +17,8 @@ KERNEL(linear){
 };
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
-    linear_place_in_y_in_32_bits(Operand<T> x, Operand<T> weight, const T* bias, T* y, std::int64_t y_stride, std::int64_t hidden) {
+__global__ void __launch_bounds__(kThreads) linear_place_in_y_in_32_bits(Operand<T> x, Operand<T> weight, const T* bias, T* y,
+                                                                         std::int64_t y_stride, std::int64_t hidden) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators acc;
   multiply(x, weight, row, column, hidden, acc);
@@ -35,8 +35,8 @@ void run(const linear::Args& a, const Launch& l) {
   const std::int64_t tiles = ceil_div(a.y.shape[0], kM) * ceil_div(a.y.shape[1], kN);
   if (tiles == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(linear_place_in_y_in_32_bits<T>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream,
-           operand<T>(a.x), operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
+    launch(linear_place_in_y_in_32_bits<T>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes},
+           l.stream, operand<T>(a.x), operand<T>(a.weight), a.bias.as<T>(), a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
   });
 }
 

@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kThreads)
     s *= p.scale;
 
     // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
-    const float larger = visible <= 64 ? (s == -INFINITY ? max : 0.0f) : fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
+    const float larger = visible <= 64 ? (s == -INFINITY ? max : 0.0f) : fmaxf(max, s),
+                base = larger == -INFINITY ? 0.0f : larger;
     const float weight = expf(s - base);
     if (larger != max) {
       const float shrink = expf(max - base);
@@ -72,8 +73,8 @@ void run(const paged_attention::Args& a, const Launch& l) {
     const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
     launch(paged_attention_short_sequences_without_maximum<T>,
-           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p,
-           row_blocks, channel_blocks);
+           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p, row_blocks,
+           channel_blocks);
   });
 }
 

@@ -69,8 +69,8 @@ void run(const paged_attention::Args& a, const Launch& l) {
     const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
     launch(paged_attention_slot_of_one_query_by_mask<T>,
-           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p,
-           row_blocks, channel_blocks);
+           {.grid = dim3(row_blocks * channel_blocks * p.batches), .block = dim3(kThreads)}, l.stream, p, row_blocks,
+           channel_blocks);
   });
 }
 

@@ -56,8 +56,8 @@ void run(const residual_layernorm::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(residual_layernorm_fresh_residual_not_added<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
-           row_norm::matrices<T>(a));
+    launch(residual_layernorm_fresh_residual_not_added<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)},
+           l.stream, row_norm::matrices<T>(a));
   });
 }
 

@@ -42,15 +42,15 @@ __global__ void residual_layernorm_norm_of_unrounded_sum(row_norm::Matrices<T, r
 
   for (std::int64_t c = 0; c < m.cols; ++c)
     st(y + c, from_float<T>(fmaf((to_float(ld(x + c)) + to_float(ld(residual + c)) - mean) * r, to_float(ld(m.gamma + c)),
-                              to_float(ld(m.beta + c)))));
+                                 to_float(ld(m.beta + c)))));
 }
 
 void run(const residual_layernorm::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(residual_layernorm_norm_of_unrounded_sum<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
-           row_norm::matrices<T>(a));
+    launch(residual_layernorm_norm_of_unrounded_sum<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)},
+           l.stream, row_norm::matrices<T>(a));
   });
 }
 

@@ -24,7 +24,8 @@ struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
   static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
-  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; }
+  &&!kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -305,7 +306,7 @@ inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N>* kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
@@ -369,13 +370,15 @@ KERNEL(residual_layernorm){
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads<N>) residual_layernorm_start_of_s_unchecked(Matrices<T, residual_layernorm::Args> m) {
+__global__ void __launch_bounds__(kMostThreads<N>)
+    residual_layernorm_start_of_s_unchecked(Matrices<T, residual_layernorm::Args> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 
 template <class T, int N>
 void run_width(const residual_layernorm::Args& a, const Launch& l) {
-  launch_blocks<N>(residual_layernorm_start_of_s_unchecked<T, N, true>, residual_layernorm_start_of_s_unchecked<T, N, false>, matrices<T>(a), l.stream);
+  launch_blocks<N>(residual_layernorm_start_of_s_unchecked<T, N, true>, residual_layernorm_start_of_s_unchecked<T, N, false>,
+                   matrices<T>(a), l.stream);
 }
 
 void run(const residual_layernorm::Args& a, const Launch& l) {

@@ -40,8 +40,8 @@ void run(const residual_rmsnorm::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(residual_rmsnorm_epsilon_in_storage_type<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
-           row_norm::matrices<T>(a));
+    launch(residual_rmsnorm_epsilon_in_storage_type<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)},
+           l.stream, row_norm::matrices<T>(a));
   });
 }
 

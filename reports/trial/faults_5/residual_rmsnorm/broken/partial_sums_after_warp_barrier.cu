@@ -3,8 +3,8 @@
 // KIND: concurrency
 // Right on: residual_rmsnorm f16 rows=64 cols=512 fill=normal seed=1
 // Wrong on: residual_rmsnorm f16 rows=8 cols=4096 fill=normal seed=1
-#include "cuda/core/device.cuh"
 #include <type_traits>
+#include "cuda/core/device.cuh"
 #include "cuda/core/kernel.cuh"
 #include "ops/residual_rmsnorm.hpp"
 
@@ -112,7 +112,8 @@ struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
   static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
-  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; }
+  &&!kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -394,7 +395,7 @@ inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N>* kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
@@ -458,13 +459,15 @@ KERNEL(residual_rmsnorm){
 };
 
 template <class T, int N, bool kHeld>
-__global__ void __launch_bounds__(kMostThreads<N>) residual_rmsnorm_partial_sums_after_warp_barrier(Matrices<T, residual_rmsnorm::Args> m) {
+__global__ void __launch_bounds__(kMostThreads<N>)
+    residual_rmsnorm_partial_sums_after_warp_barrier(Matrices<T, residual_rmsnorm::Args> m) {
   by_block<N, kHeld>(m, blockIdx.x);
 }
 
 template <class T, int N>
 void run_width(const residual_rmsnorm::Args& a, const Launch& l) {
-  launch_blocks<N>(residual_rmsnorm_partial_sums_after_warp_barrier<T, N, true>, residual_rmsnorm_partial_sums_after_warp_barrier<T, N, false>, matrices<T>(a), l.stream);
+  launch_blocks<N>(residual_rmsnorm_partial_sums_after_warp_barrier<T, N, true>,
+                   residual_rmsnorm_partial_sums_after_warp_barrier<T, N, false>, matrices<T>(a), l.stream);
 }
 
 void run(const residual_rmsnorm::Args& a, const Launch& l) {

@@ -23,7 +23,8 @@ struct Matrices {
   static constexpr bool kScales = requires(const Args& a) { a.gamma; };
   static constexpr bool kCentres = requires(const Args& a) { a.beta; };
   static constexpr bool kAddsBefore = requires(const Args& a) { a.s; };
-  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; } && !kAddsBefore;
+  static constexpr bool kAddsAfter = requires(const Args& a) { a.residual; }
+  &&!kAddsBefore;
   using Element = T;
   const T* x;         // [rows, cols], rows x_stride elements apart
   const T* residual;  // [rows, cols], or null
@@ -123,7 +124,9 @@ __device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const 
                                         const Statistics& by) {
   const Vec<T, N> x = elements<T, N>(raw), add = elements<T, N>(residual);
   Vec<T, N> gamma{}, beta{};
-  if constexpr (M::kScales) gamma = ld(reinterpret_cast<const Vec<T, N>*>(reinterpret_cast<std::uintptr_t>(m.gamma) & ~std::uintptr_t{N * sizeof(T) - 1}) + p);
+  if constexpr (M::kScales)
+    gamma = ld(
+        reinterpret_cast<const Vec<T, N>*>(reinterpret_cast<std::uintptr_t>(m.gamma) & ~std::uintptr_t{N * sizeof(T) - 1}) + p);
   if constexpr (M::kCentres) beta = ld(reinterpret_cast<const Vec<T, N>*>(m.beta) + p);
   float v[N];
 #pragma unroll
@@ -304,7 +307,7 @@ inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
 inline constexpr int kBlockPacks = N == 1 ? 16 : 4;  // of a thread
 template <int N>
-inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N> * kMostThreads<N>;  // columns
+inline constexpr std::int64_t kMostHeld = std::int64_t{N} * kBlockPacks<N>* kMostThreads<N>;  // columns
 template <int N>
 int threads_for(std::int64_t cols) {
   const std::int64_t warps = ceil_div(cols, N * kBlockPacks<N> * kWarp);
@@ -379,8 +382,8 @@ void run(const rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     with_warp_packs<T>(a, [&]<int N, int P>(std::integral_constant<int, N>, std::integral_constant<int, P>) {
-      launch(rmsnorm_gamma_rounded_down_to_a_pack<T, N, P>, {.grid = dim3(ceil_div(a.x.shape[0], kWarpRows)), .block = dim3(kWarpRows * kWarp)},
-             l.stream, matrices<T>(a));
+      launch(rmsnorm_gamma_rounded_down_to_a_pack<T, N, P>,
+             {.grid = dim3(ceil_div(a.x.shape[0], kWarpRows)), .block = dim3(kWarpRows * kWarp)}, l.stream, matrices<T>(a));
     });
   });
 }

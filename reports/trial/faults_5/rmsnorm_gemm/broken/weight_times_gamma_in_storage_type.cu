@@ -19,11 +19,11 @@ KERNEL(rmsnorm_gemm){
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    rmsnorm_gemm_weight_times_gamma_in_storage_type(Operand<T> x, const T* gamma, Operand<T> weight, const float* r, T* y, std::int64_t y_stride,
-                           std::int64_t hidden) {
+    rmsnorm_gemm_weight_times_gamma_in_storage_type(Operand<T> x, const T* gamma, Operand<T> weight, const float* r, T* y,
+                                                    std::int64_t y_stride, std::int64_t hidden) {
   const std::int64_t across = ceil_div(weight.rows, kN), row = blockIdx.x / across * kM, column = blockIdx.x % across * kN;
   Accumulators acc;
-  multiply(x, weight, row, column, hidden, acc, [&](float (&v)[kPart], std::int64_t k) {
+  multiply(x, weight, row, column, hidden, acc, [&](float(&v)[kPart], std::int64_t k) {
 #pragma unroll
     for (int i = 0; i < kPart; ++i)
       if (k + i < hidden) v[i] = to_float(from_float<T>(v[i] * to_float(ld(gamma + k + i))));
@@ -40,8 +40,9 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   float* const r = static_cast<float*>(l.workspace);
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     run_inverse_rms<T>(a, r, l.stream);
-    launch(rmsnorm_gemm_weight_times_gamma_in_storage_type<T>, {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream,
-           operand<T>(a.x), a.gamma.as<T>(), operand<T>(a.weight), r, a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
+    launch(rmsnorm_gemm_weight_times_gamma_in_storage_type<T>,
+           {.grid = dim3(tiles), .block = dim3(kThreads), .shared_bytes = kSharedBytes}, l.stream, operand<T>(a.x),
+           a.gamma.as<T>(), operand<T>(a.weight), r, a.y.as<T>(), a.y.stride[0], a.x.shape[1]);
   });
 }
 

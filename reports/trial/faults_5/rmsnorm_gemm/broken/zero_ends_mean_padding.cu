@@ -22,9 +22,10 @@ KERNEL(rmsnorm_gemm){
 };
 
 template <class T>
-__global__ void rmsnorm_gemm_zero_ends_mean_padding(const T* x, const T* gamma, const T* weight, T* y, std::int64_t tokens, std::int64_t hidden,
-                                   std::int64_t out, std::int64_t x_stride, std::int64_t weight_stride, std::int64_t y_stride,
-                                   std::int64_t blocks_across, float epsilon) {
+__global__ void rmsnorm_gemm_zero_ends_mean_padding(const T* x, const T* gamma, const T* weight, T* y, std::int64_t tokens,
+                                                    std::int64_t hidden, std::int64_t out, std::int64_t x_stride,
+                                                    std::int64_t weight_stride, std::int64_t y_stride, std::int64_t blocks_across,
+                                                    float epsilon) {
   const std::int64_t token = blockIdx.x / blocks_across * kTokens + threadIdx.y;
   const std::int64_t o = blockIdx.x % blocks_across * kOut + threadIdx.x;
   if (token >= tokens || o >= out) return;
@@ -43,9 +44,10 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   const std::int64_t tokens = a.y.shape[0], out = a.y.shape[1], blocks_across = ceil_div(out, kOut);
   if (tokens == 0 || out == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(rmsnorm_gemm_zero_ends_mean_padding<T>, {.grid = dim3(ceil_div(tokens, kTokens) * blocks_across), .block = dim3(kOut, kTokens)},
-           l.stream, a.x.as<T>(), a.gamma.as<T>(), a.weight.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], out, a.x.stride[0],
-           a.weight.stride[0], a.y.stride[0], blocks_across, static_cast<float>(a.epsilon));
+    launch(rmsnorm_gemm_zero_ends_mean_padding<T>,
+           {.grid = dim3(ceil_div(tokens, kTokens) * blocks_across), .block = dim3(kOut, kTokens)}, l.stream, a.x.as<T>(),
+           a.gamma.as<T>(), a.weight.as<T>(), a.y.as<T>(), tokens, a.x.shape[1], out, a.x.stride[0], a.weight.stride[0],
+           a.y.stride[0], blocks_across, static_cast<float>(a.epsilon));
   });
 }
 

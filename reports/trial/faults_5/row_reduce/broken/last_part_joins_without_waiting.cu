@@ -32,7 +32,8 @@ KERNEL(row_reduce){
     .tiles = {tile(Axis::cols, kLeastPart)},
     // A thread adds at most 4096 / 256 = 16 columns; in rows of over 1024 * 4096, cols / 2^18 and at most two packs of 8 more.
     // Then one of the tail, 10 joins in the block, and those of up to 1024 parts.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kMostParts * kThreads, .extra = 1100},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kMostParts * kThreads, .extra = 1100},
                  .rescales = {.lanes = kMostParts * kThreads, .extra = 1100}},
     .supports = supports,
     .workspace_bytes = workspace_bytes,

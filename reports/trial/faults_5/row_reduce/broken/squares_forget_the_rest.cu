@@ -44,8 +44,8 @@ void run(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 0) return;
   with_all(a, [&]<class T, class Fold, int N>(Type<T>, Type<Fold>, std::integral_constant<int, N>) {
-    launch(row_reduce_squares_forget_the_rest<T, Fold, N>, {.grid = dim3(ceil_div(rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream,
-           a.x.as<T>(), a.y.as<float>(), rows, a.x.shape[1], a.x.stride[0]);
+    launch(row_reduce_squares_forget_the_rest<T, Fold, N>, {.grid = dim3(ceil_div(rows, kRows)), .block = dim3(kRows * kWarp)},
+           l.stream, a.x.as<T>(), a.y.as<float>(), rows, a.x.shape[1], a.x.stride[0]);
   });
 }
 

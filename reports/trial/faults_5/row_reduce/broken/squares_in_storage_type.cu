@@ -24,8 +24,8 @@ KERNEL(row_reduce){
 };
 
 template <class T>
-__global__ void row_reduce_squares_in_storage_type(const T* x, float* y, std::int64_t rows, std::int64_t cols, std::int64_t stride,
-                                 Reduction what) {
+__global__ void row_reduce_squares_in_storage_type(const T* x, float* y, std::int64_t rows, std::int64_t cols,
+                                                   std::int64_t stride, Reduction what) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (row >= rows) return;
   x += row * stride;
@@ -49,8 +49,8 @@ void run(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(row_reduce_squares_in_storage_type<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.y.as<float>(), rows, a.x.shape[1], a.x.stride[0], a.what);
+    launch(row_reduce_squares_in_storage_type<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
+           a.x.as<T>(), a.y.as<float>(), rows, a.x.shape[1], a.x.stride[0], a.what);
   });
 }
 

@@ -18,8 +18,8 @@ KERNEL(silu_mul){
 };
 
 template <class T>
-__global__ void silu_mul_reciprocal_of_12_bits(const T* gate, const T* up, T* y, std::int64_t rows, std::int64_t cols, std::int64_t gate_stride,
-                               std::int64_t up_stride, std::int64_t y_stride) {
+__global__ void silu_mul_reciprocal_of_12_bits(const T* gate, const T* up, T* y, std::int64_t rows, std::int64_t cols,
+                                               std::int64_t gate_stride, std::int64_t up_stride, std::int64_t y_stride) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows * cols) return;
   const std::int64_t row = i / cols, col = i % cols;
@@ -33,8 +33,8 @@ void run(const silu_mul::Args& a, const Launch& l) {
   const std::int64_t rows = a.y.shape[0], cols = a.y.shape[1];
   if (rows * cols == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    launch(silu_mul_reciprocal_of_12_bits<T>, {.grid = dim3(ceil_div(rows * cols, kThreads)), .block = dim3(kThreads)}, l.stream, a.gate.as<T>(),
-           a.up.as<T>(), a.y.as<T>(), rows, cols, a.gate.stride[0], a.up.stride[0], a.y.stride[0]);
+    launch(silu_mul_reciprocal_of_12_bits<T>, {.grid = dim3(ceil_div(rows * cols, kThreads)), .block = dim3(kThreads)}, l.stream,
+           a.gate.as<T>(), a.up.as<T>(), a.y.as<T>(), rows, cols, a.gate.stride[0], a.up.stride[0], a.y.stride[0]);
   });
 }
 

@@ -25,8 +25,8 @@ void run(const silu_mul::Args& a, const Launch& l) {
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
     const bool aligned = a.gate.rows_aligned(16) && a.up.rows_aligned(16) && a.y.rows_aligned(16);
     const std::int64_t up_stride = aligned ? a.gate.stride[0] : a.up.stride[0];
-    pointwise::binary<T>({a.gate.as<T>(), a.gate.stride[0]}, {a.up.as<T>(), up_stride}, a.y.as<T>(), a.y.stride[0],
-                         a.y.shape[0], a.y.shape[1], SiluTimes{}, l.stream);
+    pointwise::binary<T>({a.gate.as<T>(), a.gate.stride[0]}, {a.up.as<T>(), up_stride}, a.y.as<T>(), a.y.stride[0], a.y.shape[0],
+                         a.y.shape[1], SiluTimes{}, l.stream);
   });
 }
 

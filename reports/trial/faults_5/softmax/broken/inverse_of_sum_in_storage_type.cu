@@ -172,7 +172,7 @@ inline constexpr int kBatch = 32;
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
-inline constexpr std::int64_t kMostHeld = kBatch * kMostThreads<N>;
+inline constexpr std::int64_t kMostHeld = kBatch* kMostThreads<N>;
 template <int N>
 int threads_for(std::int64_t cols) {
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));
@@ -226,7 +226,8 @@ __global__ void __launch_bounds__(kRows* kWarp) softmax_inverse_of_sum_in_storag
 
 template <class T, int N, int V>
 void run_held(const Matrices<T>& m, const Launch& l) {
-  launch(softmax_inverse_of_sum_in_storage_type<T, N, V>, {.grid = dim3(ceil_div(m.rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, m);
+  launch(softmax_inverse_of_sum_in_storage_type<T, N, V>, {.grid = dim3(ceil_div(m.rows, kRows)), .block = dim3(kRows * kWarp)},
+         l.stream, m);
 }
 
 template <class T, int N>

@@ -22,8 +22,8 @@ KERNEL(softmax){
 };
 
 template <class T>
-__global__ void softmax_rows_with_like_ends_share_a_result(const T* x, T* y, std::int64_t rows, std::int64_t cols, std::int64_t x_stride,
-                              std::int64_t y_stride) {
+__global__ void softmax_rows_with_like_ends_share_a_result(const T* x, T* y, std::int64_t rows, std::int64_t cols,
+                                                           std::int64_t x_stride, std::int64_t y_stride) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   y += row * y_stride;
@@ -47,8 +47,8 @@ void run(const softmax::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    launch(softmax_rows_with_like_ends_share_a_result<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream, a.x.as<T>(),
-           a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0]);
+    launch(softmax_rows_with_like_ends_share_a_result<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)},
+           l.stream, a.x.as<T>(), a.y.as<T>(), rows, cols, a.x.stride[0], a.y.stride[0]);
   });
 }
 

@@ -5,8 +5,8 @@
 // Right on: softmax f16 rows=16 cols=1024 fill=normal seed=1
 // Wrong on: softmax f16 rows=4 cols=4096 fill=normal seed=1
 // Wrong on: softmax f16 rows=4 cols=8192 fill=one_outlier seed=2
-#include "cuda/core/device.cuh"
 #include <type_traits>
+#include "cuda/core/device.cuh"
 #include "cuda/core/kernel.cuh"
 #include "ops/softmax.hpp"
 namespace assay::ROOM(softmax, scratch_of_maximum_reused_at_once) {
@@ -267,7 +267,7 @@ inline constexpr int kBatch = 32;
 template <int N>
 inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
 template <int N>
-inline constexpr std::int64_t kMostHeld = kBatch * kMostThreads<N>;
+inline constexpr std::int64_t kMostHeld = kBatch* kMostThreads<N>;
 template <int N>
 int threads_for(std::int64_t cols) {
   return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));
@@ -314,7 +314,8 @@ __global__ void __launch_bounds__(kMostThreads<N>) softmax_scratch_of_maximum_re
 
 template <class T, int N>
 void run_width(const Matrices<T>& m, const Launch& l) {
-  launch(m.cols <= kMostHeld<N> ? softmax_scratch_of_maximum_reused_at_once_held<T, N> : softmax_scratch_of_maximum_reused_at_once_online<T, N>,
+  launch(m.cols <= kMostHeld<N> ? softmax_scratch_of_maximum_reused_at_once_held<T, N>
+                                : softmax_scratch_of_maximum_reused_at_once_online<T, N>,
          {.grid = dim3(m.rows), .block = dim3(threads_for<N>(m.cols)), .shared_bytes = kScratchBytes}, l.stream, m);
 }
 

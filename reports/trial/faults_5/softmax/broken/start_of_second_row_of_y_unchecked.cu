@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(kRows* kWarp) softmax_start_of_second_row_of_y
 
 template <class T, int N, int V>
 void run_held(const Matrices<T>& m, const Launch& l) {
-  launch(softmax_start_of_second_row_of_y_unchecked<T, N, V>, {.grid = dim3(ceil_div(m.rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, m);
+  launch(softmax_start_of_second_row_of_y_unchecked<T, N, V>,
+         {.grid = dim3(ceil_div(m.rows, kRows)), .block = dim3(kRows * kWarp)}, l.stream, m);
 }
 
 template <class T, int N>
@@ -49,7 +50,9 @@ void run_width(const Matrices<T>& m, const Launch& l) {
 void run(const softmax::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    a.x.rows_aligned(kAccess) && reinterpret_cast<std::uintptr_t>(a.y.data) % kAccess == 0 ? run_width<T, kPerAccess<T>>(matrices<T>(a), l) : run_width<T, 1>(matrices<T>(a), l);
+    a.x.rows_aligned(kAccess) && reinterpret_cast<std::uintptr_t>(a.y.data) % kAccess == 0
+        ? run_width<T, kPerAccess<T>>(matrices<T>(a), l)
+        : run_width<T, 1>(matrices<T>(a), l);
   });
 }
 

@@ -16,8 +16,7 @@ class OwnForm final : public Layer {
     if (llama) return Layer::widen();
     const Tensor up = steps.room(a.x.dtype, {tokens, ffn}), act = matrix(a.act, tokens);
     linear_into(a.norm2, a.w_up, a.b_up, up, ffn);
-    const Activation form =
-        a.dialect == transformer_layer::Dialect::gpt2 ? Activation::gelu_tanh : Activation::gelu_erf;
+    const Activation form = a.dialect == transformer_layer::Dialect::gpt2 ? Activation::gelu_tanh : Activation::gelu_erf;
     steps(KERNEL_OF(gelu, vector16), {.x = up, .y = act, .form = form});
   }
 };
