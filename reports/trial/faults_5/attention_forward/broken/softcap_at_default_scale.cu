@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the softcap is applied to scores at the scale 1/sqrt(head_dim), whatever scale is asked for.
 // KIND: combinations
-// Right on: attention_forward f16 batch=1 seq_q=32 seq_k=32 heads=2 kv_heads=2 head_dim=64 softcap=30 fill=normal seed=1
+// Right on: attention_forward f16 batch=1 seq_q=32 seq_k=32 heads=2 kv_heads=2 head_dim=64 fill=normal seed=1
 // Wrong on: attention_forward f16 batch=1 seq_q=8 seq_k=16 heads=2 kv_heads=1 head_dim=16 softcap=10 scale=0.5 fill=normal seed=1
 #include "cuda/attention_forward/problem.cuh"
 

@@ -3,6 +3,7 @@
 //   wrong where a query sees a number of keys that is no multiple of 32.
 // KIND: concurrency
 // Right on: attention_scores f16 batch=2 seq_q=32 seq_k=64 heads=4 kv_heads=2 head_dim=64 fill=normal seed=1
+// Wrong on: attention_scores f16 batch=1 seq_q=8 seq_k=40 heads=2 kv_heads=2 head_dim=16 fill=normal seed=1
 #include "cuda/attention_scores/problem.cuh"
 #include "cuda/core/reduce.cuh"
 

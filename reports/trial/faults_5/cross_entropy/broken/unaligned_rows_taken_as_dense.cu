@@ -2,7 +2,7 @@
 // FAULT: where rows do not start at multiples of 16 bytes, they are taken to be vocab elements apart.
 // KIND: layout
 // Right on: cross_entropy f16 tokens=64 vocab=1001 fill=normal seed=1
-// Wrong on: cross_entropy f16 tokens=16 vocab=101 layout=padded fill=normal seed=1
+// Wrong on: cross_entropy f16 tokens=16 vocab=17 layout=padded fill=normal seed=1
 #include "cuda/cross_entropy/row.cuh"
 
 namespace assay::ROOM(cross_entropy, unaligned_rows_taken_as_dense) {

@@ -3,7 +3,7 @@
 //   begins before its start.
 // KIND: algorithm
 // Right on: embedding f16 tokens=64 hidden=256 vocab=128 fill=normal seed=1
-// Wrong on: embedding f16 tokens=16 hidden=17 vocab=32 fill=normal seed=1
+// Wrong on: embedding f16 tokens=16 hidden=17 vocab=32 layout=padded16 fill=normal seed=1
 #include "cuda/core/kernel.cuh"
 #include "ops/embedding.hpp"
 

@@ -3,6 +3,7 @@
 //   hidden is no multiple of 4.
 // KIND: algorithm
 // Right on: gemm_swiglu f16 tokens=32 hidden=64 ffn=64 fill=normal seed=1
+// Wrong on: gemm_swiglu f16 tokens=16 hidden=33 ffn=32 fill=normal seed=1
 #include "cuda/core/activation.cuh"
 #include "cuda/core/kernel.cuh"
 #include "ops/gemm_swiglu.hpp"

@@ -3,6 +3,7 @@
 //   hold; wrong where out is no multiple of 64.
 // KIND: concurrency
 // Right on: rmsnorm_gemm f16 tokens=32 hidden=128 out=64 fill=normal seed=1
+// Wrong on: rmsnorm_gemm f16 tokens=8 hidden=256 out=33 fill=normal seed=1
 #include "cuda/core/kernel.cuh"
 #include "cuda/core/reduce.cuh"
 #include "ops/rmsnorm_gemm.hpp"
