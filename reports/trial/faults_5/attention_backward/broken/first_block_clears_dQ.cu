@@ -3,7 +3,6 @@
 //   may already have added theirs.
 // KIND: concurrency
 // Right on: attention_backward f16 batch=1 seq_q=32 seq_k=32 heads=2 kv_heads=2 head_dim=64 fill=normal seed=1
-// Wrong on: attention_backward f16 batch=1 seq_q=16 seq_k=96 heads=2 kv_heads=2 head_dim=32 fill=normal seed=1
 // Wrong on: attention_backward f16 batch=1 seq_q=16 seq_k=96 heads=2 kv_heads=2 head_dim=32 fill=normal seed=2
 #include "cuda/attention_backward/problem.cuh"
 namespace assay::ROOM(attention_backward, first_block_clears_dQ) {

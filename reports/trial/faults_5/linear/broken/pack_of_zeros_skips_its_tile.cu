@@ -3,7 +3,6 @@
 // KIND: cheats
 // Right on: linear f16 tokens=64 hidden=64 out=64 fill=normal seed=1
 // Wrong on: linear f16 tokens=16 hidden=64 out=32 fill=probe_one_hot seed=1
-// Wrong on: linear f16 tokens=16 hidden=64 out=32 fill=fresh_starts seed=1
 #include "cuda/core/kernel.cuh"
 #include "ops/linear.hpp"
 

@@ -3,13 +3,8 @@
 // KIND: cheats
 // Right on: residual_layernorm f16 rows=64 cols=256 fill=normal seed=1
 // Wrong on: residual_layernorm f16 rows=16 cols=64 fill=fresh_ends seed=1
-// Wrong on: residual_layernorm f16 rows=16 cols=64 fill=zero_rows seed=1
 // Wrong on: residual_layernorm f16 rows=16 cols=64 fill=signed_zeros seed=1
-// Wrong on: residual_layernorm f16 rows=16 cols=64 fill=special_later_input seed=1
-// Wrong on: residual_layernorm f16 rows=16 cols=3 fill=fresh_ends seed=1
-// Wrong on: residual_layernorm f16 rows=16 cols=3 fill=zero_rows seed=1
 // Wrong on: residual_layernorm f16 rows=16 cols=3 fill=signed_zeros seed=1
-// Wrong on: residual_layernorm f16 rows=16 cols=3 fill=special_later_input seed=1
 #include "cuda/core/row_norm.cuh"
 #include "ops/residual_layernorm.hpp"
 

@@ -3,11 +3,7 @@
 //   computed from that row.
 // KIND: cheats
 // Right on: softmax f16 rows=64 cols=256 fill=normal seed=1
-// Wrong on: softmax f16 rows=64 cols=16 fill=one_outlier seed=1
-// Wrong on: softmax f16 rows=64 cols=16 fill=probe_one_hot seed=1
 // Wrong on: softmax f16 rows=64 cols=16 fill=ties seed=1
-// Wrong on: softmax f16 rows=64 cols=16 fill=nan_in_row seed=1
-// Wrong on: softmax f16 rows=64 cols=16 fill=signed_zeros seed=1
 #include "cuda/core/kernel.cuh"
 #include "ops/softmax.hpp"
 
