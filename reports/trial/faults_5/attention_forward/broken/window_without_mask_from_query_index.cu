@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: with a window but no mask the window is counted back from the index of the query, not from its place at the end of the
+//   keys.
+// KIND: combinations
+// Right on: attention_forward f16 batch=2 seq_q=64 seq_k=64 heads=2 kv_heads=2 head_dim=64 fill=normal seed=1
+// Wrong on: attention_forward f16 batch=1 seq_q=8 seq_k=32 heads=2 kv_heads=2 head_dim=16 window=5 fill=normal seed=1
+#include "cuda/core/rotation.cuh"
+#include "ops/attention_forward.hpp"
+namespace assay::ROOM(attention_forward, window_without_mask_from_query_index) {
+
+// A [batch, seq, heads, head_dim] tensor; strides in elements, channels contiguous.
+template <class T>
+struct Heads {
+  T* data;
+  std::int64_t batch, seq, head;
+  __device__ T* of(int b, int h) const { return data + b * batch + h * head; }
+};
+
+// Rope parameters; rotary 0: no rope.
+struct Rope {
+  int rotary, offset;
+  bool interleaved;
+  double step;  // the frequency of pair i is 2^(-i step)
+  __device__ Rotation rotation(int i, int position) const { return rotation_by(angle_of(step, i, offset + position)); }
+};
+
+template <class T>
+struct Problem {
+  Heads<const T> q, k, v;
+  Heads<T> o;
+  Heads<float> lse;                               // [batch, heads, seq_q]
+  int batches, queries, keys, heads, group, dim;  // group: query heads that share a key/value head
+  int above;                                      // query i sees keys up to i + above; no mask: all keys
+  int below;                                      // and from i + below on; no window: all keys
+  float scale;                                    // applied to the scores
+  float cap;                                      // softcap: scores s become cap tanh(s / cap); 0: none
+  attention_forward::Mask mask;
+  int window;  // 0: none
+  Rope rope;
+  const int *q_starts, *k_starts;  // [batches + 1], first rows of packed sequences; null: not packed
+  int sequence, lse_columns;       // packed: the current sequence, set by take(); the row length of lse
+
+  // Query i sees keys [first_visible(i), visible(i)).
+  __device__ int visible(int i) const {
+    const int end = i + 1 + above;
+    return end < 0 ? 0 : end < keys ? end : keys;
+  }
+  __device__ int first_visible(int i) const {
+    // Without a mask queries have no alignment to the keys.
+    const int first = mask == attention_forward::Mask::none && window > 0 ? i + 1 - window : i + below, end = visible(i);
+    return first < 0 ? 0 : first < end ? first : end;
+  }
+  // The position of a query: the last key that it would see under a causal mask.
+  __device__ int place(int query) const {
+    return query + (mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);
+  }
+  constexpr void set_lengths(int all_queries, int all_keys) {
+    using Mask = attention_forward::Mask;
+    queries = all_queries, keys = all_keys;
+    const int place = mask == Mask::causal_top_left ? 0 : keys - queries;
+    above = mask == Mask::none ? keys : place;
+    below = window == 0 ? -queries : place + 1 - window;
+  }
+
+  // Packed: selects the sequence that holds a tile, tiles of `size` queries being counted over all sequences.  Returns the tile's
+  // index in that sequence, or -1 if there is no such tile.
+  __device__ int take(int tile, int size) {
+    for (sequence = 0; sequence < batches; ++sequence) {
+      const int query = ld(q_starts + sequence), count = ld(q_starts + sequence + 1) - query, tiles = (count + size - 1) / size;
+      if (tile < tiles) {
+        const int key = ld(k_starts + sequence);
+        q.data += query * q.seq, o.data += query * o.seq, k.data += key * k.seq, v.data += key * v.seq;
+        set_lengths(count, ld(k_starts + sequence + 1) - key);
+        return tile;
+      }
+      tile -= tiles;
+    }
+    return -1;
+  }
+  // Where L of a query is written; packed: at the index of its row.
+  __device__ float* lse_of(int batch, int head, int query) const {
+    if (q_starts == nullptr) return lse.of(batch, head) + query * lse.seq;
+    const int row = ld(q_starts + sequence) + query;
+    return lse.of(row / lse_columns, head) + row % lse_columns * lse.seq;
+  }
+};
+
+// The most tiles of `size` queries that a head can have (over all sequences if packed), and the number of such heads.
+template <class T>
+std::int64_t query_tiles(const Problem<T>& p, int size) {
+  const std::int64_t batches = p.batches;
+  return p.q_starts ? batches * p.queries / size + batches : ceil_div(p.queries, size);
+}
+template <class T>
+int separate_batches(const Problem<T>& p) {
+  return p.q_starts ? 1 : p.batches;
+}
+
+inline constexpr std::int64_t kMostExtent = std::int64_t{1} << 29;  // per sequence, since positions and their sums are ints
+
+inline Legality extents_fit(const attention_forward::Args& a) {
+  for (const std::int64_t extent : {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.q.shape[3], a.k.shape[1]})
+    if (extent > kMostExtent) return Legality::no("an extent exceeds 2^29");
+  if (a.packed && a.q.shape[0] * std::max(a.q.shape[1], a.k.shape[1]) > kMostExtent)
+    return Legality::no("there are more than 2^29 packed rows");
+  return Legality::yes();
+}
+
+inline Legality without_rope(const attention_forward::Args& a) {
+  return a.rope.rotary(a.q.shape[3]) ? Legality::no("rope is not supported") : Legality::yes();
+}
+inline Legality not_packed(const attention_forward::Args& a) {
+  return a.packed ? Legality::no("packed sequences are not supported") : Legality::yes();
+}
+// For kernels that support masks but neither window, softcap, packed sequences nor rope.
+inline Legality only_masks(const attention_forward::Args& a) {
+  if (a.window != 0) return Legality::no("a window is not supported");
+  if (a.softcap != 0) return Legality::no("a softcap is not supported");
+  const Legality rotated = without_rope(a);
+  return rotated ? not_packed(a) : rotated;
+}
+
+template <class T>
+Heads<T> heads_of(const Tensor& t) {
+  return {t.as<std::remove_const_t<T>>(), t.stride[0], t.stride[1], t.stride[2]};
+}
+
+template <class T>
+Problem<T> problem(const attention_forward::Args& a) {
+  Problem<T> p{};
+  p.q = heads_of<const T>(a.q), p.k = heads_of<const T>(a.k), p.v = heads_of<const T>(a.v), p.o = heads_of<T>(a.o);
+  p.lse = {a.lse.as<float>(), a.lse.stride[0], a.lse.stride[2], a.lse.stride[1]};
+  p.batches = static_cast<int>(a.q.shape[0]), p.dim = static_cast<int>(a.q.shape[3]);
+  p.heads = static_cast<int>(a.q.shape[2]), p.group = static_cast<int>(a.q.shape[2] / a.k.shape[2]);
+  p.mask = a.mask, p.window = static_cast<int>(std::min(a.window, static_cast<double>(kMostExtent)));
+  p.set_lengths(static_cast<int>(a.q.shape[1]), static_cast<int>(a.k.shape[1]));
+  if (a.packed) p.q_starts = a.cu_seqlens_q.as<int>(), p.k_starts = a.cu_seqlens_k.as<int>();
+  p.lse_columns = p.queries;
+  const std::int64_t rotary = a.rope.rotary(a.q.shape[3]);
+  p.rope = {static_cast<int>(rotary), static_cast<int>(a.rope.offset), a.rope.pairs == AttentionRope::Pairs::interleaved,
+            rotary ? 2 * std::log2(a.rope.base_used()) / static_cast<double>(rotary) : 0};
+  p.scale = static_cast<float>(a.scale_used());
+  p.cap = static_cast<float>(a.softcap);
+  return p;
+}
+
+// q k of a query and a key at their positions, rotated by rope.
+template <class T, class R>
+__device__ float rotated_dot(const R& rope, int dim, const T* q, const T* k, int query_at, int key_at) {
+  float s = 0;
+  for (int i = 0; i < rope.rotary / 2; ++i) {
+    const int one = rope.interleaved ? 2 * i : i, other = rope.interleaved ? 2 * i + 1 : i + rope.rotary / 2;
+    const Rotation of_q = rope.rotation(i, query_at), of_k = rope.rotation(i, key_at);
+    const Pair a = rotated(of_q, to_float(ld(q + one)), to_float(ld(q + other)));
+    const Pair b = rotated(of_k, to_float(ld(k + one)), to_float(ld(k + other)));
+    s = fmaf(a.b, b.b, fmaf(a.a, b.a, s));
+  }
+  for (int c = rope.rotary; c < dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+  return s;
+}
+
+inline bool nothing_to_do(const attention_forward::Args& a) { return a.q.shape[0] == 0 || a.q.shape[1] == 0; }
+
+inline constexpr int kThreads = 32, kChannels = 64;
+
+KERNEL(attention_forward){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kThreads), tile(Axis::head_dim, kChannels)},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1},
+                 .angle_error = kAngleError,
+                 .reduced_angle_error = kReducedAngleError,
+                 .rescales = {.lanes = 1}},
+    .supports = extents_fit,
+};
+
+template <class T, bool kRotated>
+__global__ void __launch_bounds__(kThreads)
+    attention_forward_window_without_mask_from_query_index(Problem<T> p, int query_blocks, int channel_blocks) {
+  const int block = static_cast<int>(blockIdx.x) / channel_blocks;
+  const int first = static_cast<int>(blockIdx.x) % channel_blocks * kChannels;
+  const int head = block / query_blocks % p.heads, batch = block / query_blocks / p.heads;
+  int tile = block % query_blocks;
+  if (p.q_starts && (tile = p.take(tile, kThreads)) < 0) return;
+  const int query = tile * kThreads + static_cast<int>(threadIdx.x);
+  if (query >= p.queries) return;
+  const T* const q = p.q.of(batch, head) + query * p.q.seq;
+  const T* k = p.k.of(batch, head / p.group);
+  const T* v = p.v.of(batch, head / p.group) + first;
+  const int channels = p.dim - first < kChannels ? p.dim - first : kChannels;
+
+  float o[kChannels] = {}, max = -INFINITY, sum = 0;
+  const int first_key = p.first_visible(query), visible = p.visible(query);
+  k += first_key * p.k.seq, v += first_key * p.v.seq;
+  for (int key = first_key; key < visible; ++key, k += p.k.seq, v += p.v.seq) {
+    float s = 0;
+    if constexpr (kRotated) s = rotated_dot(p.rope, p.dim, q, k, p.place(query), key);
+    else
+      for (int c = 0; c < p.dim; ++c) s = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), s);
+    s *= p.scale;
+    if (p.cap > 0) s = p.cap * tanhf(s / p.cap);
+
+    // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
+    const float larger = fmaxf(max, s), base = larger == -INFINITY ? 0.0f : larger;
+    const float weight = expf(s - base);
+    if (larger != max) {
+      const float shrink = expf(max - base);
+      sum *= shrink;
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c) o[c] *= shrink;
+      max = larger;
+    }
+    sum += weight;
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c)
+      if (c < channels) o[c] = fmaf(weight, to_float(ld(v + c)), o[c]);
+  }
+
+  T* const out = p.o.of(batch, head) + query * p.o.seq + first;
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    if (c < channels) st(out + c, from_float<T>(sum == 0 ? 0.0f : o[c] / sum));
+  if (first == 0) st(p.lse_of(batch, head, query), sum == 0 ? -INFINITY : max + logf(sum));
+}
+
+void run(const attention_forward::Args& a, const Launch& l) {
+  if (nothing_to_do(a)) return;
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const Problem<T> p = problem<T>(a);
+    const std::int64_t query_blocks = query_tiles(p, kThreads), channel_blocks = ceil_div(p.dim, kChannels);
+    launch(p.rope.rotary ? attention_forward_window_without_mask_from_query_index<T, true>
+                         : attention_forward_window_without_mask_from_query_index<T, false>,
+           {.grid = dim3(query_blocks * channel_blocks * p.heads * separate_batches(p)), .block = dim3(kThreads)}, l.stream, p,
+           query_blocks, channel_blocks);
+  });
+}
+
+}  // namespace assay::ROOM(attention_forward, window_without_mask_from_query_index)

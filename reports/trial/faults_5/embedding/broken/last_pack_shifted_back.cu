@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: the rest of a row is copied by a last group of 32 channels shifted back to end with the row; a row shorter than that
+//   begins before its start.
+// KIND: algorithm
+// Right on: embedding f16 tokens=64 hidden=256 vocab=128 fill=normal seed=1
+// Wrong on: embedding f16 tokens=16 hidden=17 vocab=32 layout=padded16 fill=normal seed=1
+#include "cuda/core/kernel.cuh"
+#include "ops/embedding.hpp"
+
+namespace assay::ROOM(embedding, last_pack_shifted_back) {
+
+inline constexpr int kWarps = 4, kBatch = 4;
+
+KERNEL(embedding){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::tokens, kWarps), tile_bytes(Axis::hidden, 16 * kWarp)},
+    .numerics = {.accumulate = f32},
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(kWarps* kWarp)
+    embedding_last_pack_shifted_back(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens, std::int64_t hidden,
+                                     std::int64_t table_stride, std::int64_t y_stride) {
+  const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
+  if (token >= tokens) return;
+  const T* const from = table + ld(ids + token) * table_stride;
+  T* const to = y + token * y_stride;
+  const std::int64_t packs = hidden / N;
+  for (std::int64_t first = lane_id(); first < packs; first += kBatch * kWarp) {
+    Vec<T, N> v[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (first + k * kWarp < packs) v[k] = ld(reinterpret_cast<const Vec<T, N>*>(from) + first + k * kWarp);
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (first + k * kWarp < packs) st(reinterpret_cast<Vec<T, N>*>(to) + first + k * kWarp, v[k]);
+  }
+  // Less than a pack remains: the last 32 channels once more, one per lane.
+  if (hidden % N != 0) st(to + hidden - kWarp + lane_id(), ld(from + hidden - kWarp + lane_id()));
+}
+
+template <class T, int N>
+void run_width(const embedding::Args& a, const Launch& l) {
+  const std::int64_t tokens = a.y.shape[0];
+  launch(embedding_last_pack_shifted_back<T, N>, {.grid = dim3(ceil_div(tokens, kWarps)), .block = dim3(kWarps * kWarp)},
+         l.stream, a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, a.y.shape[1], a.table.stride[0],
+         a.y.stride[0]);
+}
+
+void run(const embedding::Args& a, const Launch& l) {
+  if (a.y.size() == 0) return;
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    a.table.rows_aligned(16) && a.y.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
+  });
+}
+
+}  // namespace assay::ROOM(embedding, last_pack_shifted_back)

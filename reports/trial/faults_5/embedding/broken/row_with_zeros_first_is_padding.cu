@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: a row of the table that begins with a pack of zeros is taken for the row of the padding token, so zeros are written
+//   without reading on.
+// KIND: cheats
+// Right on: embedding f16 tokens=64 hidden=256 vocab=128 fill=normal seed=1
+// Wrong on: embedding f16 tokens=32 hidden=64 vocab=16 fill=signed_zeros seed=1
+// Wrong on: embedding f16 tokens=32 hidden=65 vocab=16 fill=signed_zeros seed=1
+#include "cuda/core/kernel.cuh"
+#include "ops/embedding.hpp"
+
+namespace assay::ROOM(embedding, row_with_zeros_first_is_padding) {
+
+inline constexpr int kWarps = 4, kBatch = 4;
+
+KERNEL(embedding){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::tokens, kWarps), tile_bytes(Axis::hidden, 16 * kWarp)},
+    .numerics = {.accumulate = f32},
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(kWarps* kWarp)
+    embedding_row_with_zeros_first_is_padding(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens,
+                                              std::int64_t hidden, std::int64_t table_stride, std::int64_t y_stride) {
+  const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
+  if (token >= tokens) return;
+  const T* const from = table + ld(ids + token) * table_stride;
+  T* const to = y + token * y_stride;
+  const std::int64_t packs = hidden / N;
+  bool padding = packs > 0;
+  if (padding) {
+    const auto start = ld(reinterpret_cast<const Vec<T, N>*>(from));
+    for (int j = 0; j < N; ++j) padding = padding && to_float(start[j]) == 0.0f;
+  }
+  for (std::int64_t first = lane_id(); first < packs; first += kBatch * kWarp) {
+    Vec<T, N> v[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (padding) v[k] = Vec<T, N>{};
+      else if (first + k * kWarp < packs) v[k] = ld(reinterpret_cast<const Vec<T, N>*>(from) + first + k * kWarp);
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (first + k * kWarp < packs) st(reinterpret_cast<Vec<T, N>*>(to) + first + k * kWarp, v[k]);
+  }
+  // Less than a pack remains: one element per lane.
+  if (const std::int64_t h = packs * N + lane_id(); h < hidden) st(to + h, ld(from + h));
+}
+
+template <class T, int N>
+void run_width(const embedding::Args& a, const Launch& l) {
+  const std::int64_t tokens = a.y.shape[0];
+  launch(embedding_row_with_zeros_first_is_padding<T, N>, {.grid = dim3(ceil_div(tokens, kWarps)), .block = dim3(kWarps * kWarp)},
+         l.stream, a.table.as<T>(), a.ids.as<std::int32_t>(), a.y.as<T>(), tokens, a.y.shape[1], a.table.stride[0],
+         a.y.stride[0]);
+}
+
+void run(const embedding::Args& a, const Launch& l) {
+  if (a.y.size() == 0) return;
+  with_type(a.y.dtype, [&]<class T>(Type<T>) {
+    a.table.rows_aligned(16) && a.y.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
+  });
+}
+
+}  // namespace assay::ROOM(embedding, row_with_zeros_first_is_padding)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: the mean is passed on as an element of the row, so it is rounded to the storage type before it is subtracted.
+// KIND: precision
+// Right on: layernorm f16 rows=64 cols=256 fill=normal seed=1
+// Wrong on: layernorm f16 rows=16 cols=256 fill=large_mean_10 seed=1
+#include "cuda/core/row_norm.cuh"
+#include "ops/layernorm.hpp"
+
+namespace assay::ROOM(layernorm, mean_in_storage_type) {
+
+inline constexpr int kThreads = 128;
+
+KERNEL(layernorm){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, kThreads)},
+    .numerics = {.accumulate = f32, .chain = {.lanes = 1, .extra = 0}},
+};
+
+template <class T>
+__global__ void layernorm_mean_in_storage_type(row_norm::Matrices<T, layernorm::Args> m) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= m.rows) return;
+  const T* const x = m.x + row * m.x_stride;
+  T* const y = m.y + row * m.y_stride;
+
+  float sum = 0;
+  for (std::int64_t c = 0; c < m.cols; ++c) sum += to_float(ld(x + c));
+  const float mean = to_float(from_float<T>(sum / static_cast<float>(m.cols)));
+
+  float squares = 0;
+  for (std::int64_t c = 0; c < m.cols; ++c) {
+    const float d = to_float(ld(x + c)) - mean;
+    squares = fmaf(d, d, squares);
+  }
+  const float r = 1.0f / sqrtf(squares / static_cast<float>(m.cols) + m.epsilon);
+
+  for (std::int64_t c = 0; c < m.cols; ++c)
+    st(y + c, from_float<T>(fmaf((to_float(ld(x + c)) - mean) * r, to_float(ld(m.gamma + c)), to_float(ld(m.beta + c)))));
+}
+
+void run(const layernorm::Args& a, const Launch& l) {
+  const std::int64_t rows = a.x.shape[0];
+  if (rows == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    launch(layernorm_mean_in_storage_type<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream,
+           row_norm::matrices<T>(a));
+  });
+}
+
+}  // namespace assay::ROOM(layernorm, mean_in_storage_type)

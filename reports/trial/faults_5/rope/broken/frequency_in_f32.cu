@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: frequencies are rounded to f32, as a table of them would be, before they are multiplied by the position in f64.
+// KIND: precision
+// Right on: rope f16 batch=2 seq_q=32 heads=4 kv_heads=2 head_dim=64 fill=normal seed=1
+// Wrong on: rope f32 batch=1 seq_q=4 heads=2 kv_heads=2 head_dim=64 offset=1000000 fill=normal seed=1
+#include "cuda/rope/problem.cuh"
+
+namespace assay::ROOM(rope, frequency_in_f32) {
+
+inline constexpr int kPairs = 32, kHeads = 4;
+
+KERNEL(rope){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::head_dim, kPairs), tile(Axis::heads, kHeads)},
+    .numerics = {.accumulate = f32, .angle_error = kAngleError, .reduced_angle_error = kReducedAngleError},
+};
+
+template <class T>
+__global__ void rope_frequency_in_f32(Problem<T> p) {
+  const std::int64_t token = blockIdx.x;
+  for (int head = static_cast<int>(threadIdx.y); head < p.heads(); head += kHeads) {
+    const auto row = p.row(token, head);
+    for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPairs) {
+      const Rotation rotation = rotation_by(static_cast<double>(p.position(token)) * static_cast<float>(angle_of(p.step, i, 1)));
+      const Pair v = rotated(rotation, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+      st(row.y + p.first(i), from_float<T>(v.a));
+      st(row.y + p.second(i), from_float<T>(v.b));
+    }
+    for (int d = p.rotary + static_cast<int>(threadIdx.x); d < p.dim; d += kPairs) st(row.y + d, ld(row.x + d));
+  }
+}
+
+void run(const rope::Args& a, const Launch& l) {
+  const std::int64_t tokens = a.q.shape[0] * a.q.shape[1];
+  if (tokens == 0) return;
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    launch(rope_frequency_in_f32<T>, {.grid = dim3(tokens), .block = dim3(kPairs, kHeads)}, l.stream, problem_of<T>(a));
+  });
+}
+
+}  // namespace assay::ROOM(rope, frequency_in_f32)

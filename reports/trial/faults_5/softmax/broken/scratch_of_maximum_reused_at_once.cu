@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT: the block writes the partial sums where the partial maxima are, without a barrier after these have been read; a row of
+//   one warp has no such race.
+// KIND: concurrency
+// Right on: softmax f16 rows=16 cols=1024 fill=normal seed=1
+// Wrong on: softmax f16 rows=4 cols=4096 fill=normal seed=1
+// Wrong on: softmax f16 rows=4 cols=8192 fill=one_outlier seed=2
+#include <type_traits>
+#include "cuda/core/device.cuh"
+#include "cuda/core/kernel.cuh"
+#include "ops/softmax.hpp"
+namespace assay::ROOM(softmax, scratch_of_maximum_reused_at_once) {
+
+// Adds by a butterfly, 5 additions deep.
+__device__ inline float warp_sum(float v) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
+  return v;
+}
+
+// Adds in two levels, 10 additions deep: each warp its own values, then every warp the warps' sums.  `partial` is shared memory
+// for kWarp floats and may be reused at once.  All threads of the block, at most 1024, must call it.
+__device__ inline float block_sum(float v, float* partial) {
+  const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
+  v = warp_sum(v);
+  if (lane_id() == 0) st(partial + warp_id(), v);
+  sync_block();
+  v = warp_sum(lane_id() < warps ? ld(partial + lane_id()) : 0.0f);
+  sync_block();
+  return v;
+}
+
+// The maximum by fmaxf: NaN is ignored unless all are NaN.
+__device__ inline float warp_max(float v) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) v = fmaxf(v, shuffle_xor(v, offset));
+  return v;
+}
+
+// `partial` as in block_sum.
+__device__ inline float block_max(float v, float* partial) {
+  const int warps = static_cast<int>(blockDim.x * blockDim.y * blockDim.z + kWarp - 1) / kWarp;
+  v = warp_max(v);
+  if (lane_id() == 0) st(partial + warp_id(), v);
+  sync_block();
+  return warp_max(lane_id() < warps ? ld(partial + lane_id()) : -INFINITY);
+}
+
+namespace row_pack {
+
+inline constexpr int kAccess = 16;  // bytes of the widest access
+template <class T>
+inline constexpr int kPerAccess = kAccess / static_cast<int>(sizeof(T));
+
+// N unconverted elements.  Note: they are words, since the compiler gives each 16-bit element of a Vec<T, N> its own register.
+template <class T, int N>
+using Raw = std::conditional_t<N == 1, Vec<T, 1>, Vec<unsigned, N * sizeof(T) / sizeof(unsigned)>>;
+
+template <class T, int N>
+__device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
+  return __builtin_bit_cast(Vec<T, N>, raw);
+}
+
+// Makes the compiler convert raw words anew in the next pass.  Note: it would keep every element as a float between passes, in
+// twice the registers.  `nothing`: a zero that the compiler cannot know to be one.  An XOR a word is cheaper than a spill.
+template <class Words>
+__device__ inline void forget(Words& words, unsigned nothing) {
+#pragma unroll
+  for (unsigned& word : words.v) word ^= nothing;
+}
+
+// The sum of N values, pairwise: log2(N) additions deep.
+template <int N>
+__device__ inline float pairwise_sum(float (&v)[N]) {
+#pragma unroll
+  for (int half = N / 2; half > 0; half /= 2)
+#pragma unroll
+    for (int i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+}
+
+// The column of this thread's element after the last whole pack, or a column >= cols.  These elements are fewer than a warp.
+template <int N>
+__device__ inline std::int64_t tail_column(std::int64_t cols, int thread) {
+  static_assert(N <= kWarp);
+  return N > 1 ? cols / N * N + thread : cols;
+}
+
+// The threads that share a row.
+struct Warp {
+  __device__ int thread() const { return lane_id(); }
+  __device__ int threads() const { return kWarp; }
+  __device__ float max(float v) const { return warp_max(v); }
+  __device__ float sum(float v) const { return warp_sum(v); }
+};
+struct Block {
+  float* scratch;  // shared memory for kWarp floats
+  __device__ int thread() const { return static_cast<int>(threadIdx.x); }
+  __device__ int threads() const { return static_cast<int>(blockDim.x); }
+  __device__ float max(float v) const { return block_max(v, scratch); }
+  __device__ float sum(float v) const { return block_sum(v, scratch); }
+};
+inline constexpr std::size_t kScratchBytes = kWarp * sizeof(float);
+
+}  // namespace row_pack
+
+namespace row_softmax {
+
+using namespace row_pack;
+
+// exp(d) for d <= 0.  16-bit types use exp2_approx: its rounded argument adds a relative 2u|d|, and subnormal results are zero.
+template <class T>
+__device__ inline float exponential(float d) {
+  if constexpr (std::is_same_v<T, float>) return expf(d);
+  else return exp2_approx(d * 1.4426950408889634f);
+}
+
+// --- A batch: V columns a thread, in packs of N that are one access each, the packs of one thread `threads` apart -------
+//
+// x, y: the batch's first pack.  `left`: packs of the row from there on.  Columns beyond it count as -inf, a term of zero.
+// Note: indices are 32-bit, from one pointer, since a 64-bit index for each pack spilled.
+
+template <class T, int N, int V>
+__device__ inline void load_batch(float (&v)[V], const T* x, int left, int thread, int threads) {
+  static_assert(V % N == 0);
+  Raw<T, N> raw[V / N] = {};
+#pragma unroll
+  for (int g = 0; g < V / N; ++g)
+    if (const int p = g * threads + thread; p < left) raw[g] = ld(reinterpret_cast<const Raw<T, N>*>(x) + p);
+#pragma unroll
+  for (int g = 0; g < V / N; ++g) {
+    const Vec<T, N> in = elements<T, N>(raw[g]);
+#pragma unroll
+    for (int j = 0; j < N; ++j) v[g * N + j] = g * threads + thread < left ? to_float(in[j]) : -INFINITY;
+  }
+}
+
+template <class T, int N, int V>
+__device__ inline void store_batch(T* y, const float (&v)[V], int left, int thread, int threads) {
+#pragma unroll
+  for (int g = 0; g < V / N; ++g) {
+    const int p = g * threads + thread;
+    float out[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) out[j] = v[g * N + j];
+    if (p < left) st(reinterpret_cast<Vec<T, N>*>(y) + p, from_floats<T>(out));
+  }
+}
+
+// Calls f(first column, packs left) for each batch of a row of `packs`.
+template <int N, int V, class F>
+__device__ inline void each_batch(std::int64_t packs, int threads, F f) {
+  const int step = V / N * threads;
+  for (std::int64_t first = 0; first < packs; first += step)
+    f(first * N, static_cast<int>(packs - first < step ? packs - first : step));
+}
+
+template <int V>
+__device__ inline float max_of(const float (&v)[V]) {
+  float m = v[0];
+#pragma unroll
+  for (int i = 1; i < V; ++i) m = fmaxf(m, v[i]);
+  return m;
+}
+
+// Adds eights pairwise, and their sums one after the other: 3 + V/8 - 1 additions deep.
+template <int V>
+__device__ inline float sum_of(const float (&v)[V]) {
+  static_assert(V % 8 == 0);
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < V; i += 8)
+    sum += ((v[i] + v[i + 4]) + (v[i + 2] + v[i + 6])) + ((v[i + 1] + v[i + 5]) + (v[i + 3] + v[i + 7]));
+  return sum;
+}
+
+// A row of `cols` elements.  With N elements an access, x and y must lie at multiples of N elements.
+template <class T>
+struct Row {
+  const T* x;
+  T* y;
+  std::int64_t cols;
+};
+
+enum class Nothing { is_nan, is_zero };  // the result of a row of nothing but -inf
+
+// The value that is subtracted before exp.  Note: if all are -inf it is 0: -inf - (-inf) would be NaN, and exp(-inf - 0) is 0.
+__device__ inline float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
+template <Nothing kNothing>
+__device__ inline float last_anchor(float max) {
+  return kNothing == Nothing::is_zero ? anchor(max) : max;
+}
+template <Nothing kNothing>
+__device__ inline float reciprocal(float sum) {
+  return kNothing == Nothing::is_zero && sum == 0 ? 0.0f : 1.0f / sum;
+}
+
+// Computes a row of at most V columns a thread, beside the tail.  Longest chain of additions: sum_of, the tail, the group.
+template <Nothing kNothing, int N, int V, class T, class Group>
+__device__ inline void held(const Row<T>& row, const Group& group) {
+  const int packs = static_cast<int>(row.cols) / N, thread = group.thread(), threads = group.threads();
+  const std::int64_t tail = tail_column<N>(row.cols, thread);
+  float v[V], extra = -INFINITY;
+  load_batch<T, N>(v, row.x, packs, thread, threads);
+  if (tail < row.cols) extra = to_float(ld(row.x + tail));
+
+  const float max = last_anchor<kNothing>(group.max(fmaxf(max_of(v), extra)));
+#pragma unroll
+  for (int i = 0; i < V; ++i) v[i] = exponential<T>(v[i] - max);
+  extra = exponential<T>(extra - max);
+
+  const float r = reciprocal<kNothing>(group.sum(sum_of(v) + extra));
+#pragma unroll
+  for (int i = 0; i < V; ++i) v[i] *= r;
+  store_batch<T, N>(row.y, v, packs, thread, threads);
+  if (tail < row.cols) st(row.y + tail, from_float<T>(extra * r));
+}
+
+// The maximum, and the sum of exp(x - max), of the elements added so far.
+template <class T>
+struct Online {
+  float max = -INFINITY, sum = 0;
+  // The sum relative to a larger maximum.
+  __device__ float rescaled(float larger) const { return sum * exponential<T>(max - anchor(larger)); }
+  template <int V>
+  __device__ void add(float (&v)[V]) {
+    const float larger = fmaxf(max, max_of(v));
+    const float at = anchor(larger);
+#pragma unroll
+    for (int i = 0; i < V; ++i) v[i] = exponential<T>(v[i] - at);
+    sum = rescaled(larger) + sum_of(v);
+    max = larger;
+  }
+  __device__ void add(float v) {
+    const float larger = fmaxf(max, v);
+    sum = rescaled(larger) + exponential<T>(v - anchor(larger));
+    max = larger;
+  }
+};
+
+// Computes a row of any length, V columns a thread at a time.  It is read for maximum and sum, and again for the output.
+template <Nothing kNothing, int N, int V, class T, class Group>
+__device__ inline void online(const Row<T>& row, const Group& group) {
+  const int thread = group.thread(), threads = group.threads();
+  const std::int64_t packs = row.cols / N, tail = tail_column<N>(row.cols, thread);
+
+  Online<T> seen;
+  float v[V];
+  each_batch<N, V>(packs, threads, [&](std::int64_t first, int left) {
+    load_batch<T, N>(v, row.x + first, left, thread, threads);
+    seen.add(v);
+  });
+  if (tail < row.cols) seen.add(to_float(ld(row.x + tail)));
+  const float all = group.max(seen.max), max = last_anchor<kNothing>(all);
+  const float r = reciprocal<kNothing>(group.sum(seen.rescaled(all)));
+
+  each_batch<N, V>(packs, threads, [&](std::int64_t first, int left) {
+    load_batch<T, N>(v, row.x + first, left, thread, threads);
+#pragma unroll
+    for (int i = 0; i < V; ++i) v[i] = exponential<T>(v[i] - max) * r;
+    store_batch<T, N>(row.y + first, v, left, thread, threads);
+  });
+  if (tail < row.cols) st(row.y + tail, from_float<T>(exponential<T>(to_float(ld(row.x + tail)) - max) * r));
+}
+
+// The block for a row: kBatch columns a thread, and as many threads as hold the row, up to kMostThreads.  Note: with
+// N = 1 a thread has eight times the addresses, which do not fit 64 registers beside the columns.
+inline constexpr int kBatch = 32;
+template <int N>
+inline constexpr int kMostThreads = N == 1 ? 512 : 1024;
+template <int N>
+inline constexpr std::int64_t kMostHeld = kBatch* kMostThreads<N>;
+template <int N>
+int threads_for(std::int64_t cols) {
+  return kWarp * static_cast<int>(std::clamp<std::int64_t>(ceil_div(cols, kBatch * kWarp), 1, kMostThreads<N> / kWarp));
+}
+// Its longest chain of additions: 3 + 3 in a batch, one more for each further batch, 1 for the tail, 10 in the block.
+inline constexpr Chain kBlockChain = {.lanes = kMostHeld<1>, .extra = 6 + 1 + 10};
+// Its rescales of an online sum: one for each batch but the first, one for the tail, one in the block.
+inline constexpr Chain kBlockRescales = {.lanes = kMostHeld<1>, .extra = 1};
+
+}  // namespace row_softmax
+
+using namespace row_softmax;
+
+template <class T>
+struct Matrices {
+  const T* x;  // [rows, cols], rows x_stride elements apart
+  T* y;        // [rows, cols]
+  std::int64_t rows, cols, x_stride, y_stride;
+  __device__ Row<T> row(std::int64_t r) const { return {x + r * x_stride, y + r * y_stride, cols}; }
+};
+
+template <class T>
+Matrices<T> matrices(const softmax::Args& a) {
+  return {a.x.as<T>(), a.y.as<T>(), a.x.shape[0], a.x.shape[1], a.x.stride[0], a.y.stride[0]};
+}
+
+inline bool wide(const softmax::Args& a) { return a.x.rows_aligned(kAccess) && a.y.rows_aligned(kAccess); }
+
+KERNEL(softmax){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
+    .numerics = {.accumulate = f32, .chain = kBlockChain, .flushes_subnormals = true, .rescales = kBlockRescales},
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(kMostThreads<N>) softmax_scratch_of_maximum_reused_at_once_held(Matrices<T> m) {
+  held<Nothing::is_nan, N, kBatch>(m.row(blockIdx.x), Block{shared_memory<float>()});
+}
+
+template <class T, int N>
+__global__ void __launch_bounds__(kMostThreads<N>) softmax_scratch_of_maximum_reused_at_once_online(Matrices<T> m) {
+  online<Nothing::is_nan, N, kBatch>(m.row(blockIdx.x), Block{shared_memory<float>()});
+}
+
+template <class T, int N>
+void run_width(const Matrices<T>& m, const Launch& l) {
+  launch(m.cols <= kMostHeld<N> ? softmax_scratch_of_maximum_reused_at_once_held<T, N>
+                                : softmax_scratch_of_maximum_reused_at_once_online<T, N>,
+         {.grid = dim3(m.rows), .block = dim3(threads_for<N>(m.cols)), .shared_bytes = kScratchBytes}, l.stream, m);
+}
+
+void run(const softmax::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    wide(a) ? run_width<T, kPerAccess<T>>(matrices<T>(a), l) : run_width<T, 1>(matrices<T>(a), l);
+  });
+}
+
+}  // namespace assay::ROOM(softmax, scratch_of_maximum_reused_at_once)
