@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts the judge on trial with folders of kernels by other hands: broken ones over smoke and edges, with the rules of other judges
 # beside it, two seeds of random and the watch; sound ones over smoke, edges and two seeds of random.
-#   run.sh FOLDER...     faults_1, faults_2, faults_3, faults_4, exploits, sound
+#   run.sh FOLDER...     faults_1, ... faults_5, exploits, sound
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-usage() { echo "run.sh: $1; give one or more of faults_1, faults_2, faults_3, faults_4, exploits, sound" >&2; exit 2; }
+usage() { echo "run.sh: $1; give one or more of faults_1, ... faults_5, exploits, sound" >&2; exit 2; }
 [ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  case $folder in faults_1 | faults_2 | faults_3 | faults_4 | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+  case $folder in faults_[1-5] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
 
 # judged ARGUMENT...: runs validate-trial.  Failures are results here (exit code 1); anything else ends the script.
