@@ -175,7 +175,7 @@ class OutputJudge {
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
     powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
-      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = false;
+      wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
       powerless_in_f32_ = wide == numerics_ || compare(*problem_, wide, y.number, y.runs[0], exact_).powerless;
     }
     if (op_.composite && c.compared) r_.stages[std::string(spec(y).name)] = c.margin;
@@ -226,8 +226,8 @@ class OutputJudge {
 
   // Whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A case that
-  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps and moments in two passes is not at fault if
-  // this one declares others.  A kernel that
+  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps, moments in two passes and nothing flushed is
+  // not at fault if this one declares others.  A kernel that
   // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
     if (r_.compared == 0) {

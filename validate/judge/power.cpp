@@ -164,7 +164,7 @@ Power::Tried Power::look(const Prepared& p) {
     const bool as_declared = n.stores_intermediate || n.rounds_weights ||
                              (n.narrow_probabilities && op.hooks.intermediates_alike) ||
                              significand_bits(c.dtype, n) < info(c.dtype).format.precision;
-    if (op.hooks.oracle && c.dtype != f32 && !as_declared) look_for("intermediate", kOracleFlops);
+    if (op.hooks.oracle && c.dtype != f32 && finer && !as_declared) look_for("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
         look_for("dropped_" + std::string(name(sum.axis)), kFaultFlops);
