@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cerrno>
 #include <cstring>
 
 namespace assay {
 
+namespace {
+
+// Opens a file for reading; returns -1 and sets `why` if it cannot be opened or is a folder, pipe or device.
 int open_file(const std::string& path, std::string& why) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // Note: else a pipe that nobody writes would block
   struct stat s {};
@@ -21,17 +25,27 @@ int open_file(const std::string& path, std::string& why) {
   return -1;
 }
 
+}  // namespace
+
 std::optional<std::string> read_file(const std::string& path, std::string& why) {
   const int fd = open_file(path, why);
   if (fd < 0) return std::nullopt;
+  gzFile file = ::gzdopen(fd, "rb");  // Note: zlib reads an uncompressed file as it is
+  if (!file) {
+    ::close(fd);
+    why = std::strerror(ENOMEM);
+    return std::nullopt;
+  }
   std::string text;
-  ssize_t n = 0;
-  for (char part[1 << 16]; text.size() <= kMostBytes && (n = ::read(fd, part, sizeof part)) != 0;)
-    if (n > 0) text.append(part, static_cast<std::size_t>(n));
-    else if (errno != EINTR) break;
-  if (n < 0) why = std::strerror(errno);
-  else if (text.size() > kMostBytes) why = "it is larger than 512 MiB";
-  ::close(fd);
+  int n = 0, error = 0;
+  for (char part[1 << 16]; text.size() <= kMostBytes && (n = ::gzread(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(n));
+  const int number = errno;
+  if (n < 0) ::gzerror(file, &error);
+  const int closed = ::gzclose(file);  // Note: only gzclose reports a truncated stream
+  if (text.size() > kMostBytes) why = "it holds more than 512 MiB";
+  else if (error == Z_ERRNO) why = std::strerror(number);
+  else if (error != Z_OK || closed != Z_OK) why = "it is a gzip file that was cut off or damaged";
   return why.empty() ? std::optional(std::move(text)) : std::nullopt;
 }
 

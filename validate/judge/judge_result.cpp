@@ -109,11 +109,13 @@ class OutputJudge {
         numerics_(result.kernel->numerics),
         exact_(p_.asks_exact(numerics_)),
         problem_(result, 0),
-        r_(record) {}
+        r_(record) {
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
+      if (op_.tensors[i].role == Role::output) outputs_.push_back(output_of(i));
+  }
 
   void run() {
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i)
-      if (op_.tensors[i].role == Role::output) judge_output(output_of(i));
+    for (const Output& y : outputs_) judge_output(y);
     if (r_.verdict != Verdict::passed) return;
     std::string why = judge_relations(p_, *result_.kernel, result_.outputs.data(), result_.related, r_);
     if (!why.empty()) return fail(Tier::T3, std::move(why));
@@ -121,12 +123,9 @@ class OutputJudge {
   }
 
   // err/bound of the first run with other numerics; infinite if an output fails.
-  double margin(const Numerics& numerics) {
-    outputs_ = 0;
+  double margin(const Numerics& numerics) const {
     double most = 0;
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i) {
-      if (op_.tensors[i].role != Role::output) continue;
-      const Output y = output_of(i);
+    for (const Output& y : outputs_) {
       const Comparison c = compare(*problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics));
       if (c.wrong) return HUGE_VAL;
       most = std::max(most, c.margin);
@@ -147,8 +146,8 @@ class OutputJudge {
   }
   const TensorSpec& spec(const Output& y) const { return op_.tensors[y.tensor]; }
 
-  Output output_of(std::size_t tensor) {
-    Output y{.tensor = tensor, .number = outputs_++, .runs = {}};
+  Output output_of(std::size_t tensor) const {
+    Output y{.tensor = tensor, .number = static_cast<int>(outputs_.size()), .runs = {}};
     for (std::size_t k = 0; k < kRuns; ++k) {
       y.runs[k] = p_.packing.placements[tensor].tensor;
       y.runs[k].data = result_.outputs.data() + k * p_.packing.output_bytes + p_.packing.at[tensor];
@@ -187,9 +186,7 @@ class OutputJudge {
     }
     if (!c.wrong) return;
     const Pattern found = pattern(*problem_, numerics_, y.number, y.runs[0], exact_, frame);
-    const bool several =
-        std::count_if(op_.tensors.begin(), op_.tensors.end(), [](const TensorSpec& t) { return t.role == Role::output; }) > 1;
-    r_.pattern += (r_.pattern.empty() ? "" : "; ") + (several ? std::string(spec(y).name) + ": " : "") + found.text;
+    r_.pattern += (r_.pattern.empty() ? "" : "; ") + (outputs_.size() > 1 ? std::string(spec(y).name) + ": " : "") + found.text;
     if (r_.reads_like.empty()) r_.reads_like = found.reads_like;
     fail(exact_ ? Tier::T0 : Tier::T1,
          (op_.composite ? fmt::format("stage '{}': ", spec(y).name) : "") +
@@ -226,9 +223,9 @@ class OutputJudge {
 
   // Whether the case could have failed a kernel.
   // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance.  A case that
-  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps, moments in two passes and nothing flushed is
-  // not at fault if this one declares others.  A kernel that
-  // declares more errors than it makes is found by power (power.hpp), over a whole run.
+  // would fail zeros of a kernel with sums in f32, whole factors, exponents in steps, moments in two passes and nothing flushed
+  // is not at fault if this one declares others.  A kernel that declares more errors than it makes is found by power (power.hpp),
+  // over a whole run.
   void judge_power() {
     if (r_.compared == 0) {
       r_.reason = "empty: nothing may be written, and nothing was";
@@ -249,7 +246,7 @@ class OutputJudge {
   const bool exact_;
   const Judged problem_;
   Record& r_;
-  int outputs_ = 0;
+  std::vector<Output> outputs_;
   bool powerless_ = true, zeros_ = true;
   bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };

@@ -2,11 +2,7 @@
 #include "validate/records/text_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
 
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -36,22 +32,9 @@ void make_plain(RecordJson& j) {
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  const auto cannot = [&](const std::string& why) { throw BadInput(fmt::format("cannot read '{}': {}", path, why)); };
-  std::string text, why;
-  const int fd = open_file(path, why);
-  if (fd < 0) cannot(why);
-  gzFile file = ::gzdopen(fd, "rb");  // Note: zlib reads an uncompressed file as it is
-  if (!file) ::close(fd), cannot(std::strerror(ENOMEM));
-  int n = 0, error = 0;
-  for (char part[1 << 16]; text.size() <= kMostBytes && (n = ::gzread(file, part, sizeof part)) > 0;)
-    text.append(part, static_cast<std::size_t>(n));
-  const int number = errno;
-  if (n < 0) ::gzerror(file, &error);
-  const int closed = ::gzclose(file);  // Note: only gzclose reports a truncated stream
-  if (text.size() > kMostBytes) cannot("it holds more than 512 MiB");
-  if (error == Z_ERRNO) cannot(std::strerror(number));
-  if (error != Z_OK || closed != Z_OK) throw BadInput(fmt::format("'{}' is a gzip file that was cut off or damaged", path));
-  return text;
+  std::string why;
+  if (auto text = read_file(path, why)) return std::move(*text);
+  throw BadInput(fmt::format("cannot read '{}': {}", path, why));
 }
 
 void each_record(const std::string& text, const std::string& path,

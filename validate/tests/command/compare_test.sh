@@ -92,7 +92,7 @@ exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite smoke
 lacks "$called" "$out" "DIFFERENT"
 head -c 5000 base.jsonl.gz >cut.jsonl.gz
 for reader in "compare base.jsonl" "report -o report.md" "run --backend simt --op softmax --kernel naive --suite smoke --same-as" "probe --backend simt --against"; do
-  refuses "'cut.jsonl.gz' is a gzip file that was cut off or damaged" "$validate" $reader cut.jsonl.gz
+  refuses "cannot read 'cut.jsonl.gz': it is a gzip file that was cut off or damaged" "$validate" $reader cut.jsonl.gz
 done
 refuses "name the baseline 'base.jsonl.gz' without .gz" "$validate" compare base.jsonl.gz same.jsonl --accept -m why
 

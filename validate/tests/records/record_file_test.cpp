@@ -171,7 +171,8 @@ TEST_CASE("record file: a compressed file is read; one that is cut off or damage
   for (const std::size_t kept : {std::size_t{3}, packed.size() / 2, packed.size() - 1}) {
     CAPTURE(kept);
     const Stored cut(packed.substr(0, kept));
-    CHECK(refused([&] { read_records(cut.path); }) == "'" + cut.path.string() + "' is a gzip file that was cut off or damaged");
+    CHECK(refused([&] { read_records(cut.path); }) ==
+          "cannot read '" + cut.path.string() + "': it is a gzip file that was cut off or damaged");
   }
   std::string damaged = packed;
   damaged[packed.size() / 2] = static_cast<char>(~damaged[packed.size() / 2]);
