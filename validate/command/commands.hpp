@@ -66,6 +66,15 @@ struct MergeFlags {
   bool partial = false;
 };
 
+struct FileFlags {
+  std::string inputs, outputs;  // files of tensors
+  std::string op;               // empty: the inputs say it
+  std::vector<std::string> attributes;
+  std::string numerics;    // how the outputs were computed; empty: the default
+  bool unrounded = false;  // write goldens in f64
+  std::string json, colour = "auto";
+};
+
 struct ProbeFlags {
   BackendFlags machine;
   std::string json;
@@ -87,6 +96,9 @@ int report_command(const ReportFlags& flags);
 int merge_command(const MergeFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
+int inputs_command(const std::string& line, const std::string& path);
+int golden_command(const std::string& line, const FileFlags& flags);  // of the line, or of flags.inputs
+int judge_command(const FileFlags& flags);
 int doctor_command(bool json);
 int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-protocol.md
 

@@ -90,7 +90,10 @@ std::string label_text(const Shrunk& s) {
 std::string replay_text(const std::string& repro, const std::string& loaded) {
   return fmt::format("{} replay {}{}'{}'", program_invocation_short_name, loaded, loaded.empty() ? "" : " ", repro);
 }
-std::string replay_text(const Record& r) { return replay_text(r.repro, r.loaded); }
+std::string replay_text(const Record& r) {
+  if (!r.given.empty()) return fmt::format("{} {}", program_invocation_short_name, r.given);
+  return replay_text(r.repro, r.loaded);
+}
 std::string replay_text(const std::vector<std::string>& after, const Record& r) {
   std::string lines;
   for (const std::string& line : after) lines += fmt::format("{}' \\\n             '", line);

@@ -40,6 +40,8 @@ std::string short_text(const Record& r, bool colour = false);
 // A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:
 // the sentence on what sets such cases apart from those that passed.
 std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr, const std::string& across = {}, bool colour = false);
+// Prints all that judging an output has shown, a line for each.
+void print_judged(const Record& r, bool colour);
 // The place of the worst element, like "o[batch 0, query 128, head 3, dim 17]".
 std::string where_text(const Record& r);
 // "deterministic: fails again with its seed (2 of 2) and with others (1 of 2)"

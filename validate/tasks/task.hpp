@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace assay {
 
 class Declared;
 class Power;
+struct Given;
 
 struct Task {
   const Op* op;
   Case c;
   std::vector<const Kernel*> kernels;
+  std::shared_ptr<const Given> given{};  // the inputs, if the case's fill does not make them
 };
 
 struct JudgeOptions {
