@@ -55,6 +55,9 @@ struct Order {
   std::vector<OrderRun> runs;
 };
 
+// Begins the reason of a case that was skipped since the machine is at fault.
+inline constexpr std::string_view kMachine = "machine: ";
+
 // Begins the message about a kernel that stored without st(), where the watch cannot see it.
 inline constexpr std::string_view kNotWatchable = "not watchable";
 
