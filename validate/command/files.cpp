@@ -44,13 +44,13 @@ Given given_in(const FileFlags& flags) {
 }
 
 void print_tensor(std::string_view file, std::string_view name, std::string_view dtype, std::span<const std::int64_t> shape) {
-  fmt::print("  {:<13}  {} {} {}\n", file, name, dtype, shape_text(shape));
+  fmt::print("  {:<14}  {} {} {}\n", file, name, dtype, shape_text(shape));
 }
 
 void print_written(const std::string& path, const TensorFile& file) {
   for (const FileTensor& t : file.tensors)
     print_tensor(&t == file.tensors.data() ? "written" : "", t.name, name(*t.known), t.shape);
-  fmt::print("  {:<13}  {}\n", "to", path);
+  fmt::print("  {:<14}  {}\n", "to", path);
 }
 
 // What judges the same files again, after "validate ".

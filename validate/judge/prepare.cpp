@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/given.hpp"
-#include "validate/tasks/memory.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
@@ -47,7 +46,8 @@ void make_image(const Task& task, std::size_t tensor, const Placement& p, std::b
   const Tensor& from = task.given->tensors[tensor];
   Tensor to = p.tensor;
   to.data = image;
-  std::fill_n(image, p.bytes, kGapByte);
+  if (!to.contiguous())
+    for (const Island& i : islands(to, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
   const auto element = static_cast<std::size_t>(size_of(to.dtype));
   for (std::int64_t i = 0; i < to.size(); ++i)
     std::memcpy(image + static_cast<std::size_t>(to.offset(i)) * element,
@@ -68,7 +68,6 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
   p->task = &task;
   p->first_record = first_record;
   const bool second_set = !task.given && has_second_set(task.c, task.op->shape(), replayed);
-  p->bytes = memory_of(*task.op, task.c, replayed);
   p->packing = pack(*task.op, task.c);
   p->input_sets = second_set ? 2 : 1;
   p->inputs = SharedMemory(p->input_sets * p->packing.input_bytes);
