@@ -195,6 +195,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 add_test(NAME tree.docs COMMAND bash "${scripts}/docs.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${gnu}")
 add_test(NAME tree.docs.self COMMAND bash "${scripts}/docs.sh" --self-test "${gnu}")
+# Note: it only asks, and must be refused before anything is looked for.
+add_test(NAME tree.linux COMMAND "${CMAKE_COMMAND}" --fresh -DCMAKE_SYSTEM_NAME=FreeBSD -S "${PROJECT_SOURCE_DIR}" -B "${PROJECT_BINARY_DIR}/elsewhere")
+set_tests_properties(tree.linux PROPERTIES LABELS cpu PASS_REGULAR_EXPRESSION "Assay needs Linux .*, and this is FreeBSD")
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"

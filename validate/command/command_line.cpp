@@ -44,6 +44,16 @@ void add_describe(CLI::App& app, int& code) {
   describe.callback([=, &code] { code = describe_command(*op, *json); });
 }
 
+// Adds what a file of inputs may leave unsaid.
+void add_attributes(CLI::App& app, std::vector<std::string>& attributes) {
+  app.add_option("--attribute", attributes,
+                 "an attribute of the op that the inputs' metadata lacks, like mask=causal (repeatable)")
+      ->allow_extra_args(false);
+}
+void add_suggest(CLI::App& app, bool& suggest) {
+  app.add_flag("--suggest-numerics", suggest, "name the tightest of some usual declarations that the outputs meet; no verdict");
+}
+
 void add_run(CLI::App& app, int& code) {
   const auto f = std::make_shared<RunFlags>();
   CLI::App& run = *app.add_subcommand("run", "judge kernels over a suite of cases");
@@ -57,6 +67,9 @@ void add_run(CLI::App& app, int& code) {
   run.add_option("--same-as", f->same_as, "record file: every case must get the verdict that it has there");
   run.add_flag("--bit-equal", f->bit_equal, "with --same-as: the outputs must be equal bit for bit too");
   run.add_option("--last-failed", f->last_failed, "record file: judge only its bad cases, instead of a suite");
+  run.add_option("--inputs", f->inputs, "judge kernels on the tensors in this file, .safetensors or .npz, instead of a suite");
+  add_attributes(run, f->attributes);
+  add_suggest(run, f->suggest);
   run.add_flag("--reduced", f->reduced, "cut model shapes down as on simt, so that records can be compared");
   run.callback([f, &run, &code] {
     check_selection(run, f->selection);
@@ -64,6 +77,10 @@ void add_run(CLI::App& app, int& code) {
     if (!f->last_failed.empty())
       for (const Names& flags : {kCaseFlags, Names{"--reduced"}})
         refuse(run, flags, "--last-failed takes its cases from the records");
+    if (f->inputs.empty()) refuse(run, {"--attribute"}, "only --inputs lack attributes");
+    else
+      for (const Names& flags : {kCaseFlags, Names{"--dtype", "--last-failed", "--reduced", "--all-relations"}})
+        refuse(run, flags, "the file of --inputs is the case");
     if (!f->resume.empty()) refuse(run, {"--json", "--fail-fast"}, "--resume adds to its own file, until all cases are judged");
     if (f->bit_equal && f->same_as.empty())
       throw BadInput("--bit-equal needs a record file to compare with  (validate run --same-as RECORDS --bit-equal)");
@@ -176,11 +193,9 @@ void add_merge(CLI::App& app, int& code) {
   merge.callback([f, &code] { code = merge_command(*f); });
 }
 
-// Adds what a file of inputs may leave unsaid.
 void add_unsaid(CLI::App& app, FileFlags& f) {
   app.add_option("--op", f.op, "the op of the inputs, if their metadata does not name it");
-  app.add_option("--attribute", f.attributes, "an attribute of the op that the metadata lacks, like mask=causal (repeatable)")
-      ->allow_extra_args(false);
+  add_attributes(app, f.attributes);
 }
 
 void add_inputs(CLI::App& app, int& code) {
@@ -216,6 +231,7 @@ void add_judge(CLI::App& app, int& code) {
   judge.add_option("outputs", f->outputs, "file of the outputs; it may be the same")->required();
   add_unsaid(judge, *f);
   judge.add_option("--numerics", f->numerics, "how the outputs were computed, like 'accumulate=f32 chain=32+5'");
+  add_suggest(judge, f->suggest);
   add_records(judge, f->json, "write the record to this file, as JSON Lines");
   add_colour(judge, f->colour);
   judge.callback([=, &code] { code = judge_command(*f); });

@@ -69,7 +69,8 @@ class Console {
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown
   // Prints the table, the notes below it and the last line.
-  void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {});
+  void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {},
+              const std::vector<SuggestedLine>& suggested = {});
 
  private:
   static constexpr std::size_t kShown = 10;  // failures
@@ -84,7 +85,8 @@ class Console {
   void progress(const Record& r);
   void clear();
   void table() const;
-  void notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) const;
+  void notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared,
+             const std::vector<SuggestedLine>& suggested) const;
 
   Show show_;
   bool terminal_, colour_, each_case_;  // terminal_: stderr is one, and gets the progress

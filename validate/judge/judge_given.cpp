@@ -66,16 +66,18 @@ TensorFile golden_tensors(const Given& given, bool unrounded) {
 }
 
 Kernel kernel_elsewhere(const Op& op, const std::string& numerics) {
-  Kernel k{.op = op.name, .name = "elsewhere"};
+  Kernel k;
+  k.op = op.name, k.name = "elsewhere";
   k.numerics = numerics_from(numerics), k.declares_numerics = !numerics.empty();
   return k;
 }
 
-Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kernel, Declared* declared) {
+Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kernel, const Onlookers& onlookers) {
   require_room(*given);
   const Op& op = *given->op;
   const Task task{&op, given->c, {&kernel}, given};
-  Prepared p{.task = &task, .first_record = 0};
+  Prepared p;
+  p.task = &task, p.first_record = 0;
   p.packing.placements = places_of(*given);
   Images outputs;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
@@ -88,7 +90,7 @@ Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kern
   r.cost = p.problem->cost();
   r.rows_checked = p.problem->rows().sample, r.rows = p.problem->rows().total;
   r.exact = p.asks_exact(kernel.numerics);
-  judge_outputs(p, kernel, {.images = {&outputs, 1}}, declared, r);
+  judge_outputs(p, kernel, {.images = {&outputs, 1}}, onlookers, r);
   return r;
 }
 

@@ -67,6 +67,14 @@ class OutputJudge {
     return most;
   }
 
+  // Whether the first run passes with other numerics.
+  bool meets(const Numerics& numerics) const {
+    return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& y) {
+      return compare(problem_, numerics, y.number, y.runs[0], p_.asks_exact(numerics)).wrong == 0 &&
+             judge_together(y, numerics, nullptr).empty();
+    });
+  }
+
  private:
   struct Output {
     std::size_t tensor;
@@ -91,7 +99,7 @@ class OutputJudge {
     const Comparison c = compare(problem_, numerics_, y.number, y.runs[0], exact_);
     judge_elements(y, c);
     if (c.wrong == 0)
-      if (std::string why = judge_together(y); !why.empty()) fail(Tier::T2, std::move(why));
+      if (std::string why = judge_together(y, numerics_, &r_); !why.empty()) fail(Tier::T2, std::move(why));
     r_.digest = digest(y.runs[0], r_.digest.value_or(0));
     if (y.number == 0 && !p_.problem->end_to_end().empty()) r_.end_to_end = end_to_end_error(*p_.problem, y.runs[0]);
     if (y.number == 0) sweep(y);
@@ -124,16 +132,16 @@ class OutputJudge {
              (exact_ ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
   }
 
-  // T2: aggregate checks.  Every element is within its bound.
-  std::string judge_together(const Output& y) {
+  // T2: aggregate checks.  Every element is within its bound.  `r`: gets the figures.
+  std::string judge_together(const Output& y, const Numerics& numerics, Record* r) const {
     // Note: an output of an op without sums depends on few inputs, so it takes few values in 16 bits and its roundings repeat.
-    if (p_.exact || !p_.scattered || op_.hooks.summed.empty() || (y.number != 0 && numerics_.of_output)) return {};
-    const Aggregate a = aggregate(problem_, op_.hooks, numerics_, y.runs[0], y.number);
+    if (p_.exact || !p_.scattered || op_.hooks.summed.empty() || (y.number != 0 && numerics.of_output)) return {};
+    const Aggregate a = aggregate(problem_, op_.hooks, numerics, y.runs[0], y.number);
     if (a.elements == 0) return {};
     if (y.number != 0) return aggregate_fault(a, a.predicted_rms);
-    const double by_oracle = p_.predictions.rms(op_, problem_, numerics_, y.runs[0]);
+    const double by_oracle = p_.predictions.rms(op_, problem_, numerics, y.runs[0]);
     const double unit = by_oracle > 0 ? by_oracle : a.predicted_rms;
-    r_.rms_ratio = a.rms / unit, r_.bias = a.bias / unit;
+    if (r) r->rms_ratio = a.rms / unit, r->bias = a.bias / unit;
     return aggregate_fault(a, unit);
   }
 
@@ -218,6 +226,9 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
   r.backend = backend;
   r.numerics = text_of(kernel.numerics);
   if (!kernel.declares_numerics) r.held_to = kHeldTo;
+  if (task.given && !task.given->flags.empty())
+    r.given = fmt::format("run {} {}{}--kernel {}/{}", task.given->flags, kernel.loaded ? kernel.loaded->flags : "",
+                          kernel.loaded ? " " : "", kernel.op, kernel.name);
   if (kernel.loaded) r.loaded = kernel.loaded->flags, r.not_checked = kernel.loaded->not_checked, r.code = kernel.code;
   r.c = task.c;
   r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
@@ -232,10 +243,12 @@ const Problem& problem_judging(const Prepared& p, const Images& outputs, std::un
   return judged_by(*p.task->op, p.task->c, p.packing.placements, images, *p.problem, own);
 }
 
-void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, Declared* declared, Record& r) {
+void judge_outputs(Prepared& p, const Kernel& kernel, const Runs& runs, const Onlookers& onlookers, Record& r) {
   OutputJudge outputs(p, kernel, runs, r);
   outputs.run();
-  if (declared && r.verdict == Verdict::passed) declared->look(kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
+  if (onlookers.declared && r.verdict == Verdict::passed)
+    onlookers.declared->look(kernel, r, [&](const Numerics& n) { return outputs.margin(n); });
+  if (onlookers.suggested) onlookers.suggested->look(kernel, r, [&](const Numerics& n) { return outputs.meets(n); });
 }
 
 }  // namespace assay

@@ -31,8 +31,14 @@ struct Runs {
 // The record of a kernel on a task, with nothing judged yet.
 Record blank_record(const Task&, const Kernel&, const std::string& backend);
 
+// Who looks at a record's outputs besides; null: nobody.
+struct Onlookers {
+  Declared* declared = nullptr;
+  Suggested* suggested = nullptr;
+};
+
 // Judges the outputs and writes verdict, reason and figures into the record of a kernel that has passed so far.
-void judge_outputs(Prepared&, const Kernel&, const Runs&, Declared*, Record&);
+void judge_outputs(Prepared&, const Kernel&, const Runs&, const Onlookers&, Record&);
 
 // The problem that judges a run's outputs; see judged_by().
 const Problem& problem_judging(const Prepared&, const Images& outputs, std::unique_ptr<Problem>& own);
@@ -40,7 +46,7 @@ const Problem& problem_judging(const Prepared&, const Images& outputs, std::uniq
 // Judges the outputs in `given` against the golden of its inputs.  The tensors stay where they are.  The record says in
 // not_checked what one run elsewhere cannot show.  Throws BadInput if the contract does not allow the inputs, NoMemory if there
 // is no room for their golden.
-Record judge_given(const std::shared_ptr<const Given>&, const Kernel&, Declared* = nullptr);
+Record judge_given(const std::shared_ptr<const Given>&, const Kernel&, const Onlookers& = {});
 
 // The golden outputs of given inputs: rounded once to the outputs' dtypes, or in f64.  Throws as judge_given() does.
 TensorFile golden_tensors(const Given&, bool unrounded);

@@ -116,7 +116,7 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
   if (r.verdict != Verdict::passed) return r;
   const Images images[kRuns] = {images_of(result, 0), images_of(result, 1)};
-  judge_outputs(*result.of, *result.kernel, {images, result.outputs.data(), result.related}, options.declared, r);
+  judge_outputs(*result.of, *result.kernel, {images, result.outputs.data(), result.related}, {options.declared, options.suggested}, r);
   return r;
 }
 

@@ -26,6 +26,7 @@ struct Given {
   Case c{};                         // with the fill, layout and seed that made the tensors, if the digest proves it
   std::vector<Tensor> tensors{};    // in the op's order, row-major: inputs, and initial values of updated outputs; else rank 0
   std::vector<Tensor> outputs{};    // likewise, of a kernel; empty: nobody gave any; rank 0: not that one
+  std::string flags{};              // by which a command takes the same tensors: "--inputs in.npz --op softmax"
   std::vector<std::string> unused;  // names in the file that mean nothing to the op
   std::vector<std::shared_ptr<const void>> memory{};
 };

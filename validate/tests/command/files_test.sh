@@ -47,6 +47,26 @@ exits 1 "$validate" judge in.npz wrong.npz --numerics 'accumulate=f32 chain=1'
 lacks "$called" "$out" "held to"
 refuses "unknown word of numerics 'acumulate'. Did you mean 'accumulate'?" "$validate" judge none none --numerics acumulate=f16
 
+works "$validate" inputs $line layout=padded -o padded.safetensors
+
+# --- a suggestion, which no verdict uses
+exits 0 "$validate" judge in.npz y.npz --suggest-numerics --json suggested.jsonl
+holds "$called" "$out" 'suggested      `accumulate=f32 chain=1` is the tightest of'
+same "the suggestion in the records" "accumulate=f32 chain=1" "$(grep '"record":"suggested"' suggested.jsonl | grep -o 'accumulate=[^"]*')"
+exits 1 "$validate" judge in.npz wrong.npz --suggest-numerics
+holds "$called" "$out" "suggested      none of "
+exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite sanitize --suggest-numerics
+holds "$called" "$out" 'SUGGESTED  softmax/naive  `accumulate=f32 chain=1` is the tightest of'
+
+# --- kernels of ours on the same files
+exits 0 "$validate" run --backend simt --inputs in.npz --json run.jsonl
+same "the kernels of the op" "$("$validate" list kernels --op softmax --json | grep -o '"kernel": *"[^"]*"' | wc -l)" "$(grep -c '"record":"case"' run.jsonl)"
+holds "run.jsonl" "$(<run.jsonl)" '"given":"run --inputs in.npz --kernel softmax/naive"'
+exits 0 "$validate" run --backend simt --kernel naive --inputs padded.safetensors
+refuses "the file of --inputs is the case" "$validate" run --backend simt --inputs in.npz --suite smoke
+refuses "only --inputs lack attributes" "$validate" run --backend simt --attribute scale=1
+refuses "'y.npz': the tensor 'x'" "$validate" run --backend simt --inputs y.npz
+
 # --- what is not there, and what cannot be
 refuses "'none.npz' cannot be read as tensors: No such file or directory" "$validate" judge none.npz y.npz
 refuses "'none.npz' cannot be read as tensors: No such file or directory" "$validate" judge in.npz none.npz
@@ -71,7 +91,6 @@ head -c 600 in.npz >cut.npz
 refuses "it begins as a zip file and has no directory at its end" "$validate" judge cut.npz y.npz
 
 # --- a layout is told, and the values are the same
-works "$validate" inputs $line layout=padded -o padded.safetensors
 holds "padded.safetensors" "$(tr -d '\0' <padded.safetensors | head -c 400)" '"x.strides":"68 1"'
 exits 0 "$validate" judge padded.safetensors y.npz
 holds "$called" "$out" "softmax f16 rows=33 cols=65 layout=padded seed=7"
@@ -97,6 +116,7 @@ sys.stdout.buffer.write(struct.pack("<Q", len(text)) + text + elements + b"e")' 
   holds "$called" "$out" "softmax f32 rows=33 cols=65 fill=given seed=0"
   holds "$called" "$out" "relations, all errors together"
   holds "$called" "$out" "not used       tensor 'step', metadata 'run'"
+  exits 0 "$validate" run --backend simt --inputs captured.safetensors --op softmax --kernel naive
   captured xs
   refuses "is 'xs' meant to be it?" "$validate" judge captured.safetensors out.safetensors --op softmax
   sed 's/p \/ total for/p * 1.0001 \/ total for/' "$sources/examples/files/softmax.py" >wrong.py
