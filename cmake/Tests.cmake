@@ -9,7 +9,7 @@ set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compil
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|wgmma|paged|pattern|report_page|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_ops assay_answers assay_command assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
@@ -193,6 +193,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 add_test(NAME tree.docs COMMAND bash "${scripts}/docs.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${gnu}")
 add_test(NAME tree.docs.self COMMAND bash "${scripts}/docs.sh" --self-test "${gnu}")
+add_test(NAME tree.package COMMAND bash "${scripts}/package.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
+  -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
@@ -226,7 +228,7 @@ set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken k
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
-  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.add_a_room
+  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.package tree.add_a_room
   records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 

@@ -56,19 +56,6 @@ void run(const void* args, const Launch& l) {
 
 std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
 
-// FNV-1a of a file's bytes (Fowler, Noll, Vo), as 16 hexadecimal digits.
-std::string file_hash(const std::string& path) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> block(1 << 20);
-  while (file) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    for (std::streamsize i = 0; i < file.gcount(); ++i)
-      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
-  }
-  return fmt::format("{:016x}", hash);
-}
-
 // "rows=4 cols=128"
 std::map<std::string, std::int64_t> tiles_from(const std::string& text) {
   std::map<std::string, std::int64_t> tiles;
@@ -154,6 +141,19 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
            .attributes = attribute_list_.data(),
            .stream = nullptr,
            .workspace = nullptr};
+}
+
+// FNV-1a (Fowler, Noll, Vo).
+std::string file_hash(const std::string& path) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(1 << 20);
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 void use_plugin(const std::string& path) {
