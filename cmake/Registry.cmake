@@ -95,7 +95,7 @@ function(assay_write_registry file)
   assay_write_kernels("${file}")
 endfunction()
 
-# Writes the table of ops, the same for all programs, and what it needs of each op: answers.cpp for a judge, no_answers.cpp for a
+# Writes the table of ops, the same for all programs, and what it needs of each op: answers for a judge, no answers for a
 # worker, which has no goldens.
 function(assay_write_ops)
   foreach(op ${ASSAY_OPS})

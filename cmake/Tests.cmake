@@ -33,6 +33,7 @@ else()
   target_sources(assay_tests PRIVATE cmake/catch/catch_main.cpp)
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2)
 endif()
+target_compile_definitions(assay_tests PRIVATE ASSAY_HOSTILE_PLUGIN="${PROJECT_BINARY_DIR}/plugins/hostile.so")
 add_test(NAME unit COMMAND assay_tests)
 set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 
@@ -145,6 +146,7 @@ endif()
 add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 target_link_libraries(hostile_plugin PRIVATE assay_room_include)
+add_dependencies(assay_tests hostile_plugin)
 find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
   add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"

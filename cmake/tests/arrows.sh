@@ -41,6 +41,7 @@ arrows() {
           wrong("a kernel may include ops, cuda/core and its own room, and no library")
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
+      } else if (room == "examples" && folder == "plugin" && what ~ /^cuda_(fp16|runtime)\.h$/ && angled) {
       } else if (room == "examples" && FILENAME ~ /\.cu$/) {
         if (own ? what !~ /^(ops|cuda\/core)\// : !standard) wrong("a kernel elsewhere includes ops and cuda/core")
       } else if (room == "include" || room == "examples") {
@@ -96,6 +97,7 @@ plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<n
 plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>' '"validate/problem/op.hpp"' '!"validate/judge/judge.hpp"'
 plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"' '!"validate/records/record.hpp"' '!"validate/tests/a.hpp"'
 plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
+plant examples/plugin/a.cu '<cuda_fp16.h>' '!<mma.h>' '!"cuda_runtime.h"'
 plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
 plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/block.hpp"'
 plant validate/worker/b.cpp '"include/assay.h"'
