@@ -10,6 +10,7 @@
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/tasks/loaded.hpp"
@@ -224,6 +225,7 @@ int bench_command(const BenchFlags& flags) {
   std::string backend_name;
   int code = 0;
   if (!backend_ready(flags.machine, backend_name, code)) return code;
+  if (const std::string fault = arithmetic_fault(); !fault.empty()) throw std::runtime_error(fault);
   check_flags(flags, backend_name);
   if (!flags.plugin.empty()) load_beside_ours(flags);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
