@@ -161,6 +161,15 @@ foreach(test command/command command/records command/outputs command/input comma
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 if(ASSAY_GPU)
+  set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
+  set_source_files_properties("${own_plugin}" PROPERTIES LANGUAGE CUDA)
+  add_library(own_plugin MODULE "${own_plugin}")
+  set_target_properties(own_plugin PROPERTIES PREFIX "" OUTPUT_NAME own LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+  target_compile_options(own_plugin PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo --expt-relaxed-constexpr>)
+  target_link_libraries(own_plugin PRIVATE assay_room_ops assay_room_cuda assay_room_include CUDA::cudart_static)
+  add_test(NAME gpu.own_plugin COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    "${PROJECT_BINARY_DIR}/plugins")
+  set_tests_properties(gpu.own_plugin PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)
 endif()

@@ -42,8 +42,9 @@ arrows() {
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
       } else if (room == "examples" && folder == "plugin" && what ~ /^cuda_(fp16|runtime)\.h$/ && angled) {
-      } else if (room == "examples" && FILENAME ~ /\.cu$/) {
-        if (own ? what !~ /^(ops|cuda\/core)\// : !standard) wrong("a kernel elsewhere includes ops and cuda/core")
+      } else if (room == "examples" && FILENAME ~ /\.(cu|hpp)$/) {
+        if (folder == "op" && what ~ /^[a-z_]+\.hpp$/) ;  # its own contract
+        else if (own ? what !~ /^(ops|cuda\/core)\// : !standard) wrong("a kernel elsewhere includes ops and cuda/core")
       } else if (room == "include" || room == "examples") {
         if (!standard && !(angled && what ~ /^(stddef|stdint|string|math)\.h$/ || room == "examples" && what == "assay.h"))
           wrong("a user of the C interface has it and the standard library")
@@ -99,6 +100,8 @@ plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"
 plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
 plant examples/plugin/a.cu '<cuda_fp16.h>' '!<mma.h>' '!"cuda_runtime.h"'
 plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
+plant examples/op/a.hpp '"ops/core/contract.hpp"' '<cmath>' '!"reference/core/load.hpp"'
+plant examples/op/a/naive.cu '"a.hpp"' '"cuda/core/kernel.cuh"' '!"simt/block.hpp"'
 plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/block.hpp"'
 plant validate/worker/b.cpp '"include/assay.h"'
 plant validate/new/a.cpp '!"validate/base/error.hpp"'

@@ -49,6 +49,25 @@ sed -i 's/SOURCES my_softmax.cu/SOURCES my_softmax.cu races.cu/' CMakeLists.txt
 "$(dirname "$cmake")/ctest" --test-dir build --output-on-failure -R watch >"$log" 2>&1 && fail "a race is not seen"
 grep -q "FAILED  softmax/races .* shared_race: .*(races.cu:[0-9]*)" "$log" || fail "the race"
 
+# --- kernels of the tree, built as a user's, against the same built in: equal records
+mkdir -p "$work/ours/cuda" && cd "$work/ours" || exit 2
+kernels="softmax/warp_row layernorm/warp_row linear/fma_tiled"
+{
+  printf 'cmake_minimum_required(VERSION 3.24)\nproject(ours LANGUAGES CXX)\nfind_package(Assay REQUIRED)\n'
+  for kernel in $kernels; do
+    mkdir "cuda/${kernel%/*}" && cp "$source/cuda/${kernel%/*}"/*.cu* "cuda/${kernel%/*}/"
+    printf 'assay_add_kernel(%s OP %s SOURCES cuda/%s.cu)\ntarget_include_directories(%s PRIVATE .)\n' "${kernel%/*}" "${kernel%/*}" "$kernel" "${kernel%/*}"
+  done
+} >CMakeLists.txt
+{ "$cmake" -S . -B build "-DCMAKE_PREFIX_PATH=$prefix" && "$cmake" --build build; } >"$log" 2>&1 || fail "our own kernels as a user's"
+outcomes() { grep '"record":"case"' "$1" | sed -E 's/"(loaded|code)":"[^"]*",|"not_checked":\[\],|"seconds":[^,}]*,?//g' | sort; }
+for kernel in $kernels; do
+  "$validate" run --worker "build/${kernel%/*} simt" --suite smoke --json theirs.jsonl >"$log" 2>&1 || fail "$kernel as a user's"
+  "$validate" run --backend simt --kernel "$kernel" --suite smoke --json ours.jsonl >"$log" 2>&1 || fail "$kernel, built in"
+  [ "$(outcomes ours.jsonl | wc -l)" -gt 100 ] || fail "$kernel: cases"
+  diff <(outcomes ours.jsonl) <(outcomes theirs.jsonl) >"$log" || fail "$kernel: verdicts, margins, bits and bytes differ"
+done
+
 # --- a plain CUDA file, and calls that cannot be right
 mkdir "$work/plain" && cd "$work/plain" || exit 2
 cat >plain.cu <<'END'
@@ -101,4 +120,10 @@ mkdir -p quick/softmax && cp my_softmax.cu quick/softmax/naive.cu && rm -r quick
 says "there is another kernel softmax/naive"
 "$cmake" "-DASSAY_KERNEL_DIRS=$PWD/build" build >"$log" 2>&1 && fail "a folder without kernels"
 says "holds no file OP/KERNEL.cu"
+rm quick/softmax/naive.cu && cp my_softmax.cu quick/softmax/
+"$cmake" "-DASSAY_KERNEL_DIRS=" "-DASSAY_OP_DIRS=$PWD/quick" build >"$log" 2>&1 && fail "a folder without ops"
+says "holds no file OP.hpp"
+touch quick/softmax.hpp
+"$cmake" build >"$log" 2>&1 && fail "an op of a name that is taken"
+says "there is another op 'softmax'"
 echo "built from an installed package and as a part of a project; judged; refused what cannot be right"
