@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of a worker whose kernels another project has built (cmake/AssayKernels.cmake):  PROGRAM [simt|cuda].  Without an argument
-// it runs on a GPU if there is one.
+// main() of a worker whose kernels another project has built (cmake/AssayKernels.cmake):  PROGRAM [simt|cuda].  Without an
+// argument it runs on a GPU if there is one.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

@@ -87,8 +87,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
   if (timers.counter) count_dram(*timers.counter, shape, row.inputs(), all[0]);
   if (!ab) std::move(all[1].begin(), all[1].end(), std::back_inserter(all[0]));
   bool sound = write_timed(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
-  if (ab)
-    sound = write_timed(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
+  if (ab) sound = write_timed(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
   return sound;
 }
 

@@ -26,7 +26,8 @@ inline Relation relation_named(std::string_view named, const Hooks& hooks, std::
     if (named == "first_" + axis && !summed)
       return relations::first_part(named, use.axis, "a result that depends on the extent of an axis");
   }
-  throw BadInput("'" + std::string(named) + "' is no relation of this op; AXIS_permuted, or first_AXIS of an axis without sums, was expected");
+  throw BadInput("'" + std::string(named) +
+                 "' is no relation of this op; AXIS_permuted, or first_AXIS of an axis without sums, was expected");
 }
 
 template <class Op>

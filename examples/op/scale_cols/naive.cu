@@ -14,7 +14,8 @@ KERNEL(scale_cols){
 };
 
 template <class T>
-__global__ void scale_cols_naive(const T* x, const T* scale, T* y, std::int64_t cols, std::int64_t x_stride, std::int64_t y_stride) {
+__global__ void scale_cols_naive(const T* x, const T* scale, T* y, std::int64_t cols, std::int64_t x_stride,
+                                 std::int64_t y_stride) {
   const std::int64_t row = blockIdx.x, col = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
   if (col >= cols) return;
   st(y + row * y_stride + col, from_float<T>(to_float(ld(x + row * x_stride + col)) * to_float(ld(scale + col))));

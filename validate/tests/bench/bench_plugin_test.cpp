@@ -66,7 +66,8 @@ TEST_CASE("bench --plugin: its kernels are timed in processes of their own, in t
   flags.plugin = "./hostile.so", flags.processes = 2;
   flags.selection.kernels = {"warp_row", "sound", "uses_workspace", "returns_an_error", "takes_nothing"};
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
-  const std::vector<std::string> ours{"unfused", "warp_row"}, theirs{"sound", "returns_an_error", "uses_workspace", "takes_nothing"};
+  const std::vector<std::string> ours{"unfused", "warp_row"},
+      theirs{"sound", "returns_an_error", "uses_workspace", "takes_nothing"};
   const std::vector<std::string> still{"sound", "uses_workspace"};
   CHECK(asked == std::vector<std::vector<std::string>>{ours, theirs, still, ours});
   CHECK_FALSE(sound);  // one returned an error

@@ -53,15 +53,13 @@ constexpr AssayKernel kernel(const char* op, const char* name, const char* dtype
   return {sizeof(AssayKernel), op, name, dtypes, numerics, tiles, nullptr, 0, nullptr, Again::supports, nullptr, Again::run};
 }
 
-const AssayKernel kSoftmax =
-    kernel<Again<softmax, on_gpu::softmax_room::warp_row::traits, on_gpu::softmax_room::warp_row::run>>(
-        "softmax", "warp_row_again", "f16 bf16 f32", "accumulate=f32 chain=256+9 flushes_subnormals", "rows=4 cols=256");
+const AssayKernel kSoftmax = kernel<Again<softmax, on_gpu::softmax_room::warp_row::traits, on_gpu::softmax_room::warp_row::run>>(
+    "softmax", "warp_row_again", "f16 bf16 f32", "accumulate=f32 chain=256+9 flushes_subnormals", "rows=4 cols=256");
 const AssayKernel kLayernorm =
     kernel<Again<layernorm, on_gpu::layernorm_room::warp_row::traits, on_gpu::layernorm_room::warp_row::run>>(
         "layernorm", "warp_row_again", "f16 bf16 f32", "accumulate=f32 chain=128+29", "rows=4 cols=512B");
-const AssayKernel kLinear =
-    kernel<Again<linear, on_gpu::linear_room::mma_tiled::traits, on_gpu::linear_room::mma_tiled::run>>(
-        "linear", "mma_tiled_again", "f16 bf16", "accumulate=f32 chain=1 mma_terms=8", "tokens=128 out=128 hidden=64");
+const AssayKernel kLinear = kernel<Again<linear, on_gpu::linear_room::mma_tiled::traits, on_gpu::linear_room::mma_tiled::run>>(
+    "linear", "mma_tiled_again", "f16 bf16", "accumulate=f32 chain=1 mma_terms=8", "tokens=128 out=128 hidden=64");
 
 }  // namespace
 
