@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher of rmsnorm_gemm.c for a GPU, in plain CUDA: it enqueues its kernel on the stream.  The plugin's file is the same.
-//   nvcc -O2 -arch=native -shared -Xcompiler -fPIC -I include examples/plugin/rmsnorm_gemm.cu
-//   examples/plugin/rmsnorm_gemm_plugin.c
-//     -o libfused.so
+//   nvcc -O2 -arch=native -shared -Xcompiler -fPIC -I include rmsnorm_gemm.cu rmsnorm_gemm_plugin.c -o libfused.so
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
