@@ -31,11 +31,13 @@ TEST_CASE("an op from elsewhere: relations by name") {
   REQUIRE(hooks.summed.size() == 1);
   CHECK(hooks.summed[0].axis == Axis::cols);
   REQUIRE(hooks.relations.size() == 3);
-  CHECK((hooks.relations[0].move == Relation::Move::permuted && hooks.relations[0].axis == Axis::rows && hooks.relations[0].bits));
+  CHECK(
+      (hooks.relations[0].move == Relation::Move::permuted && hooks.relations[0].axis == Axis::rows && hooks.relations[0].bits));
   CHECK((hooks.relations[1].move == Relation::Move::first_part && hooks.relations[1].axis == Axis::rows));
   // The terms of a sum may be added in another order, which changes bits; half of them give another sum.
   CHECK((hooks.relations[2].axis == Axis::cols && !hooks.relations[2].bits));
   CHECK_THROWS_AS(hooks_of_own<HalfASum>(), BadInput);
-  CHECK_THROWS_WITH(hooks_of_own<Elsewhere>(),
-                    "'tokens_permuted' is no relation of this op; AXIS_permuted, or first_AXIS of an axis without sums, was expected");
+  CHECK_THROWS_WITH(
+      hooks_of_own<Elsewhere>(),
+      "'tokens_permuted' is no relation of this op; AXIS_permuted, or first_AXIS of an axis without sums, was expected");
 }
