@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (if nvcc and a GPU are present), ON, OFF")
 set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
-option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
+option(ASSAY_TESTS "Tests, and the broken kernels that they need" ${PROJECT_IS_TOP_LEVEL})
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer if the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime statically, for a binary that is copied to another machine" OFF)

@@ -93,7 +93,7 @@ int judge_main(int argc, char** argv) {
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }
-  if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
+  if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "timer") return serve_times(argv[2], argc == 4 ? argv[3] : "");
   // If one of 0 to 2 is closed, the next file to be opened would get its number and receive the output.
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
