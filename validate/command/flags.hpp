@@ -10,6 +10,7 @@
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/flag_values.hpp"
+#include "validate/worker/sandbox.hpp"
 
 namespace assay {
 
@@ -87,6 +88,10 @@ inline void add_timeout(CLI::App& app, double& timeout_s) {
       ->transform(duration());
 }
 
+inline void add_no_sandbox(CLI::App& app) {
+  app.add_flag_callback("--no-sandbox", leave_out_sandbox, "let workers write files and reach other processes (SECURITY.md)");
+}
+
 inline void add_colour(CLI::App& app, RunFlags& f) {
   app.add_option("--color", f.colour, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
       ->capture_default_str()
@@ -110,6 +115,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");
+  add_no_sandbox(app);
   add_colour(app, f);
   app.add_flag("--quiet", f.quiet, "print only the last line");
 }

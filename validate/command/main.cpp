@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <new>
 #include <system_error>
 
@@ -22,6 +23,8 @@
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/worker/plugin.hpp"
+#include "validate/worker/protocol.hpp"
+#include "validate/worker/sandbox.hpp"
 #include "validate/worker/worker.hpp"
 
 namespace assay {
@@ -43,6 +46,31 @@ void request_stop(int) {
 int complain(const std::string& what, int code) {
   std::fprintf(stderr, "validate: %s\n", plain(what).c_str());
   return code;
+}
+
+// Ends the judge where an exception finds no handler, as in a thread of OpenMP.  That memory or threads have run out is no crash.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    std::fputs("validate: out of memory\n", stderr);
+    _exit(kIncomplete);
+  } catch (const std::system_error& e) {
+    std::fprintf(stderr, "validate: the machine is at fault: %s\n", e.what());
+    _exit(kIncomplete);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+// Confines this process and becomes another program: `validate confined FOLDER PROGRAM ARGUMENT...`.
+int become_confined(char** argv) {
+  if (*argv[2])
+    for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "CUDA_CACHE_PATH", "TRITON_CACHE_DIR"}) ::setenv(name, argv[2], 1);
+  confine(Confined::program, argv[2]);
+  ::execv(argv[3], argv + 3);
+  std::fprintf(stderr, "validate: cannot start '%s': %s\n", argv[3], std::strerror(errno));
+  return kSocketLost;
 }
 
 // Starts the program again with OMP_WAIT_POLICY=passive, else idle OpenMP threads of the judge would spin on the workers' cores.
@@ -81,11 +109,13 @@ int judge_main(int argc, char** argv) {
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }
+  if (argc > 3 && std::string_view(argv[1]) == "confined") return become_confined(argv);
   if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
   // If one of 0 to 2 is closed, the next file to be opened would get its number and receive the output.
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
+  std::set_terminate(on_terminate);
   struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);

@@ -20,6 +20,7 @@ namespace assay {
 
 inline constexpr int kWorkerProtocol = 2;
 inline constexpr int kWorkerSocket = 3;
+inline constexpr int kMachineFailed = 75;  // exit code of a worker that the machine failed (EX_TEMPFAIL): the case is skipped
 inline constexpr int kSocketLost = 76;  // exit code of a worker that could not reply (EX_PROTOCOL)
 inline constexpr int kRuns = 2;         // of a case, with different garbage in the outputs and another order or stream
 inline constexpr std::byte kGarbage[kRuns] = {std::byte{0xff}, std::byte{0x5a}};
@@ -54,6 +55,9 @@ struct Order {
   std::size_t output_bytes = 0;                 // of one run; run k's outputs begin at k * output_bytes in the second memory
   std::vector<OrderRun> runs;
 };
+
+// Begins the reason of a case that was skipped since the machine is at fault.
+inline constexpr std::string_view kMachine = "machine: ";
 
 // Begins the message about a kernel that stored without st(), where the watch cannot see it.
 inline constexpr std::string_view kNotWatchable = "not watchable";
