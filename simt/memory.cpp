@@ -2,6 +2,7 @@
 #include "memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <bit>
@@ -24,6 +25,7 @@ constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
 constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
 constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
 constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
+constexpr std::size_t kMostSlots = 4096, kLeastSlots = 64;
 constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -73,11 +75,19 @@ void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
 
 void open_pages(std::uintptr_t begin, std::uintptr_t end) {
   begin = begin / kPage * kPage, end = round_up(end, kPage);
-  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 
+// Address space that so many slots and their maps take.
+constexpr std::size_t space_of(std::size_t slots) { return (slots + 1) * kSlotBytes + slots * kSlotBytes / 8 * 3; }
+// Where address space is limited (ulimit -v), a quarter is left to the rest of the process.
+constexpr std::size_t limit_for(std::size_t space) { return space / 3 * 4; }
+
 void Memory::reserve() {
-  for (std::size_t count = 4096; count >= 64; count /= 2) {
+  rlimit allowed{};
+  const bool limited = getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
+  for (std::size_t count = kMostSlots; count >= kLeastSlots; count /= 2) {
+    if (limited && limit_for(space_of(count)) > allowed.rlim_cur) continue;
     void* space = map_nothing((count + 1) * kSlotBytes);
     if (space == MAP_FAILED) continue;
     const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
@@ -94,7 +104,7 @@ void Memory::reserve() {
     of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
     return;
   }
-  throw std::bad_alloc();
+  throw OutOfMemory();
 }
 
 std::size_t Memory::take(std::size_t count) {
@@ -112,7 +122,7 @@ std::size_t Memory::take(std::size_t count) {
     std::erase_if(free_, [&](std::size_t s) { return s >= first && s < first + count; });
     return first;
   }
-  throw std::bad_alloc();
+  throw OutOfMemory();
 }
 
 void Memory::commit(std::size_t first, std::uintptr_t end) {
@@ -136,7 +146,7 @@ void Memory::close(std::size_t first, std::size_t count) noexcept {
 // Of several extents only their own pages are opened.
 void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents) {
   if (base_ == 0) reserve();
-  if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw std::bad_alloc();
+  if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw OutOfMemory();
   const std::size_t count = (2 * kLead + offset + bytes + kSlotBytes - 1) / kSlotBytes;
   const std::size_t first = take(count);
   for (std::size_t i = first; i < first + count; ++i) {
@@ -255,7 +265,7 @@ void Memory::protect(int protection) {
     if (!a.live) continue;
     for (const Extent& e : a.extents) {
       const std::uintptr_t begin = (a.begin + e.begin) / kPage * kPage, end = round_up(a.begin + e.end + 16, kPage);
-      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw std::bad_alloc();
+      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw OutOfMemory();
     }
   }
 }
@@ -275,6 +285,8 @@ Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().f
 }  // namespace simt::detail
 
 namespace simt {
+
+std::size_t least_address_space() noexcept { return detail::limit_for(detail::space_of(detail::kLeastSlots)); }
 
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
   return detail::memory().allocate(bytes, offset, name, {{0, bytes}});

@@ -19,6 +19,7 @@
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
@@ -48,19 +49,29 @@ int complain(const std::string& what, int code) {
   return code;
 }
 
-// Ends the judge where an exception finds no handler, as in a thread of OpenMP.  That memory or threads have run out is no crash.
+// Whether this process is a worker: known before main(), for failures of what is constructed earlier.
+bool is_worker = false;
+
+// Ends the process where an exception finds no handler, as in a thread of OpenMP.  That memory or threads have run out is neither
+// a crash of the judge nor the fault of a kernel.
 [[noreturn]] void on_terminate() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    std::fputs("validate: out of memory\n", stderr);
-    _exit(kIncomplete);
-  } catch (const std::system_error& e) {
-    std::fprintf(stderr, "validate: the machine is at fault: %s\n", e.what());
-    _exit(kIncomplete);
+    if (!is_worker) std::fputs("validate: out of memory\n", stderr);
+    _exit(is_worker ? kMachineFailed : kIncomplete);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "validate: %s\n", e.what());
   } catch (...) {
   }
   std::abort();
+}
+
+// A judge that crashes has no verdict to give.  Its record has no end.
+void on_crash(int) {
+  constexpr char kText[] = "validate: the machine is at fault, or this program: it has crashed, and its record is incomplete\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(kIncomplete);
 }
 
 // Confines this process and becomes another program: `validate confined FOLDER PROGRAM ARGUMENT...`.
@@ -89,7 +100,9 @@ void wait_passively(char** argv) {
 }  // namespace assay
 
 // Runs before all other code, which is compiled for x86-64-v3 and would die of an illegal instruction elsewhere.
-__attribute__((constructor(101))) static void require_processor() {
+__attribute__((constructor(101))) static void require_processor(int argc, char** argv) {
+  assay::is_worker = argc > 1 && std::strcmp(argv[1], "worker") == 0;
+  std::set_terminate(assay::on_terminate);
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
@@ -102,7 +115,18 @@ namespace assay {
 
 namespace {
 
+// Whether main() has its code.  Before, nobody but this program may end it: OpenMP does if it cannot start a thread, with the
+// code of a bad verdict.
+bool decided = false;
+void end_undecided() {
+  if (decided) return;
+  complain("the machine is at fault: a library has ended the program", kIncomplete);
+  std::fflush(nullptr);
+  std::_Exit(kIncomplete);
+}
+
 int judge_main(int argc, char** argv) {
+  restore_process();
   if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
@@ -115,12 +139,15 @@ int judge_main(int argc, char** argv) {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
-  std::set_terminate(on_terminate);
+  std::atexit(end_undecided);
   struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  for (const int crash : {SIGABRT, SIGSEGV, SIGBUS}) signal(crash, on_crash);
+#endif
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // the write then fails with an error, and the partial file is removed
   try {
@@ -146,6 +173,7 @@ int judge_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const int code = assay::judge_main(argc, argv);
+  assay::decided = true;
   if (!assay::jobs_left_running) return code;
   std::fflush(nullptr);
   std::_Exit(code);

@@ -184,8 +184,9 @@ std::string WorkerProcess::how_it_ended() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
-  return fmt::format("the worker process was killed by signal {} ({}){}", signal, ::strsignal(signal),
-                     signal == SIGKILL ? ", perhaps by the system for want of memory" : "");
+  if (signal == SIGKILL && killed_for_memory() > killed_for_memory_)
+    return fmt::format("{}the system killed the worker for want of memory", kMachine);
+  return fmt::format("the worker process was killed by signal {} ({})", signal, ::strsignal(signal));
 }
 
 }  // namespace assay

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "validate/base/child.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/sandbox.hpp"
@@ -48,6 +49,7 @@ std::size_t most_data() {
 // Whether it is the kernel that has taken the memory, where none was left: half of what a worker may have, beside its order's.
 bool took_all_memory(std::size_t of_order) { return data_bytes() > most_data() / 2 + of_order; }
 
+// The machine is at fault, and not the kernel.
 Reply machine_reply(std::int64_t id, const std::string& why) {
   return {.id = id, .status = Reply::Status::skipped, .message = std::string(kMachine) + why, .tainted = true};
 }
@@ -147,6 +149,7 @@ bool left_a_process() {
 int serve_all(const Listing& about, const std::function<void()>& load,
               const std::function<std::unique_ptr<Backend>()>& open_backend) {
   const pid_t self = ::getpid();
+  const std::string fault = arithmetic_fault();
   std::unique_ptr<Backend> backend;
   std::string why_not_loaded;
   bool loaded = false;
@@ -175,6 +178,7 @@ int serve_all(const Listing& about, const std::function<void()>& load,
     try {
       const Order order = order_from(text);
       if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
+      if (!fault.empty()) throw std::runtime_error(fault);
       if (!why_not_loaded.empty()) executed = true, throw std::runtime_error(why_not_loaded);
       if (!backend) backend = open_backend();
       executed = true;
