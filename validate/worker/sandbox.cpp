@@ -70,10 +70,13 @@ void lock_land(Confined how, const std::string& folder) {
   if (how == Confined::program && !folder.empty()) allow(ruleset, folder.c_str(), all);
   if (how != Confined::kernels) {
     allow(ruleset, "/proc/self", write);  // names of threads
+    for (const char* device : {"/dev/dri", "/dev/dxg", "/dev/nvmap"}) allow(ruleset, device, write);
     glob_t nodes{};
-    if (::glob("/dev/nvidia*", 0, nullptr, &nodes) == 0)
-      for (std::size_t i = 0; i < nodes.gl_pathc; ++i) allow(ruleset, nodes.gl_pathv[i], write);
-    ::globfree(&nodes);
+    for (const char* devices : {"/dev/nvidia*", "/dev/nvhost*"})
+      if (::glob(devices, 0, nullptr, &nodes) == 0) {
+        for (std::size_t i = 0; i < nodes.gl_pathc; ++i) allow(ruleset, nodes.gl_pathv[i], write);
+        ::globfree(&nodes);
+      }
   }
   ::syscall(kRestrictSelf, ruleset, 0);
   ::close(ruleset);
@@ -179,8 +182,10 @@ std::string why_off() {
   return "this build has sanitizers";
 #endif
   if (const char* given = std::getenv(kSwitch); given && std::string_view(given) == "off") return "--no-sandbox";
-  for (const char* of_profiler : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INJECTION_NOTIFIER"})
-    if (std::getenv(of_profiler)) return "a profiler or sanitizer is attached";
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const std::string_view library = preloaded ? preloaded : "";
+  if (std::getenv("CUDA_INJECTION64_PATH") || library.find("njection") != library.npos || library.find("sanitizer") != library.npos)
+    return "a profiler or sanitizer is attached";
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("TracerPid:") && line.find_first_of("123456789") != line.npos) return "a debugger is attached";

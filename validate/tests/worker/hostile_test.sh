@@ -132,6 +132,20 @@ if ((${#kept[@]})); then
   holds "the sandbox in the record" "$(head -1 "$file")" '"sandbox":"off: --no-sandbox"'
 fi
 
+# --- a worker of another program: it writes in a folder of its own, which is removed, and what it starts ends with it
+if ((${#kept[@]})); then
+  mkdir folders
+  TMPDIR=$tmp/folders call "$validate" run --worker 'echo x >$HOSTILE_FOLDER/new && echo is outside; echo x >$TMPDIR/new && echo is inside
+    echo x >>$HOSTILE_FOLDER/file && echo is outside; kill $PPID && echo is outside; setsid sleep 98765 & setsid sleep 98765 & exit 1'
+  same "a worker that writes" "exit 2" "exit $code"
+  holds "a worker that writes" "$err" "is inside"
+  lacks "a worker that writes" "$err" "is outside"
+  same "folders that it leaves" "" "$(ls folders)"
+  same "the test's folder" "file: kept" "$(cd hostile_folder && grep . *  /dev/null | sed 's/:/: /')"
+  asleep() { grep -slz 98765 /proc/[0-9]*/cmdline; }
+  same "processes that it leaves" "" "$(asleep)"
+fi
+
 # --- single cases
 call "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 fill=nan_in_row"
 holds "$called" "$out" "unsupported: declares finite inputs"
