@@ -134,16 +134,16 @@ fi
 
 # --- a worker of another program: it writes in a folder of its own, which is removed, and what it starts ends with it
 if ((${#kept[@]})); then
-  mkdir folders
-  TMPDIR=$tmp/folders call "$validate" run --worker 'echo x >$HOSTILE_FOLDER/new && echo is outside; echo x >$TMPDIR/new && echo is inside
-    echo x >>$HOSTILE_FOLDER/file && echo is outside; kill $PPID && echo is outside; setsid sleep 98765 & setsid sleep 98765 & exit 1'
+  mkdir folders others && echo kept >others/file
+  TMPDIR=$tmp/folders call "$validate" run --worker 'echo x >others/new && printf "is %sside\n" out; echo x >$TMPDIR/new && printf "is %sside\n" in
+    echo x >>others/file && printf "is %sside\n" out; kill $PPID && printf "is %sside\n" out
+    setsid sleep 98765 3>&- & setsid sleep 98765 3>&- & exit 1'
   same "a worker that writes" "exit 2" "exit $code"
   holds "a worker that writes" "$err" "is inside"
   lacks "a worker that writes" "$err" "is outside"
   same "folders that it leaves" "" "$(ls folders)"
-  same "the test's folder" "file: kept" "$(cd hostile_folder && grep . *  /dev/null | sed 's/:/: /')"
-  asleep() { grep -slz 98765 /proc/[0-9]*/cmdline; }
-  same "processes that it leaves" "" "$(asleep)"
+  same "what it changes" "file kept" "$(ls others) $(<others/file)"
+  same "processes that it leaves" "" "$(grep -slz '9876[5]' /proc/[0-9]*/cmdline)"
 fi
 
 # --- single cases
