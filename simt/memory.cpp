@@ -2,7 +2,6 @@
 #include "memory.hpp"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +13,7 @@
 
 #include "block.hpp"
 #include "machine.hpp"
+#include "space.hpp"
 
 namespace simt::detail {
 
@@ -21,11 +21,9 @@ Slot slots[kSlots];
 
 namespace {
 
-constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
 constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
 constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
-constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
-constexpr std::size_t kMostSlots = 4096, kLeastSlots = 64;
+constexpr std::size_t kKeepBytes = std::size_t{1} << 20;  // committed pages that a free slot keeps
 constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -78,16 +76,8 @@ void open_pages(std::uintptr_t begin, std::uintptr_t end) {
   if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 
-// Address space that so many slots and their maps take.
-constexpr std::size_t space_of(std::size_t slots) { return (slots + 1) * kSlotBytes + slots * kSlotBytes / 8 * 3; }
-// Where address space is limited (ulimit -v), a quarter is left to the rest of the process.
-constexpr std::size_t limit_for(std::size_t space) { return space / 3 * 4; }
-
 void Memory::reserve() {
-  rlimit allowed{};
-  const bool limited = getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
-  for (std::size_t count = kMostSlots; count >= kLeastSlots; count /= 2) {
-    if (limited && limit_for(space_of(count)) > allowed.rlim_cur) continue;
+  for (std::size_t count = most_slots(); count >= kLeastSlots; count /= 2) {
     void* space = map_nothing((count + 1) * kSlotBytes);
     if (space == MAP_FAILED) continue;
     const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
@@ -285,8 +275,6 @@ Allocation* find_allocation(std::uintptr_t address) noexcept { return memory().f
 }  // namespace simt::detail
 
 namespace simt {
-
-std::size_t least_address_space() noexcept { return detail::limit_for(detail::space_of(detail::kLeastSlots)); }
 
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name) {
   return detail::memory().allocate(bytes, offset, name, {{0, bytes}});
