@@ -180,8 +180,10 @@ class Run {
         continue;
       }
       Judging& j = judging_[i];
-      or_machine([&] { emit(j.number, j.record.get()); },
-                 [&](const std::string& why) { emit(j.number, skipped(*j.of->task, *j.kernel, options_, why, true)); });
+      std::optional<Record> r;
+      or_machine([&] { r = j.record.get(); },
+                 [&](const std::string& why) { r = skipped(*j.of->task, *j.kernel, options_, why, true); });
+      emit(j.number, std::move(*r));  // Note: not above, since what fails after it is written is another record's affair
       judging_.erase(judging_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

@@ -107,6 +107,8 @@ def wrongs(run, clean):
                 wrong.append(f"skipped, and the machine is not named: {j['reason']}")
         elif j["verdict"] != right[j["repro"]]:
             wrong.append(f"verdict {j['verdict']}, not {right[j['repro']]}: {j['repro']}: {j.get('reason')}")
+    if sum(j["record"] == "case" for j in lines) != len(verdicts(lines)):
+        wrong.append("a case is recorded twice")
     caught = "failed" in verdicts(lines).values()  # all that selfcheck asks of its broken kernel
     ends = [j for j in lines if j["record"] == "end"]
     whole = len(ends) == 1 and not ends[0]["interrupted"] and not ends[0]["incomplete"]
