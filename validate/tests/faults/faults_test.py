@@ -39,7 +39,7 @@ RUNS = {
     "shrunk": ("validate-hostile", judged + ["--shrink", "50ms", "--jobs", "1"]),
     "selfcheck": ("validate-trial", ["selfcheck", "--backend", "simt", "--kernel", "softmax/dropped_tail", "--suite", "sanitize",
                                      "--dtype", "f32", "--shard", "1/8", "--quiet"]),
-    "plugin": ("validate", ["run", "--plugin", os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so"),
+    "plugin": ("validate-hostile", ["run", "--plugin", os.path.join(os.path.dirname(os.path.abspath(flags.library)), "hostile.so"),
                             "--backend", "host", "--kernel", "sound,changes_its_input", "--suite", "sanitize", "--dtype", "f32",
                             "--shard", "1/8", "--quiet", "--no-shrink"]),
 }
@@ -133,7 +133,7 @@ def wrongs(run, clean):
 
 def main():
     found, tried, reached = collections.Counter(), 0, 0
-    outcomes = collections.Counter()
+    outcomes, known = collections.Counter(), {}
     part, parts = map(int, flags.part.split("/"))
     rng = random.Random(flags.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -154,12 +154,15 @@ def main():
                 run = Run(folder, name, flags.fail)
                 print(run.said, run.text.decode(), f"exit code {run.code}, failed {run.failed}", *wrongs(run, clean), sep="\n")
                 continue
-            share = [s for s in sorted(sites) if rng.random() < flags.sites]
+            # A site of the program that an earlier run has as well has failed there.
+            of_program = known.setdefault(RUNS[name][0], set())
+            share = [s for s in sorted(sites) if s not in of_program and rng.random() < flags.sites]
+            of_program |= set(sites)
             each = flags.calls // (len(RUNS) if not flags.only else 1)
             ask = share + [f"{who}:{rng.randint(1, clean.calls[who])}" for who in rng.choices("jw", k=each)]
             ask = ask[part - 1::parts]
             print(f"{name}: {len(sites)} sites, {clean.calls['j']} calls of the judge and {clean.calls['w']} of workers; "
-                  f"{len(ask)} of them fail", flush=True)
+                  f"{len(ask)} failures", flush=True)
             for fail in ask:
                 run = Run(folder, name, fail)
                 tried, reached = tried + 1, reached + run.failed
