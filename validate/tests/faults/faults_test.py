@@ -120,7 +120,7 @@ def wrongs(run, clean):
         wrong.append(f"the judge died of signal {-run.code}: {run.errors.strip()[-200:]}")
     elif run.code == 0 and not (whole and clean.code == 0) and not (clean.name == "selfcheck" and ends and caught):
         wrong.append("exit code 0")
-    elif whole and run.code not in (clean.code, 2):  # 2: standard output could not be written
+    elif whole and run.code not in (clean.code, 2, 3):  # 2, 3: the summary could not be printed
         wrong.append(f"exit code {run.code} of a whole record, not {clean.code}")
     elif run.code not in (0, 1, 2, 3):
         wrong.append(f"exit code {run.code}")
