@@ -174,14 +174,15 @@ int serve_all(const Listing& about, const std::function<void()>& load,
     }
     Reply reply;
     const std::int64_t id = id_of(text);
-    bool executed = false;  // until then, what fails is not the kernel's fault
+    bool preparing = false;  // while it is true, what fails is not the kernel's fault
     try {
       const Order order = order_from(text);
+      preparing = true;
       if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
       if (!fault.empty()) throw std::runtime_error(fault);
-      if (!why_not_loaded.empty()) executed = true, throw std::runtime_error(why_not_loaded);
+      if (!why_not_loaded.empty()) preparing = false, throw std::runtime_error(why_not_loaded);
       if (!backend) backend = open_backend();
-      executed = true;
+      preparing = false;
       reply = execute(*backend, order, fds[0], fds[1]);
       if (::getpid() != self) ::_exit(0);  // a process that the kernel made has come back from it
       backend->settle();
@@ -190,8 +191,8 @@ int serve_all(const Listing& about, const std::function<void()>& load,
     } catch (const std::bad_alloc&) {
       reply = machine_reply(id, "the worker found no memory");
     } catch (const std::exception& e) {
-      reply = executed ? Reply{.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true}
-                       : machine_reply(id, e.what());
+      reply = preparing ? machine_reply(id, e.what())
+                        : Reply{.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
     }
     if (!reply_with(to_text(reply))) return kSocketLost;
   }
