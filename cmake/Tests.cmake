@@ -147,6 +147,16 @@ add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 target_link_libraries(hostile_plugin PRIVATE assay_room_include)
 add_dependencies(assay_tests hostile_plugin)
+# One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT ASSAY_ASAN)  # whose allocator cannot be replaced
+  add_library(faults MODULE validate/tests/faults/interpose.cpp)
+  set_target_properties(faults PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+  target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/faults/faults_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "$<TARGET_FILE:faults>" --sites 0.01 --calls 60)
+  set_tests_properties(faults PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
   add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
