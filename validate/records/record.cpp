@@ -82,6 +82,7 @@ std::string to_json(const RunHead& h) {
          {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
          {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}};
   if (!h.driver.empty()) j["driver"] = h.driver;
+  if (!h.sandbox.empty()) j["sandbox"] = h.sandbox;
   if (!h.libraries.empty()) j["libraries"] = h.libraries;
   if (h.plan) {
     j["selection"] = h.plan->selection;
@@ -97,7 +98,9 @@ std::string to_json(const Record& r) {
   Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
   if (!r.numerics.empty()) j["numerics"] = r.numerics;
   if (!r.held_to.empty()) j["held_to"] = r.held_to;
-  if (!r.loaded.empty()) j["loaded"] = r.loaded, j["not_checked"] = r.not_checked;
+  if (!r.loaded.empty()) j["loaded"] = r.loaded;
+  if (!r.given.empty()) j["given"] = r.given;
+  if (!r.loaded.empty() || !r.not_checked.empty()) j["not_checked"] = r.not_checked;
   if (!r.code.empty()) j["code"] = r.code;
   j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)

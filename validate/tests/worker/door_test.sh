@@ -71,7 +71,7 @@ opened closes_descriptors "the worker's socket was closed"
 HOSTILE_OPENED=forks exits 1 "${run[@]}" --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound failed "it left a process behind"
-HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --no-sandbox --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound crashed "signal 11"
 
@@ -202,7 +202,7 @@ if command -v python3 >/dev/null; then
   nonconforming 's/return  # the judge.*/raise SystemExit(1)/' "it ends with code 0 when the socket is closed: the worker process exited with code 1"
   misbehaves() {  # misbehaves CHANGE VERDICT REASON: every case of a worker in Python with this fault has this verdict
     sed "$1" "$sources/examples/worker/softmax.py" >misbehaving.py
-    exits 1 "${run[@]}" --worker "python3 misbehaving.py 2>python.log" --dtype f32 --json records.jsonl
+    exits 1 "${run[@]}" --no-sandbox --worker "python3 misbehaving.py 2>python.log" --dtype f32 --json records.jsonl
     whole_run
     expect python "$2" "$3"
   }
