@@ -28,6 +28,14 @@ struct Bind {
   void attribute(std::string_view name, double& value, double) const {
     value = assay_attribute(call, std::string(name).c_str())->number;
   }
+  template <class T>
+  void choice(std::string_view name, T& value, Words words) const {
+    int i = 0;
+    for (const std::string_view word : words) {
+      if (word == assay_attribute(call, std::string(name).c_str())->word) value = static_cast<T>(i);
+      ++i;
+    }
+  }
 };
 
 template <class Op, const KernelTraits<Op>& traits, void (*Run)(const typename Op::Args&, const Launch&)>
