@@ -20,9 +20,8 @@ constexpr auto kCosine = [](float v) { return std::cos(v); };
 constexpr auto kTangent = [](float v) { return std::tanh(v); };
 
 template <auto F, bool Ftz>
-constexpr Run kSingle = op1<[](float v) {
-  return canonical(Ftz ? flush(static_cast<float>(F(flush(v)))) : static_cast<float>(F(v)));
-}, float, float>;
+constexpr Run kSingle =
+    op1<[](float v) { return canonical(Ftz ? flush(static_cast<float>(F(flush(v)))) : static_cast<float>(F(v))); }, float, float>;
 template <auto F>
 constexpr Run kDouble = op1<[](double v) { return F(v); }, double, double>;
 
@@ -39,7 +38,10 @@ void directed(Warp& w, const Op& o) {
 }
 template <Run Inner>
 Run rounding(int mode) {
-  return mode == 1 ? directed<Inner, FE_TOWARDZERO> : mode == 2 ? directed<Inner, FE_DOWNWARD> : mode == 3 ? directed<Inner, FE_UPWARD> : Inner;
+  return mode == 1   ? directed<Inner, FE_TOWARDZERO>
+         : mode == 2 ? directed<Inner, FE_DOWNWARD>
+         : mode == 3 ? directed<Inner, FE_UPWARD>
+                     : Inner;
 }
 
 }  // namespace

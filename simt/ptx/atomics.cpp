@@ -157,7 +157,8 @@ void decode_copy(Decoder& d) {
   const std::int64_t bytes = d.integer(d.operand(2), "a number of bytes");
   d.op.run = bytes == 16 ? copy<16> : bytes == 8 ? copy<8> : bytes == 4 ? copy<4> : nullptr;
   const Operand& from = d.operand(1);
-  if (d.op.run == nullptr || from.kind != Operand::Kind::address || from.base != Operand::Kind::reg) d.refuse("is not run in this form");
+  if (d.op.run == nullptr || from.kind != Operand::Kind::address || from.base != Operand::Kind::reg)
+    d.refuse("is not run in this form");
   if (from.value != static_cast<s32>(from.value)) d.refuse("has an offset beyond 32 bits");
   Operand base = from;
   base.kind = Operand::Kind::reg;

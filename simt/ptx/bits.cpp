@@ -95,8 +95,7 @@ void lop3(Warp& w, const Op& o) {
   for (unsigned k = 0; k < 8; ++k) minterm[k] = o.how >> k & 1 ? ~0u : 0u;
   for_lanes(w, w.at<u32>(o.d), [=](unsigned i) {
     u32 r = 0;
-    for (unsigned k = 0; k < 8; ++k)
-      r |= minterm[k] & (k & 4 ? a[i] : ~a[i]) & (k & 2 ? b[i] : ~b[i]) & (k & 1 ? c[i] : ~c[i]);
+    for (unsigned k = 0; k < 8; ++k) r |= minterm[k] & (k & 4 ? a[i] : ~a[i]) & (k & 2 ? b[i] : ~b[i]) & (k & 1 ? c[i] : ~c[i]);
     return r;
   });
 }
@@ -147,7 +146,10 @@ void decode_logic(Decoder& d) {
     d.op.run = bits_of(t) == 16   ? op1<[](u16 a) { return ~a; }, u16, u16>
                : bits_of(t) == 64 ? op1<[](u64 a) { return ~a; }, u64, u64>
                                   : op1<[](u32 a) { return ~a; }, u32, u32>;
-  else d.op.run = bits_of(t) == 64 ? op1<[](u64 a) { return u64{a == 0}; }, u64, u64> : bits_of(t) == 32 ? op1<[](u32 a) { return u32{a == 0}; }, u32, u32> : nullptr;
+  else
+    d.op.run = bits_of(t) == 64   ? op1<[](u64 a) { return u64{a == 0}; }, u64, u64>
+               : bits_of(t) == 32 ? op1<[](u32 a) { return u32{a == 0}; }, u32, u32>
+                                  : nullptr;
   if (d.op.run == nullptr) d.refuse("is not run for this type");
   d.operands(one ? 2 : 3);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
@@ -194,10 +196,22 @@ void decode_count(Decoder& d) {
   d.operands(2);
   if (d.base == "brev")
     d.op.run = wide ? op1<reversed, u64, u64> : op1<[](u32 a) { return static_cast<u32>(reversed(a) >> 32); }, u32, u32>;
-  else if (d.base == "popc") d.op.run = wide ? op1<[](u64 a) { return std::popcount(a); }, u32, u64> : op1<[](u32 a) { return std::popcount(a); }, u32, u32>;
-  else if (d.base == "clz") d.op.run = wide ? op1<[](u64 a) { return std::countl_zero(a); }, u32, u64> : op1<[](u32 a) { return std::countl_zero(a); }, u32, u32>;
-  else if (amount) d.op.run = t == Type::s32 ? op1<[](s32 a) { return highest(a, true); }, u32, s32> : t == Type::u32 ? op1<[](u32 a) { return highest(a, true); }, u32, u32> : t == Type::s64 ? op1<[](s64 a) { return highest(a, true); }, u32, s64> : op1<[](u64 a) { return highest(a, true); }, u32, u64>;
-  else d.op.run = t == Type::s32 ? op1<[](s32 a) { return highest(a, false); }, u32, s32> : t == Type::u32 ? op1<[](u32 a) { return highest(a, false); }, u32, u32> : t == Type::s64 ? op1<[](s64 a) { return highest(a, false); }, u32, s64> : op1<[](u64 a) { return highest(a, false); }, u32, u64>;
+  else if (d.base == "popc")
+    d.op.run =
+        wide ? op1<[](u64 a) { return std::popcount(a); }, u32, u64> : op1<[](u32 a) { return std::popcount(a); }, u32, u32>;
+  else if (d.base == "clz")
+    d.op.run = wide ? op1<[](u64 a) { return std::countl_zero(a); }, u32, u64>
+                    : op1<[](u32 a) { return std::countl_zero(a); }, u32, u32>;
+  else if (amount)
+    d.op.run = t == Type::s32   ? op1<[](s32 a) { return highest(a, true); }, u32, s32>
+               : t == Type::u32 ? op1<[](u32 a) { return highest(a, true); }, u32, u32>
+               : t == Type::s64 ? op1<[](s64 a) { return highest(a, true); }, u32, s64>
+                                : op1<[](u64 a) { return highest(a, true); }, u32, u64>;
+  else
+    d.op.run = t == Type::s32   ? op1<[](s32 a) { return highest(a, false); }, u32, s32>
+               : t == Type::u32 ? op1<[](u32 a) { return highest(a, false); }, u32, u32>
+               : t == Type::s64 ? op1<[](s64 a) { return highest(a, false); }, u32, s64>
+                                : op1<[](u64 a) { return highest(a, false); }, u32, u64>;
   d.out(&Op::d, 0, d.base == "brev" ? t : Type::u32), d.in(&Op::a, 1, t);
   d.emit();
 }
@@ -206,8 +220,9 @@ void decode_funnel(Decoder& d) {
   const int way = d.take_one({"l", "r"}), over = d.take_one({"clamp", "wrap"});
   if (d.take_type() != Type::b32 || way < 0 || over < 0) d.refuse("is not run in this form");
   d.operands(4);
-  d.op.run = way == 0 ? (over == 1 ? op3<kFunnel<true, true>, u32, u32, u32, u32> : op3<kFunnel<true, false>, u32, u32, u32, u32>)
-                      : (over == 1 ? op3<kFunnel<false, true>, u32, u32, u32, u32> : op3<kFunnel<false, false>, u32, u32, u32, u32>);
+  d.op.run = way == 0
+                 ? (over == 1 ? op3<kFunnel<true, true>, u32, u32, u32, u32> : op3<kFunnel<true, false>, u32, u32, u32, u32>)
+                 : (over == 1 ? op3<kFunnel<false, true>, u32, u32, u32, u32> : op3<kFunnel<false, false>, u32, u32, u32, u32>);
   d.out(&Op::d, 0, Type::b32), d.in(&Op::a, 1, Type::b32), d.in(&Op::b, 2, Type::b32), d.in(&Op::c, 3, Type::u32);
   d.emit();
 }
@@ -224,8 +239,9 @@ void decode_words(Decoder& d) {
     if (table < 0 || table > 255) d.refuse("has a table beyond 8 bits");
     d.op.how = static_cast<std::uint8_t>(table), d.op.run = lop3;
   } else if (dot) {
-    d.op.run = is_signed(a) ? (is_signed(b) ? op3<kDot<true, true>, u32, u32, u32, u32> : op3<kDot<true, false>, u32, u32, u32, u32>)
-                            : (is_signed(b) ? op3<kDot<false, true>, u32, u32, u32, u32> : op3<kDot<false, false>, u32, u32, u32, u32>);
+    d.op.run = is_signed(a)
+                   ? (is_signed(b) ? op3<kDot<true, true>, u32, u32, u32, u32> : op3<kDot<true, false>, u32, u32, u32, u32>)
+                   : (is_signed(b) ? op3<kDot<false, true>, u32, u32, u32, u32> : op3<kDot<false, false>, u32, u32, u32, u32>);
   } else {
     d.op.run = op3<permuted, u32, u32, u32, u32>;
   }

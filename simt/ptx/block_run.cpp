@@ -12,8 +12,8 @@ using What = detail::Trouble::What;
 
 namespace {
 
-constexpr int kTurn = 16384;                               // operations that a part runs before others get a turn
-constexpr unsigned kPatience = 64;                         // turns after which lanes at a meeting wait no longer
+constexpr int kTurn = 16384;                                  // operations that a part runs before others get a turn
+constexpr unsigned kPatience = 64;                            // turns after which lanes at a meeting wait no longer
 constexpr std::uint64_t kMostTurns = std::uint64_t{1} << 24;  // of a launch: 2^38 operations
 
 std::uint32_t lane_bits(unsigned n) { return n >= kLanes ? 0xffffffffu : (1u << n) - 1; }
@@ -67,7 +67,8 @@ void BlockRun::start_block() {
     s.warp.alive = s.exists, s.warp.mask = 0, s.warp.full = false;
     for (unsigned i = 0; i < kLanes && k * kLanes + i < machine.threads; ++i) {
       const device::uint3& at = s.warp.thread[i].index;
-      s.warp.at<std::uint32_t>(kTidX)[i] = at.x, s.warp.at<std::uint32_t>(kTidY)[i] = at.y, s.warp.at<std::uint32_t>(kTidZ)[i] = at.z;
+      s.warp.at<std::uint32_t>(kTidX)[i] = at.x, s.warp.at<std::uint32_t>(kTidY)[i] = at.y,
+      s.warp.at<std::uint32_t>(kTidZ)[i] = at.z;
       s.warp.at<std::uint32_t>(kWarpId)[i] = k;
     }
     s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
@@ -77,7 +78,8 @@ void BlockRun::start_block() {
 void BlockRun::run() {
   start_block();
   std::vector<unsigned> order(warps_.size());
-  for (unsigned k = 0; k < order.size(); ++k) order[k] = machine.options.order == ThreadOrder::reverse ? static_cast<unsigned>(order.size()) - 1 - k : k;
+  for (unsigned k = 0; k < order.size(); ++k)
+    order[k] = machine.options.order == ThreadOrder::reverse ? static_cast<unsigned>(order.size()) - 1 - k : k;
   for (bool any = true; any;) {
     bool ran = false;
     any = false;

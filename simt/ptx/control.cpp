@@ -45,7 +45,8 @@ void decode_nothing(Decoder& d) {
   if (d.base == "griddepcontrol" || d.base == "pmevent") d.words.clear();
   if (d.base == "fence" || d.base == "membar" || d.base == "prefetch" || d.base == "prefetchu") {
     for (const std::string_view word : d.words)
-      if (word.starts_with("proxy") || word == "tensormap" || word.starts_with("mbarrier")) d.refuse("belongs to the asynchronous instructions, which are not run");
+      if (word.starts_with("proxy") || word == "tensormap" || word.starts_with("mbarrier"))
+        d.refuse("belongs to the asynchronous instructions, which are not run");
     d.words.clear();
   }
   if (d.base == "nanosleep") d.take("u32");

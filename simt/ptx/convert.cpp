@@ -110,7 +110,8 @@ void store_float(Warp& w, const Op& o, Type to, unsigned i, double v) {
   switch (to) {
     case Type::f64: w.at<double>(o.d)[i] = v; return;
     case Type::f32: {
-      if (round != Round::nearest) std::fesetround(round == Round::zero ? FE_TOWARDZERO : round == Round::down ? FE_DOWNWARD : FE_UPWARD);
+      if (round != Round::nearest)
+        std::fesetround(round == Round::zero ? FE_TOWARDZERO : round == Round::down ? FE_DOWNWARD : FE_UPWARD);
       volatile float f = static_cast<float>(v);
       if (round != Round::nearest) std::fesetround(FE_TONEAREST);
       w.at<float>(o.d)[i] = canonical(o.how & 8 ? flush(f) : f);
@@ -154,16 +155,22 @@ constexpr Run kWiden = op1<[](u16 a) { return canonical(value(H{a})); }, float, 
 template <class H>
 constexpr Run kNarrow = op1<[](float a) { return rounded<H>(a).bits; }, u16, float>;
 template <class H>
-constexpr Run kNarrowPair =
-    op2<[](float high, float low) { return static_cast<u32>(rounded<H>(low).bits) | static_cast<u32>(rounded<H>(high).bits) << 16; },
-        u32, float, float>;
+constexpr Run kNarrowPair = op2<[](float high, float low) {
+  return static_cast<u32>(rounded<H>(low).bits) | static_cast<u32>(rounded<H>(high).bits) << 16;
+},
+                                u32, float, float>;
 constexpr Run kSaturate = op1<[](float a) { return saturate(a); }, float, float>;
 constexpr Run kTruncate = op1<[](float a) { return canonical(std::trunc(a)); }, float, float>;
 template <class A, class D>
 constexpr Run kFloatOf = op1<[](A a) { return static_cast<D>(a); }, D, A>;
 
-constexpr auto kTF32Away = [](u32 a) { return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a) : (a + 0x1000u) & ~0x1fffu; };
-constexpr auto kTF32Even = [](u32 a) { return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a) : (a + 0xfffu + (a >> 13 & 1)) & ~0x1fffu; };
+constexpr auto kTF32Away = [](u32 a) {
+  return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a) : (a + 0x1000u) & ~0x1fffu;
+};
+constexpr auto kTF32Even = [](u32 a) {
+  return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a)
+                                          : (a + 0xfffu + (a >> 13 & 1)) & ~0x1fffu;
+};
 
 Run quick(Type to, Type from, std::uint8_t how) {
   if (how == 0 && to == Type::f32 && from == Type::f16) return kWiden<F16>;
@@ -185,7 +192,9 @@ void pair_of_floats(Warp& w, const Op& o) {
   constexpr unsigned kBits = &To == &kE4M3 || &To == &kE5M2 ? 8 : 16;
   const bool relu = o.how & 32, finite = o.how & 64;
   for_lanes(w, w.at<u32>(o.d), [=, round = static_cast<Round>(o.how & 3)](unsigned i) {
-    const auto one = [&](float v) { return narrow(relu && !(v > 0) && v == v ? 0.0 : static_cast<double>(v), To, round, finite); };
+    const auto one = [&](float v) {
+      return narrow(relu && !(v > 0) && v == v ? 0.0 : static_cast<double>(v), To, round, finite);
+    };
     return one(low[i]) | one(high[i]) << kBits;
   });
 }
@@ -255,8 +264,11 @@ void decode_convert(Decoder& d) {
   const int whole = d.take_one({"rni", "rzi", "rmi", "rpi"});
   const int round = d.take_one({"rn", "rz", "rm", "rp"});
   const bool ftz = d.take("ftz"), sat = d.take("sat"), relu = d.take("relu"), finite = d.take("satfinite");
-  const auto how = static_cast<std::uint8_t>((whole > 0 ? whole : round > 0 ? round : 0) | (whole >= 0 ? 4 : 0) | (ftz ? 8 : 0) |
-                                             (sat ? 16 : 0) | (relu ? 32 : 0) | (finite ? 64 : 0));
+  const auto how =
+      static_cast<std::uint8_t>((whole > 0   ? whole
+                                 : round > 0 ? round
+                                             : 0) |
+                                (whole >= 0 ? 4 : 0) | (ftz ? 8 : 0) | (sat ? 16 : 0) | (relu ? 32 : 0) | (finite ? 64 : 0));
   for (const std::string_view word : d.words)
     if (word == "e4m3x2" || word == "e5m2x2") return decode_bytes(d, how);
   if (d.take("tf32")) {
@@ -269,7 +281,8 @@ void decode_convert(Decoder& d) {
   }
   const Type to = d.take_type();
   const Type from = d.take_type();
-  if (to == Type::f16x2 || to == Type::bf16x2) return from == Type::f32 ? decode_pair(d, to, d.op.how = how) : d.refuse("is not run for this type");
+  if (to == Type::f16x2 || to == Type::bf16x2)
+    return from == Type::f32 ? decode_pair(d, to, d.op.how = how) : d.refuse("is not run for this type");
   d.operands(2);
   d.op.how = how;
   if (is_integer(to) && is_integer(from)) {
@@ -282,7 +295,8 @@ void decode_convert(Decoder& d) {
   } else {
     d.op.run = quick(to, from, how);
     d.op.n = static_cast<std::uint8_t>(to), d.op.value = static_cast<std::int64_t>(from);
-    if (d.op.run == nullptr && is_integer(from)) d.op.run = with_integer(from, [&]<class A>(A) -> Run { return float_of_integer<A>; });
+    if (d.op.run == nullptr && is_integer(from))
+      d.op.run = with_integer(from, [&]<class A>(A) -> Run { return float_of_integer<A>; });
     else if (d.op.run == nullptr) d.op.run = float_of_float;
   }
   d.out(&Op::d, 0, to, is_integer(to)), d.in(&Op::a, 1, from, is_integer(from));

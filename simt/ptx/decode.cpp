@@ -18,10 +18,11 @@ struct NamedType {
   unsigned bits;
 };
 constexpr NamedType kTypes[] = {
-    {"pred", Type::pred, 1},  {"b8", Type::b8, 8},     {"u8", Type::u8, 8},       {"s8", Type::s8, 8},         {"b16", Type::b16, 16},
-    {"u16", Type::u16, 16},   {"s16", Type::s16, 16},  {"b32", Type::b32, 32},    {"u32", Type::u32, 32},      {"s32", Type::s32, 32},
-    {"b64", Type::b64, 64},   {"u64", Type::u64, 64},  {"s64", Type::s64, 64},    {"f16", Type::f16, 16},      {"bf16", Type::bf16, 16},
-    {"f16x2", Type::f16x2, 32}, {"bf16x2", Type::bf16x2, 32}, {"f32", Type::f32, 32}, {"f64", Type::f64, 64}};
+    {"pred", Type::pred, 1},      {"b8", Type::b8, 8},    {"u8", Type::u8, 8},      {"s8", Type::s8, 8},
+    {"b16", Type::b16, 16},       {"u16", Type::u16, 16}, {"s16", Type::s16, 16},   {"b32", Type::b32, 32},
+    {"u32", Type::u32, 32},       {"s32", Type::s32, 32}, {"b64", Type::b64, 64},   {"u64", Type::u64, 64},
+    {"s64", Type::s64, 64},       {"f16", Type::f16, 16}, {"bf16", Type::bf16, 16}, {"f16x2", Type::f16x2, 32},
+    {"bf16x2", Type::bf16x2, 32}, {"f32", Type::f32, 32}, {"f64", Type::f64, 64}};
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -128,35 +129,6 @@ std::uint64_t Decoder::address_of(const Operand& o) const {
   return std::bit_cast<std::uintptr_t>(v.memory) + static_cast<std::uint64_t>(o.value);
 }
 
-Place Decoder::special(const Operand& o, Type t) {
-  struct Known {
-    std::string_view name;
-    Place place;
-  };
-  static constexpr Known kKnown[] = {
-      {"%tid.x", kTidX}, {"%tid.y", kTidY}, {"%tid.z", kTidZ}, {"%warpid", kWarpId},
-      {"%laneid", constant_place(kLaneId)}, {"%ntid.x", constant_place(kNTidX)}, {"%ntid.y", constant_place(kNTidY)},
-      {"%ntid.z", constant_place(kNTidZ)}, {"%ctaid.x", constant_place(kCtaIdX)}, {"%ctaid.y", constant_place(kCtaIdY)},
-      {"%ctaid.z", constant_place(kCtaIdZ)}, {"%nctaid.x", constant_place(kNCtaIdX)}, {"%nctaid.y", constant_place(kNCtaIdY)},
-      {"%nctaid.z", constant_place(kNCtaIdZ)}, {"%dynamic_smem_size", constant_place(kDynamicShared)},
-      {"%nwarpid", constant_place(kNWarpId)}, {"%lanemask_eq", constant_place(kLaneMasks)},
-      {"%lanemask_lt", constant_place(kLaneMasks + 1)}, {"%lanemask_le", constant_place(kLaneMasks + 2)},
-      {"%lanemask_gt", constant_place(kLaneMasks + 3)}, {"%lanemask_ge", constant_place(kLaneMasks + 4)}};
-  const std::string& name = m.names[o.id];
-  if (name == "WARP_SZ") return constant(32, bits_of(t));
-  // Note: clusters have one block here.
-  if (name.starts_with("%cluster_ctaid") || name == "%cluster_ctarank" || name.starts_with("%clusterid"))
-    return name.starts_with("%clusterid.") ? special_of_block(name.back()) : constant(0, 32);
-  if (name.starts_with("%cluster_nctaid") || name == "%cluster_nctarank") return constant(1, 32);
-  for (const Known& k : kKnown)
-    if (k.name == name && bits_of(t) <= 32) return k.place;
-  refuse("reads " + name + ", which the machine does not have");
-}
-
-Place Decoder::special_of_block(char axis) const {
-  return constant_place(axis == 'x' ? kCtaIdX : axis == 'y' ? kCtaIdY : kCtaIdZ);
-}
-
 Place Decoder::source(const Operand& o, Type t, bool wider, std::uint32_t& reg) {
   const unsigned bits = bits_of(t);
   switch (o.kind) {
@@ -173,8 +145,9 @@ Place Decoder::source(const Operand& o, Type t, bool wider, std::uint32_t& reg) 
       if (t == Type::f32 || t == Type::f64) refuse("has an integer where a float was expected");
       return constant(static_cast<std::uint64_t>(o.value), bits);
     case Operand::Kind::single:
-      if (bits == 64) return constant(std::bit_cast<std::uint64_t>(static_cast<double>(
-                                          std::bit_cast<float>(static_cast<std::uint32_t>(o.value)))), 64);
+      if (bits == 64)
+        return constant(
+            std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(o.value)))), 64);
       return constant(static_cast<std::uint64_t>(o.value), 32);
     case Operand::Kind::real:
       if (bits == 64) return constant(static_cast<std::uint64_t>(o.value), 64);
@@ -189,8 +162,8 @@ void Decoder::refer(std::uint32_t reg, bool write, std::uint8_t field, std::uint
 }
 
 namespace {
-std::uint8_t number_of(Place Op::* field) {
-  constexpr Place Op::* kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c};
+std::uint8_t number_of(Place Op::*field) {
+  constexpr Place Op::*kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c};
   return static_cast<std::uint8_t>(std::find(std::begin(kFields), std::end(kFields), field) - std::begin(kFields));
 }
 }  // namespace
@@ -209,7 +182,7 @@ Place Decoder::low_half(std::uint32_t reg) {
   return copy.d;
 }
 
-void Decoder::in(Place Op::* field, const Operand& o, Type t, bool wider) {
+void Decoder::in(Place Op::*field, const Operand& o, Type t, bool wider) {
   if (o.negated) refuse("has a negated predicate where none is taken");
   std::uint32_t reg = kNone;
   op.*field = source(o, t, wider, reg);
@@ -218,7 +191,7 @@ void Decoder::in(Place Op::* field, const Operand& o, Type t, bool wider) {
   else refer(reg, false, number_of(field), 0);
 }
 
-void Decoder::out(Place Op::* field, const Operand& o, Type t, bool wider) {
+void Decoder::out(Place Op::*field, const Operand& o, Type t, bool wider) {
   if (o.kind != Operand::Kind::reg) refuse("writes to " + text(o));
   std::uint32_t reg = kNone;
   source(o, t, wider, reg);
@@ -251,7 +224,11 @@ void Decoder::emit() {
 namespace {
 detail::Meet meet_of(std::string_view base) {
   using detail::Meet;
-  return base == "mma" ? Meet::mma : base == "ldmatrix" ? Meet::ldmatrix : base == "stmatrix" ? Meet::stmatrix : base == "vote" ? Meet::ballot : Meet::shuffle;
+  return base == "mma"        ? Meet::mma
+         : base == "ldmatrix" ? Meet::ldmatrix
+         : base == "stmatrix" ? Meet::stmatrix
+         : base == "vote"     ? Meet::ballot
+                              : Meet::shuffle;
 }
 }  // namespace
 
@@ -293,9 +270,7 @@ void Decoder::lay_out() {
     if (o.outer) used[o.id] = 1;
   std::uint64_t dynamic_align = 16;
   const auto place = [&](const Variable& v, std::uint64_t& at, bool formal) {
-    std::uint64_t& end = formal                      ? program.parameter_bytes
-                         : v.space == Space::shared ? program.shared_bytes
-                                                     : program.local_bytes;
+    std::uint64_t& end = formal ? program.parameter_bytes : v.space == Space::shared ? program.shared_bytes : program.local_bytes;
     at = round_up(end, v.align);
     end = at + v.bytes;
     if (formal) program.parameter_at.push_back(at);
@@ -351,35 +326,6 @@ std::shared_ptr<const Program> decode(std::shared_ptr<const Module> module, cons
   Decoder(*module, entry, *program, graph).run();
   program->module = std::move(module);
   return program;
-}
-
-Family family(std::string_view base) {
-  struct Known {
-    std::string_view base;
-    Family family;
-  };
-  static constexpr Known kKnown[] = {
-      {"add", decode_arithmetic}, {"sub", decode_arithmetic}, {"mul", decode_arithmetic}, {"mad", decode_arithmetic},
-      {"fma", decode_arithmetic}, {"div", decode_arithmetic}, {"rem", decode_arithmetic}, {"min", decode_arithmetic},
-      {"max", decode_arithmetic}, {"abs", decode_arithmetic}, {"neg", decode_arithmetic}, {"copysign", decode_arithmetic},
-      {"addc", decode_carry}, {"subc", decode_carry}, {"madc", decode_carry},
-      {"and", decode_bits}, {"or", decode_bits}, {"xor", decode_bits}, {"not", decode_bits}, {"cnot", decode_bits},
-      {"shl", decode_bits}, {"shr", decode_bits}, {"shf", decode_bits}, {"bfe", decode_bits}, {"bfi", decode_bits},
-      {"brev", decode_bits}, {"clz", decode_bits}, {"popc", decode_bits}, {"bfind", decode_bits}, {"lop3", decode_bits},
-      {"prmt", decode_bits}, {"dp4a", decode_bits},
-      {"rcp", decode_approximate}, {"sqrt", decode_approximate}, {"rsqrt", decode_approximate}, {"ex2", decode_approximate},
-      {"lg2", decode_approximate}, {"sin", decode_approximate}, {"cos", decode_approximate}, {"tanh", decode_approximate},
-      {"setp", decode_compare}, {"selp", decode_select}, {"mov", decode_move}, {"cvt", decode_convert},
-      {"cvta", decode_address}, {"ld", decode_load}, {"ldu", decode_load}, {"st", decode_store}, {"atom", decode_atomic},
-      {"red", decode_atomic}, {"cp", decode_copy}, {"ldmatrix", decode_matrix}, {"stmatrix", decode_matrix}, {"mma", decode_matrix},
-      {"shfl", decode_shuffle}, {"vote", decode_vote}, {"activemask", decode_vote}, {"match", decode_vote},
-      {"redux", decode_vote}, {"elect", decode_vote}, {"bar", decode_barrier}, {"barrier", decode_barrier},
-      {"bra", decode_flow}, {"ret", decode_flow}, {"exit", decode_flow}, {"trap", decode_flow},
-      {"membar", decode_nothing}, {"fence", decode_nothing}, {"prefetch", decode_nothing}, {"prefetchu", decode_nothing},
-      {"nanosleep", decode_nothing}, {"pmevent", decode_nothing}, {"griddepcontrol", decode_nothing}};
-  for (const Known& k : kKnown)
-    if (k.base == base) return k.family;
-  return nullptr;
 }
 
 }  // namespace simt::ptx

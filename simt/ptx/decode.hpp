@@ -15,7 +15,28 @@
 
 namespace simt::ptx {
 
-enum class Type : std::uint8_t { none, pred, b8, u8, s8, b16, u16, s16, b32, u32, s32, b64, u64, s64, f16, bf16, f16x2, bf16x2, f32, f64 };
+enum class Type : std::uint8_t {
+  none,
+  pred,
+  b8,
+  u8,
+  s8,
+  b16,
+  u16,
+  s16,
+  b32,
+  u32,
+  s32,
+  b64,
+  u64,
+  s64,
+  f16,
+  bf16,
+  f16x2,
+  bf16x2,
+  f32,
+  f64
+};
 Type type_named(std::string_view name);
 unsigned bits_of(Type t);  // of a register that holds it
 inline bool is_signed(Type t) { return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64; }
@@ -42,8 +63,8 @@ class Decoder {
   bool take(std::string_view word);
   // Takes the one of these words that is there, and returns its index; -1: none is.
   int take_one(std::initializer_list<std::string_view> choices);
-  Type take_type();         // the first word that is a type; refuses if there is none
-  Type maybe_type();        // none if there is none
+  Type take_type();   // the first word that is a type; refuses if there is none
+  Type maybe_type();  // none if there is none
   void operands(std::size_t least, std::size_t most = 0);
   std::size_t count() const { return i->count; }
   const Operand& operand(std::size_t k) const { return f.operands[i->first + k]; }
@@ -53,10 +74,10 @@ class Decoder {
 
   // Sets a field of the operation to the place of an operand.  A source may be a register, a special register, a number or the
   // address of a variable; registers have the type's size.  `wider`: they may be larger.
-  void in(Place Op::* field, const Operand& o, Type t, bool wider = false);
-  void out(Place Op::* field, const Operand& o, Type t, bool wider = false);
-  void in(Place Op::* field, std::size_t k, Type t, bool wider = false) { in(field, operand(k), t, wider); }
-  void out(Place Op::* field, std::size_t k, Type t, bool wider = false) { out(field, operand(k), t, wider); }
+  void in(Place Op::*field, const Operand& o, Type t, bool wider = false);
+  void out(Place Op::*field, const Operand& o, Type t, bool wider = false);
+  void in(Place Op::*field, std::size_t k, Type t, bool wider = false) { in(field, operand(k), t, wider); }
+  void out(Place Op::*field, std::size_t k, Type t, bool wider = false) { out(field, operand(k), t, wider); }
   // The same for a further operand, in Program::lists.
   void in_list(const Operand& o, Type t, bool wider = false);
   void out_list(const Operand& o, Type t, bool wider = false);
@@ -80,8 +101,8 @@ class Decoder {
   Place special_of_block(char axis) const;
   Place low_half(std::uint32_t reg);
   void refer(std::uint32_t reg, bool write, std::uint8_t field, std::uint32_t at);
-  std::vector<std::uint64_t> outer_at_, inner_at_;  // offsets of variables, of the module and of the function
-  unsigned low_halves_ = 0;  // that the instruction has taken
+  std::vector<std::uint64_t> outer_at_, inner_at_;          // offsets of variables, of the module and of the function
+  unsigned low_halves_ = 0;                                 // that the instruction has taken
   std::unordered_map<std::uint64_t, Place> small_, large_;  // constants by their bits
 };
 

@@ -45,11 +45,11 @@ inline T given(T v) {
 }
 
 template <auto F, class T, bool Ftz, bool Sat>
-constexpr Run kRun2 =
-    op2<[](T a, T b) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b)))); }, T, T, T>;
+constexpr Run kRun2 = op2<[](T a, T b) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b)))); }, T, T, T>;
 template <auto F, class T, bool Ftz, bool Sat>
 constexpr Run kRun3 =
-    op3<[](T a, T b, T c) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b), taken<Ftz>(c)))); }, T, T, T, T>;
+    op3<[](T a, T b, T c) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b), taken<Ftz>(c)))); }, T, T, T,
+        T>;
 
 // The same while the processor rounds another way.
 template <Run Inner, int Mode>
@@ -85,18 +85,21 @@ constexpr Run kAbsolute = op1<[](U a) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   if constexpr (Ftz) return std::bit_cast<std::uint32_t>(flush(std::bit_cast<float>(a))) & ~kSign;
   else return a & ~kSign;
-}, U, U>;
+},
+                              U, U>;
 template <class U, bool Ftz>
 constexpr Run kNegate = op1<[](U a) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   if constexpr (Ftz) return std::bit_cast<std::uint32_t>(flush(std::bit_cast<float>(a))) ^ kSign;
   else return a ^ kSign;
-}, U, U>;
+},
+                            U, U>;
 template <class U>
 constexpr Run kCopySign = op2<[](U sign, U b) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   return (sign & kSign) | (b & ~kSign);
-}, U, U, U>;
+},
+                              U, U, U>;
 
 void decode_sign(Decoder& d, Type t) {
   const bool wide = t == Type::f64, ftz = d.take("ftz"), one = d.base != "copysign";

@@ -10,15 +10,15 @@
 namespace simt::ptx {
 
 struct Block {
-  std::uint32_t first = 0, end = 0;     // instructions
-  std::vector<std::uint32_t> next;      // blocks
-  std::uint32_t meets = kNone;          // its immediate post-dominator; kNone: the end
+  std::uint32_t first = 0, end = 0;  // instructions
+  std::vector<std::uint32_t> next;   // blocks
+  std::uint32_t meets = kNone;       // its immediate post-dominator; kNone: the end
 };
 
 struct Graph {
-  std::vector<Block> blocks;               // in the order of the text
-  std::vector<std::uint32_t> block_at;     // [instruction] the block that it begins, or kNone
-  std::vector<std::uint8_t> is_meeting;    // [block] some branch's ways meet at its start
+  std::vector<Block> blocks;             // in the order of the text
+  std::vector<std::uint32_t> block_at;   // [instruction] the block that it begins, or kNone
+  std::vector<std::uint8_t> is_meeting;  // [block] some branch's ways meet at its start
 };
 
 Graph graph_of(const Module& module, const Function& f);

@@ -25,9 +25,8 @@ constexpr auto kExtreme = [](H a, H b) {
   return less == Least ? a : b;
 };
 template <class H, bool Least>
-constexpr auto kExtremeNaN = [](H a, H b) {
-  return value(a) != value(a) || value(b) != value(b) ? H{0x7fff} : kExtreme<H, Least>(a, b);
-};
+constexpr auto kExtremeNaN =
+    [](H a, H b) { return value(a) != value(a) || value(b) != value(b) ? H{0x7fff} : kExtreme<H, Least>(a, b); };
 
 template <class H>
 H finished(H v, std::uint8_t how) {
@@ -79,7 +78,8 @@ void decode_half_sign(Decoder& d, Type t) {
   const bool pair = bits_of(t) == 32;
   using N = std::uint32_t;
   using S = std::uint16_t;
-  if (d.base == "abs") d.op.run = pair ? op1<[](N a) { return a & 0x7fff7fffu; }, N, N> : op1<[](S a) { return a & 0x7fff; }, S, S>;
+  if (d.base == "abs")
+    d.op.run = pair ? op1<[](N a) { return a & 0x7fff7fffu; }, N, N> : op1<[](S a) { return a & 0x7fff; }, S, S>;
   else d.op.run = pair ? op1<[](N a) { return a ^ 0x80008000u; }, N, N> : op1<[](S a) { return a ^ 0x8000; }, S, S>;
   d.operands(2);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);

@@ -97,7 +97,8 @@ void wide_multiply_add(Warp& w, const Op& o) {
   op3<[](T a, T b, Wide<T> c) {
     using U = Unsigned<Wide<T>>;
     return static_cast<U>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b)) + static_cast<U>(c);
-  }, Wide<T>, T, T, Wide<T>>(w, o);
+  },
+      Wide<T>, T, T, Wide<T>>(w, o);
 }
 template <class T>
 void low_multiply_add(Warp& w, const Op& o) {
@@ -124,15 +125,19 @@ void decode_product(Decoder& d, Type t) {
   const int part = d.take_one({"lo", "hi", "wide"});
   if (part < 0) d.refuse("names no part of the product");
   const Type result = part == 2 ? widened(t) : t;
-  if (part == 0) d.op.run = adds ? (bits_of(t) == 16   ? low_multiply_add<u16>
-                                    : bits_of(t) == 32 ? low_multiply_add<u32>
-                                                       : low_multiply_add<u64>)
-                                 : bits2<kMultiply>(t);
+  if (part == 0)
+    d.op.run = adds ? (bits_of(t) == 16   ? low_multiply_add<u16>
+                       : bits_of(t) == 32 ? low_multiply_add<u32>
+                                          : low_multiply_add<u64>)
+                    : bits2<kMultiply>(t);
   else if (part == 1 && !adds) d.op.run = typed2<kHigh>(t);
   else if (part == 1)
-    d.op.run = t == Type::u32 ? high_multiply_add<u32> : t == Type::s32 ? high_multiply_add<s32> : t == Type::u64 ? high_multiply_add<u64> : t == Type::s64 ? high_multiply_add<s64> : nullptr;
-  else
-    switch (t) {
+    d.op.run = t == Type::u32   ? high_multiply_add<u32>
+               : t == Type::s32 ? high_multiply_add<s32>
+               : t == Type::u64 ? high_multiply_add<u64>
+               : t == Type::s64 ? high_multiply_add<s64>
+                                : nullptr;
+  else switch (t) {
       case Type::u16: d.op.run = adds ? wide_multiply_add<u16> : wide_multiply<u16>; break;
       case Type::s16: d.op.run = adds ? wide_multiply_add<s16> : wide_multiply<s16>; break;
       case Type::u32: d.op.run = adds ? wide_multiply_add<u32> : wide_multiply<u32>; break;
@@ -158,7 +163,8 @@ void decode_integer(Decoder& d) {
   else if (d.base == "min") d.op.run = typed2<kMin>(t);
   else if (d.base == "max") d.op.run = typed2<kMax>(t);
   else if (d.base == "add") d.op.run = t == Type::s32 && d.take("sat") ? op2<kSaturated<false>, s32, s32, s32> : bits2<kAdd>(t);
-  else if (d.base == "sub") d.op.run = t == Type::s32 && d.take("sat") ? op2<kSaturated<true>, s32, s32, s32> : bits2<kSubtract>(t);
+  else if (d.base == "sub")
+    d.op.run = t == Type::s32 && d.take("sat") ? op2<kSaturated<true>, s32, s32, s32> : bits2<kSubtract>(t);
   if (d.op.run == nullptr || !is_integer(t)) d.refuse("is not run for this type");
   d.operands(one ? 2 : 3);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
@@ -221,10 +227,12 @@ void decode_carry(Decoder& d) {
   if (product) {
     const bool high = d.take("hi");
     if (!high && !d.take("lo")) d.refuse("names no part of the product");
-    if (is_signed(t)) d.op.run = bits == 32 ? (high ? of_carry<Product, s32, true>(takes, gives) : of_carry<Product, u32, false>(takes, gives))
-                                            : (high ? of_carry<Product, s64, true>(takes, gives) : of_carry<Product, u64, false>(takes, gives));
-    else d.op.run = bits == 32 ? (high ? of_carry<Product, u32, true>(takes, gives) : of_carry<Product, u32, false>(takes, gives))
-                               : (high ? of_carry<Product, u64, true>(takes, gives) : of_carry<Product, u64, false>(takes, gives));
+    if (is_signed(t))
+      d.op.run = bits == 32 ? (high ? of_carry<Product, s32, true>(takes, gives) : of_carry<Product, u32, false>(takes, gives))
+                            : (high ? of_carry<Product, s64, true>(takes, gives) : of_carry<Product, u64, false>(takes, gives));
+    else
+      d.op.run = bits == 32 ? (high ? of_carry<Product, u32, true>(takes, gives) : of_carry<Product, u32, false>(takes, gives))
+                            : (high ? of_carry<Product, u64, true>(takes, gives) : of_carry<Product, u64, false>(takes, gives));
   } else {
     d.op.run = bits == 32 ? (minus ? of_carry<Sum, u32, true>(takes, gives) : of_carry<Sum, u32, false>(takes, gives))
                           : (minus ? of_carry<Sum, u64, true>(takes, gives) : of_carry<Sum, u64, false>(takes, gives));

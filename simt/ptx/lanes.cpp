@@ -42,7 +42,11 @@ void shuffle(Warp& w, const Op& o) {
     const unsigned from = source_of(static_cast<Way>(o.how), i, b[i], c[i], in);
     if ((w.mask & members[i]) >> from == 0 || ((w.mask & members[i]) >> from & 1) == 0) {
       detail::machine.current = w.thread + i;
-      detail::stop({.what = detail::Trouble::What::source_inactive, .where = o.where, .mask = members[i], .lane = from, .kind = detail::Meet::shuffle});
+      detail::stop({.what = detail::Trouble::What::source_inactive,
+                    .where = o.where,
+                    .mask = members[i],
+                    .lane = from,
+                    .kind = detail::Meet::shuffle});
     }
     d[i] = values[from];
     if (p != nullptr) p[i] = in ? ~0u : 0u;
@@ -128,7 +132,8 @@ namespace {
 void decode_match(Decoder& d) {
   const int all = d.take_one({"any", "all"});
   const Type t = d.take_type();
-  d.op.run = bits_of(t) == 64 ? (all == 1 ? match<u64, true> : match<u64, false>) : (all == 1 ? match<u32, true> : match<u32, false>);
+  d.op.run =
+      bits_of(t) == 64 ? (all == 1 ? match<u64, true> : match<u64, false>) : (all == 1 ? match<u32, true> : match<u32, false>);
   d.operands(3);
   d.in(&Op::a, 1, t), d.in_list(d.operand(2), Type::b32), results(d, Type::b32);
   d.emit();
@@ -141,8 +146,9 @@ void decode_reduction(Decoder& d) {
   if (bits_of(t) != 32 || is_float(t) || k < 0) d.refuse("is not run for this type");
   constexpr auto kLess = [](auto a, auto b) { return std::min(a, b); };
   constexpr auto kMore = [](auto a, auto b) { return std::max(a, b); };
-  const Run runs[] = {reduce<u32, [](u32 a, u32 b) { return a + b; }>, s ? reduce<s32, kLess> : reduce<u32, kLess>, s ? reduce<s32, kMore> : reduce<u32, kMore>,
-                      reduce<u32, [](u32 a, u32 b) { return a & b; }>, reduce<u32, [](u32 a, u32 b) { return a | b; }>, reduce<u32, [](u32 a, u32 b) { return a ^ b; }>};
+  const Run runs[] = {reduce<u32, [](u32 a, u32 b) { return a + b; }>, s ? reduce<s32, kLess> : reduce<u32, kLess>,
+                      s ? reduce<s32, kMore> : reduce<u32, kMore>,     reduce<u32, [](u32 a, u32 b) { return a & b; }>,
+                      reduce<u32, [](u32 a, u32 b) { return a | b; }>, reduce<u32, [](u32 a, u32 b) { return a ^ b; }>};
   d.op.run = runs[k];
   d.operands(3);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t), d.in_list(d.operand(2), Type::b32);

@@ -92,7 +92,8 @@ void multiply_add_tf32(Warp& w, const Op& o) {
 }
 
 void decode_rows(Decoder& d, bool stores) {
-  const bool right = d.take("sync") && d.take("aligned") && d.take("m8n8") && d.take("b16") && (d.take("shared") || d.take("shared::cta"));
+  const bool right =
+      d.take("sync") && d.take("aligned") && d.take("m8n8") && d.take("b16") && (d.take("shared") || d.take("shared::cta"));
   const int count = d.take_one({"x1", "x2", "x4"});
   const bool trans = d.take("trans");
   if (!right || count < 0 || (stores && trans)) d.refuse("is not run in this form");
@@ -117,7 +118,8 @@ void decode_product(Decoder& d) {
   const int shape = d.take_one({"m16n8k16", "m16n8k8"});
   const std::vector<std::string_view> types = d.words;
   d.words.clear();
-  if (!right || shape < 0 || types.size() != 4 || types[0] != "f32" || types[3] != "f32" || types[1] != types[2]) d.refuse("is not run in this form");
+  if (!right || shape < 0 || types.size() != 4 || types[0] != "f32" || types[3] != "f32" || types[1] != types[2])
+    d.refuse("is not run in this form");
   const bool half = types[1] == "f16", tf32 = types[1] == "tf32" && shape == 1;
   if (!half && !tf32 && types[1] != "bf16") d.refuse("is not run for this type");
   if (tf32) d.op.run = multiply_add_tf32;

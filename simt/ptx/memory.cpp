@@ -49,7 +49,8 @@ struct Raw {
 // The value that one element of a load leaves in its register.
 template <class E>
 void put(const Warp& w, Place p, bool wide, unsigned lane, E v) {
-  if (sizeof(E) < 8 && wide) w.at<u64>(p)[lane] = static_cast<u64>(static_cast<std::conditional_t<std::is_signed_v<E>, std::int64_t, u64>>(v));
+  if (sizeof(E) < 8 && wide)
+    w.at<u64>(p)[lane] = static_cast<u64>(static_cast<std::conditional_t<std::is_signed_v<E>, std::int64_t, u64>>(v));
   else w.at<Store<E>>(p)[lane] = to_lane<E>(v);
 }
 
@@ -94,7 +95,8 @@ void store(Warp& w, const Op& o) {
   const Place* const from = w.program->lists.data() + o.list;
   Raw<kBytes> values[kLanes];
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    for (unsigned k = 0; k < Count; ++k) std::memcpy(values[lane].bytes + k * sizeof(E), w.at<Store<E>>(from[k]) + lane, sizeof(E));
+    for (unsigned k = 0; k < Count; ++k)
+      std::memcpy(values[lane].bytes + k * sizeof(E), w.at<Store<E>>(from[k]) + lane, sizeof(E));
   const Space space = space_of(o);
   const bool checked = w.mask == 0xffffffffu && space != Space::local && together<kBytes, Access::write>(at);
   u32 done = 0;
@@ -120,7 +122,9 @@ void load_parameter(Warp& w, const Op& o) {
     if (o.a != kNone) at += o.how & kWideAddress ? w.at<u64>(o.a)[lane] : w.at<u32>(o.a)[lane];
     become(w, lane);
     if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count)
-      detail::refuse_asynchronous("out_of_bounds", "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), o.where);
+      detail::refuse_asynchronous(
+          "out_of_bounds",
+          "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), o.where);
     E v[Count];
     std::memcpy(v, w.parameters + at, sizeof v);
     for (unsigned k = 0; k < Count; ++k)
@@ -159,7 +163,9 @@ Runs runs_of(Type t, unsigned count) {
 }
 
 // The parts of a vector operand, or the operand itself.
-unsigned parts(const Decoder& d, const Operand& o) { return o.kind == Operand::Kind::vector ? o.count : (static_cast<void>(d), 1); }
+unsigned parts(const Decoder& d, const Operand& o) {
+  return o.kind == Operand::Kind::vector ? o.count : (static_cast<void>(d), 1);
+}
 
 bool entry_parameter(const Decoder& d, const Operand& o) {
   return o.base != Operand::Kind::variable || (!o.outer && o.id < d.f.parameters.size());
@@ -173,7 +179,8 @@ void decode_access(Decoder& d, bool stores) {
   d.operands(2, 3);  // a third is a hint for the cache
   const Operand &address = d.operand(stores ? 0 : 1), &value = d.operand(stores ? 1 : 0);
   const unsigned count = vector < 0 ? 1 : vector == 0 ? 2 : 4;
-  if (parts(d, value) != count) d.refuse("has " + std::to_string(parts(d, value)) + " values where " + std::to_string(count) + " were expected");
+  if (parts(d, value) != count)
+    d.refuse("has " + std::to_string(parts(d, value)) + " values where " + std::to_string(count) + " were expected");
   const Runs runs = runs_of(t, count);
   const bool parameter = space == Space::param && entry_parameter(d, address);
   if (parameter && stores) d.refuse("writes to a parameter of the kernel");
@@ -194,9 +201,15 @@ void decode_access(Decoder& d, bool stores) {
 
 std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
   if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
-    detail::refuse_asynchronous("out_of_bounds", std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) + " bytes of local memory", where);
+    detail::refuse_asynchronous("out_of_bounds",
+                                std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
+                                    std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) +
+                                    " bytes of local memory",
+                                where);
   if (offset % bytes != 0)
-    detail::refuse_asynchronous("misaligned", "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of local memory", where);
+    detail::refuse_asynchronous(
+        "misaligned", "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of local memory",
+        where);
   return w.local + lane * w.program->local_bytes + offset;
 }
 
@@ -223,7 +236,8 @@ void decode_address_of(Decoder& d, const Operand& o, Space space) {
     d.op.value = static_cast<std::int64_t>(d.address_of(o));
   } else if (o.base == Operand::Kind::reg) {
     const unsigned bits = d.bits_of_register(o);
-    if (bits != 64 && (bits != 32 || space == Space::global || space == Space::generic)) d.refuse("has an address in a register of " + std::to_string(bits) + " bits");
+    if (bits != 64 && (bits != 32 || space == Space::global || space == Space::generic))
+      d.refuse("has an address in a register of " + std::to_string(bits) + " bits");
     Operand base = o;
     base.kind = Operand::Kind::reg;
     d.in(&Op::a, base, bits == 64 ? Type::b64 : Type::b32);
@@ -233,13 +247,16 @@ void decode_address_of(Decoder& d, const Operand& o, Space space) {
 
 Space take_space(Decoder& d) {
   const int k = d.take_one({"global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func"});
-  constexpr Space kSpaces[] = {Space::global, Space::shared, Space::shared, Space::local, Space::constant, Space::param, Space::param, Space::param};
+  constexpr Space kSpaces[] = {Space::global,   Space::shared, Space::shared, Space::local,
+                               Space::constant, Space::param,  Space::param,  Space::param};
   return k < 0 ? Space::generic : kSpaces[k];
 }
 
 void take_hints(Decoder& d) {
   std::erase_if(d.words, [](std::string_view w) {
-    static constexpr std::string_view kHints[] = {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "gpu", "sys", "cluster"};
+    static constexpr std::string_view kHints[] = {"nc", "ca",       "cg",   "cs",      "lu",      "cv",      "wb",
+                                                  "wt", "volatile", "weak", "relaxed", "acquire", "release", "acq_rel",
+                                                  "sc", "mmio",     "cta",  "gpu",     "sys",     "cluster"};
     for (const std::string_view hint : kHints)
       if (w == hint) return true;
     return w.starts_with("L1::") || w.starts_with("L2::");
@@ -258,9 +275,13 @@ void decode_address(Decoder& d) {
   if (t != Type::u64) d.refuse("is not run for this type");
   switch (space) {
     case Space::shared:
-      d.op.run = to ? op1<[](u64 a) { return a - arena_start(); }, u64, u64> : op1<[](u64 a) { return a + arena_start(); }, u64, u64>;
+      d.op.run =
+          to ? op1<[](u64 a) { return a - arena_start(); }, u64, u64> : op1<[](u64 a) { return a + arena_start(); }, u64, u64>;
       break;
-    case Space::local: d.op.run = to ? op1<[](u64 a) { return a & (kLocalWindow - 1); }, u64, u64> : op1<[](u64 a) { return a | kLocalWindow; }, u64, u64>; break;
+    case Space::local:
+      d.op.run = to ? op1<[](u64 a) { return a & (kLocalWindow - 1); }, u64, u64>
+                    : op1<[](u64 a) { return a | kLocalWindow; }, u64, u64>;
+      break;
     case Space::global:
     case Space::constant: d.op.run = op1<[](u64 a) { return a; }, u64, u64>; break;
     default: d.refuse("is not run for this space");

@@ -28,8 +28,8 @@ struct Variable {
   Space space = Space::global;
   std::uint32_t align = 1;
   std::uint64_t bytes = 0;
-  bool external = false;              // `.extern .shared x[]`: its bytes are given at the launch
-  std::vector<std::byte> values{};    // of an initialiser; empty: zeros
+  bool external = false;                // `.extern .shared x[]`: its bytes are given at the launch
+  std::vector<std::byte> values{};      // of an initialiser; empty: zeros
   mutable std::byte* memory = nullptr;  // of a global or constant: its place in the machine's memory
 };
 
@@ -60,8 +60,8 @@ struct Instruction {
   std::uint32_t first = 0, count = 0;  // in Function::operands
   std::int32_t guard = -1;             // register of the predicate
   bool guard_negated = false;
-  int line = 0;                                        // of the PTX text
-  std::uint32_t source_file = 0, source_line = 0;      // by .loc; 0: unknown
+  int line = 0;                                    // of the PTX text
+  std::uint32_t source_file = 0, source_line = 0;  // by .loc; 0: unknown
 };
 
 struct Function {

@@ -26,7 +26,8 @@ void pack(Warp& w, const Op& o) {
   for (unsigned k = 0; k < Count; ++k) part[k] = w.at<S>(w.program->lists[o.list + k]);
   for_lanes(w, w.at<Store<D>>(o.d), [&](unsigned i) {
     Store<D> v = 0;
-    for (unsigned k = 0; k < Count; ++k) v |= static_cast<Store<D>>(part[k][i] & (kBits == 32 ? ~0u : (1u << kBits) - 1)) << kBits * k;
+    for (unsigned k = 0; k < Count; ++k)
+      v |= static_cast<Store<D>>(part[k][i] & (kBits == 32 ? ~0u : (1u << kBits) - 1)) << kBits * k;
     return v;
   });
 }
@@ -36,7 +37,9 @@ void unpack(Warp& w, const Op& o) {
   const auto* a = w.at<Store<A>>(o.a);
   for (unsigned k = 0; k < Count; ++k) {
     const Place p = w.program->lists[o.list + k];
-    if (p != kNone) for_lanes(w, w.at<u32>(p), [=](unsigned i) { return static_cast<u32>(a[i] >> kBits * k) & (kBits == 32 ? ~0u : (1u << kBits) - 1); });
+    if (p != kNone)
+      for_lanes(w, w.at<u32>(p),
+                [=](unsigned i) { return static_cast<u32>(a[i] >> kBits * k) & (kBits == 32 ? ~0u : (1u << kBits) - 1); });
   }
 }
 
@@ -44,8 +47,20 @@ void decode_packed(Decoder& d, Type t, bool packs) {
   const Operand& v = d.operand(packs ? 1 : 0);
   const unsigned bits = bits_of(t), count = v.count;
   const unsigned part = count == 0 ? 0 : bits / count;
-  if (packs) d.op.run = bits == 64 && count == 2 ? pack<u64, 2> : bits == 64 && count == 4 ? pack<u64, 4> : bits == 32 && count == 2 ? pack<u32, 2> : bits == 32 && count == 4 ? pack<u32, 4> : bits == 16 && count == 2 ? pack<u16, 2> : nullptr;
-  else d.op.run = bits == 64 && count == 2 ? unpack<u64, 2> : bits == 64 && count == 4 ? unpack<u64, 4> : bits == 32 && count == 2 ? unpack<u32, 2> : bits == 32 && count == 4 ? unpack<u32, 4> : bits == 16 && count == 2 ? unpack<u16, 2> : nullptr;
+  if (packs)
+    d.op.run = bits == 64 && count == 2   ? pack<u64, 2>
+               : bits == 64 && count == 4 ? pack<u64, 4>
+               : bits == 32 && count == 2 ? pack<u32, 2>
+               : bits == 32 && count == 4 ? pack<u32, 4>
+               : bits == 16 && count == 2 ? pack<u16, 2>
+                                          : nullptr;
+  else
+    d.op.run = bits == 64 && count == 2   ? unpack<u64, 2>
+               : bits == 64 && count == 4 ? unpack<u64, 4>
+               : bits == 32 && count == 2 ? unpack<u32, 2>
+               : bits == 32 && count == 4 ? unpack<u32, 4>
+               : bits == 16 && count == 2 ? unpack<u16, 2>
+                                          : nullptr;
   if (d.op.run == nullptr) d.refuse("packs parts that the machine does not run");
   const Type of_part = part == 32 ? Type::b32 : part == 16 ? Type::b16 : Type::b8;
   if (packs) d.out(&Op::d, 0, t);
@@ -100,7 +115,8 @@ template <Compare C, class T, bool Ftz = false>
 constexpr Run kCompare = op2<[](T a, T b) {
   if constexpr (Ftz) return compared<C>(flush(a), flush(b));
   else return compared<C>(a, b);
-}, bool, T, T>;
+},
+                             bool, T, T>;
 template <Compare C, class H>
 constexpr Run kCompareHalf = op2<[](u16 a, u16 b) { return compared<C>(value(H{a}), value(H{b})); }, bool, u16, u16>;
 
@@ -157,7 +173,9 @@ void combine(Warp& w, const Op& o) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if ((w.mask >> i & 1) == 0) continue;
     const u32 with = c != nullptr ? c[i] ^ flip : 0, is = p[i];
-    const auto joined = [&](u32 v) { return (o.how & 7) == 1 ? v & with : (o.how & 7) == 2 ? v | with : (o.how & 7) == 3 ? v ^ with : v; };
+    const auto joined = [&](u32 v) {
+      return (o.how & 7) == 1 ? v & with : (o.how & 7) == 2 ? v | with : (o.how & 7) == 3 ? v ^ with : v;
+    };
     p[i] = joined(is);
     if (q != nullptr) q[i] = joined(~is);
   }

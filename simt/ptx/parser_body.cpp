@@ -162,7 +162,8 @@ std::uint32_t Parser::keep(const std::vector<Operand>& parts) {
   for (const Operand& o : parts) {
     f_->operands.push_back(o);
     if (o.kind == Operand::Kind::symbol)
-      scopes_.back().pending.push_back({static_cast<std::uint32_t>(f_->operands.size() - 1), module_.names[o.id], in_.peek().line});
+      scopes_.back().pending.push_back(
+          {static_cast<std::uint32_t>(f_->operands.size() - 1), module_.names[o.id], in_.peek().line});
   }
   return first;
 }

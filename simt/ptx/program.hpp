@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "module.hpp"
 #include "hooks.hpp"
+#include "module.hpp"
 #include "where.hpp"
 
 namespace simt::ptx {
@@ -29,14 +29,14 @@ using Place = std::uint32_t;
 
 enum class Flow : std::uint8_t {
   plain,
-  join,      // parts of a warp that diverged before meet here
+  join,  // parts of a warp that diverged before meet here
   branch,
   indirect,  // brx.idx
   exit,
   together,  // an instruction that the lanes of a mask, or of the warp, execute together: shfl, vote, mma, ldmatrix
   warp_barrier,
-  barrier,   // bar.sync, bar.red
-  arrival,   // bar.arrive
+  barrier,  // bar.sync, bar.red
+  arrival,  // bar.arrive
   trap
 };
 
@@ -46,22 +46,40 @@ struct Op {
   Place guard = 0;  // 0: none
   bool guard_negated = false;
   Flow flow = Flow::plain;
-  std::uint8_t n = 0, how = 0;  // as the operation has it
+  std::uint8_t n = 0, how = 0;                // as the operation has it
   detail::Meet meet = detail::Meet::shuffle;  // of Flow::together, for findings
-  std::uint32_t target = kNone;  // of a branch
-  std::uint32_t meets = kNone;   // of a branch: where its parts meet again
-  std::uint32_t list = 0;        // its first further operand in Program::lists
-  std::uint32_t line = 0;        // of the PTX text
+  std::uint32_t target = kNone;               // of a branch
+  std::uint32_t meets = kNone;                // of a branch: where its parts meet again
+  std::uint32_t list = 0;                     // its first further operand in Program::lists
+  std::uint32_t line = 0;                     // of the PTX text
   std::int64_t value = 0;
   Where where{};
 };
 
 // Registers that every warp has before those of the entry.
-enum Special : Place { kTidX = 4 * kVectorBytes, kTidY = 5 * kVectorBytes, kTidZ = 6 * kVectorBytes, kWarpId = 7 * kVectorBytes,
-                       kCarry = 8 * kVectorBytes, kLowHalves = 9 * kVectorBytes, kFirstRegister = 13 * kVectorBytes };
+enum Special : Place {
+  kTidX = 4 * kVectorBytes,
+  kTidY = 5 * kVectorBytes,
+  kTidZ = 6 * kVectorBytes,
+  kWarpId = 7 * kVectorBytes,
+  kCarry = 8 * kVectorBytes,
+  kLowHalves = 9 * kVectorBytes,
+  kFirstRegister = 13 * kVectorBytes
+};
 // Constants that every launch sets.
 enum LaunchConstant : Place {
-  kLaneId, kNTidX, kNTidY, kNTidZ, kCtaIdX, kCtaIdY, kCtaIdZ, kNCtaIdX, kNCtaIdY, kNCtaIdZ, kDynamicShared, kNWarpId,
+  kLaneId,
+  kNTidX,
+  kNTidY,
+  kNTidZ,
+  kCtaIdX,
+  kCtaIdY,
+  kCtaIdZ,
+  kNCtaIdX,
+  kNCtaIdY,
+  kNCtaIdZ,
+  kDynamicShared,
+  kNWarpId,
   kLaneMasks,  // eq, lt, le, gt, ge
   kFirstConstant = kLaneMasks + 5
 };
@@ -72,12 +90,12 @@ struct Program {
   const Function* entry = nullptr;
   std::vector<Op> ops;
   std::vector<Place> lists;
-  std::vector<std::uint32_t> constants;  // words; kFirstConstant vectors, filled at the launch, come first
+  std::vector<std::uint32_t> constants;     // words; kFirstConstant vectors, filled at the launch, come first
   std::vector<std::uint64_t> parameter_at;  // offset of each parameter
   std::uint64_t parameter_bytes = 0;
-  std::uint64_t shared_bytes = 0;  // of its static variables
-  std::uint64_t dynamic_at = 0;    // offset of external shared memory, after them
-  std::uint64_t local_bytes = 0;   // a thread
+  std::uint64_t shared_bytes = 0;    // of its static variables
+  std::uint64_t dynamic_at = 0;      // offset of external shared memory, after them
+  std::uint64_t local_bytes = 0;     // a thread
   std::uint32_t register_bytes = 0;  // a warp
 };
 

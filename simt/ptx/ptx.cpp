@@ -41,12 +41,14 @@ void run_block(const void* closure) {
 }  // namespace
 
 void launch(const Program& program, const Shape& shape, const void* stream, std::span<const std::byte> parameters) {
-  if (parameters.size() != program.parameter_bytes) throw std::invalid_argument("the bytes of the parameters are not those of the entry");
+  if (parameters.size() != program.parameter_bytes)
+    throw std::invalid_argument("the bytes of the parameters are not those of the entry");
   const std::string& file = program.module->file;
   const auto line = static_cast<unsigned>(program.entry->line);
   const auto& needed = program.entry->threads;
   if (needed[0] != 0 && (needed[0] != shape.block.x || needed[1] != shape.block.y || needed[2] != shape.block.z))
-    throw Fault({"bad_launch", "a block of other threads than the .reqntid of '" + program.entry->name + "'", file, static_cast<int>(line)});
+    throw Fault({"bad_launch", "a block of other threads than the .reqntid of '" + program.entry->name + "'", file,
+                 static_cast<int>(line)});
   const Closure closure{program, parameters.data()};
   const WholeBlocks whole;
   try {
@@ -60,7 +62,8 @@ void launch(const Program& program, const Shape& shape, const void* stream, std:
   } catch (const Fault& fault) {
     Finding f = fault.finding();
     const Where& at = detail::machine.trouble.where;
-    if (!f.file.empty() && f.file != file && at.column() != 0) f.message += ", at line " + std::to_string(at.column()) + " of " + file;
+    if (!f.file.empty() && f.file != file && at.column() != 0)
+      f.message += ", at line " + std::to_string(at.column()) + " of " + file;
     throw Fault(f);
   }
 }

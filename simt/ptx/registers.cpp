@@ -81,7 +81,7 @@ class Liveness {
       if (traveller_[r] != kNone) reg_of[traveller_[r]] = r;
     const auto each = [&](std::size_t b, std::uint32_t op) {
       for (std::size_t w = 0; w < words; ++w)
-        for (std::uint64_t left = in[b * words + w]; left != 0; left &= left - 1)
+        for (std::uint64_t left = in [b * words + w]; left != 0; left &= left - 1)
           intervals_[reg_of[w * 64 + static_cast<std::size_t>(__builtin_ctzll(left))]].cover(op);
     };
     for (std::size_t b = 0; b < graph_.blocks.size(); ++b) {
@@ -114,7 +114,8 @@ void place_registers(Program& program, const Graph& graph, const std::vector<std
   const auto wide = [&](std::uint32_t reg) { return program.entry->registers[reg] == 64; };
   for (const Interval& v : all) {
     // Note: one that ends here is not free yet, or a result might lie over its operand.
-    while (!live.empty() && live.top().first < v.first) free[wide(live.top().second)].push_back(place[live.top().second]), live.pop();
+    while (!live.empty() && live.top().first < v.first)
+      free[wide(live.top().second)].push_back(place[live.top().second]), live.pop();
     std::vector<Place>& fit = free[wide(v.reg)];
     if (fit.empty()) fit.push_back(end), end += wide(v.reg) ? 2 * kVectorBytes : kVectorBytes;
     place[v.reg] = fit.back();
@@ -122,7 +123,7 @@ void place_registers(Program& program, const Graph& graph, const std::vector<std
     live.emplace(v.last, v.reg);
   }
   program.register_bytes = end;
-  constexpr Place Op::* kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c, &Op::guard};
+  constexpr Place Op::*kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c, &Op::guard};
   for (const Reference& r : references)
     if (r.field < 5) program.ops[r.op].*kFields[r.field] = place[r.reg];
     else program.lists[r.at] = place[r.reg];

@@ -27,7 +27,8 @@ void BlockRun::refuse_members(const WarpRun& s, const Op& o, std::uint32_t lanes
   const auto first = [](std::uint32_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); };
   detail::Trouble t{.what = What::lane_exited, .where = o.where, .mask = members, .kind = o.meet};
   machine.current = s.warp.thread + first(lanes);
-  if ((lanes & ~members) != 0) t.what = What::caller_not_in_mask, t.lane = first(lanes & ~members), machine.current = s.warp.thread + t.lane;
+  if ((lanes & ~members) != 0)
+    t.what = What::caller_not_in_mask, t.lane = first(lanes & ~members), machine.current = s.warp.thread + t.lane;
   else if ((members & ~s.exists) != 0) t.what = What::lane_missing, t.lane = first(members & ~s.exists);
   else t.lane = first(members & ~s.warp.alive);
   detail::stop(t);
@@ -148,7 +149,8 @@ void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) 
     detail::stop({.what = What::named_barrier_size, .where = o.where, .bytes = b.expected, .mask = expected, .lane = id});
   b.expected = expected, b.arrived += kLanes;
   if (!waits && machine.options.watch)
-    for (std::uint32_t left = lanes; left != 0; left &= left - 1) machine.watch.release(s.warp.thread[std::countr_zero(left)].id, b.clocks);
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      machine.watch.release(s.warp.thread[std::countr_zero(left)].id, b.clocks);
   if (b.arrived >= b.expected) release(id);
 }
 
@@ -159,7 +161,8 @@ void BlockRun::release(unsigned barrier) {
   for (WarpRun& s : warps_)
     for (Part& p : s.parts)
       if (p.wait == Wait::at_barrier && p.barrier == barrier) {
-        for (std::uint32_t left = p.lanes; left != 0; left &= left - 1) members.push_back(static_cast<std::uint16_t>(s.warp.thread[std::countr_zero(left)].id));
+        for (std::uint32_t left = p.lanes; left != 0; left &= left - 1)
+          members.push_back(static_cast<std::uint16_t>(s.warp.thread[std::countr_zero(left)].id));
         p.wait = Wait::none, ++p.at;
       }
   if (!machine.options.watch) return;

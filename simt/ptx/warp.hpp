@@ -17,10 +17,10 @@
 namespace simt::ptx {
 
 struct Warp {
-  std::byte* base[2];  // of its registers, and of the constants
-  std::uint32_t mask = 0;   // lanes that execute
-  std::uint32_t alive = 0;  // lanes that have not ended
-  bool full = false;        // all living lanes execute: the others' values do not matter
+  std::byte* base[2];                    // of its registers, and of the constants
+  std::uint32_t mask = 0;                // lanes that execute
+  std::uint32_t alive = 0;               // lanes that have not ended
+  bool full = false;                     // all living lanes execute: the others' values do not matter
   alignas(32) std::uint32_t on[kLanes];  // all ones for each lane of the mask
   detail::Thread* thread = nullptr;      // of lane 0
   std::byte* local = nullptr;            // of lane 0; the other lanes' follow

@@ -47,14 +47,17 @@ TEST_CASE("ptx: an instruction that the machine does not run is refused before a
     return std::string("nothing");
   };
   CHECK(why("add.s32 %r1, %r2, %r3;") == "nothing");
-  CHECK(why("tcgen05.wait::ld.sync.aligned;") == "k.ptx:7: `tcgen05.wait::ld.sync.aligned` is no instruction that the machine runs");
+  CHECK(why("tcgen05.wait::ld.sync.aligned;") ==
+        "k.ptx:7: `tcgen05.wait::ld.sync.aligned` is no instruction that the machine runs");
   CHECK(why("add.s32 %r1, %r2;") == "k.ptx:7: `add.s32` has 2 operands");
   CHECK(why("add.s32 %r1, %r2, %p1;") == "k.ptx:7: `add.s32` reads a register of 1 bits as one of 32");
-  CHECK(why("add.unheard.s32 %r1, %r2, %r3;") == "k.ptx:7: `add.unheard.s32` has the modifier .unheard, which the machine does not run");
+  CHECK(why("add.unheard.s32 %r1, %r2, %r3;") ==
+        "k.ptx:7: `add.unheard.s32` has the modifier .unheard, which the machine does not run");
   CHECK(why("add.f32 %f1, %f2, 1;") == "k.ptx:7: `add.f32` has an integer where a float was expected");
   CHECK(why("bra NOWHERE;") == "k.ptx:7: `bra` goes to 'NOWHERE', which is no label of the function");
   CHECK(why("mov.u32 %r1, %clock;") == "k.ptx:7: `mov.u32` reads a clock, which this machine has not");
-  CHECK(why("cp.async.bulk.commit_group;") == "k.ptx:7: `cp.async.bulk.commit_group` has the modifier .bulk, which the machine does not run");
+  CHECK(why("cp.async.bulk.commit_group;") ==
+        "k.ptx:7: `cp.async.bulk.commit_group` has the modifier .bulk, which the machine does not run");
 }
 
 // Each lane takes its own number of rounds, and all meet behind the loop, where a shuffle of all lanes works.
@@ -197,8 +200,10 @@ TEST_CASE("ptx: accesses out of bounds, of memory that nobody wrote, and barrier
   const auto found = [](const std::string& body, unsigned threads) {
     const Configured on({.watch = true});
     const Buffer<unsigned> out(32);
-    const Entry entry("out", ".reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p<3>; .shared .align 4 .b8 s[128];\n"
-                             "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" + body);
+    const Entry entry("out",
+                      ".reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p<3>; .shared .align 4 .b8 s[128];\n"
+                      "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" +
+                          body);
     return finding_of([&] { entry.run(1, threads, out.get()); });
   };
   CHECK(found("st.global.u32 [%rd3], %r1; ret;", 32).kind == "none");
@@ -211,7 +216,8 @@ TEST_CASE("ptx: accesses out of bounds, of memory that nobody wrote, and barrier
   CHECK(found("ld.shared.u32 %r2, [s+128]; ret;", 1).kind == "shared_overflow");
   CHECK(found("ld.shared.u32 %r2, [s]; ret;", 1).kind == "uninitialised");
   CHECK(found("setp.lt.u32 %p1, %r1, 32; @%p1 bra END; bar.sync 0; END: ret;", 64).kind == "barrier_divergence");
-  CHECK(found("setp.lt.u32 %p1, %r1, 16; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: ret;", 32).kind == "barrier_divergence");
+  CHECK(found("setp.lt.u32 %p1, %r1, 16; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: ret;", 32).kind ==
+        "barrier_divergence");
   CHECK(found("setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, -1; ret;", 32).kind == "bad_shuffle");
   CHECK(found("mov.u64 %rd1, 0; st.global.u32 [%rd1], %r1; ret;", 1).kind == "out_of_bounds");
   CHECK(found("trap;", 1).kind == "trap");
@@ -221,7 +227,9 @@ TEST_CASE("ptx: lanes of one instruction that store equal bytes are no race, oth
   const auto found = [](const std::string& value) {
     const Configured on({.watch = true});
     const Buffer<unsigned> out(1);
-    const Entry entry("out", ".reg .b32 %r<9>; .reg .b64 %rd<5>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1], " + value + ";\nret;");
+    const Entry entry(
+        "out", ".reg .b32 %r<9>; .reg .b64 %rd<5>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1], " +
+                   value + ";\nret;");
     return finding_of([&] { entry.run(1, 32, out.get()); }).kind;
   };
   CHECK(found("5") == "none");

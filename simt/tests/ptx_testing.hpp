@@ -2,9 +2,11 @@
 // Shared by the tests of the PTX door: an entry of a module that a test writes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,8 @@ class Entry {
       list += (list.empty() ? ".param .u64 " : ", .param .u64 ") + parameters.substr(from, to - from);
       from = to + 1;
     }
-    const auto module = std::make_shared<ptx::Module>(ptx::parse(kPtxHead + ".visible .entry k(" + list + ")\n{\n" + body + "\n}\n", "k.ptx"));
+    const auto module =
+        std::make_shared<ptx::Module>(ptx::parse(kPtxHead + ".visible .entry k(" + list + ")\n{\n" + body + "\n}\n", "k.ptx"));
     program_ = ptx::decode(module, *module->find("k"));
   }
   template <class... Pointers>

@@ -23,6 +23,7 @@ struct RunFlags {
   BackendFlags machine;
   std::string worker;  // a command that is judged: a program that speaks the worker protocol
   std::string plugin;  // a shared object whose kernels are judged
+  std::string ptx, launch;  // a PTX module whose kernel is judged, and its launch file
   std::string json, junit, markdown;
   std::string resume;       // record file: what it has not judged is judged and added
   std::string same_as;      // record file: every case must get its verdict there

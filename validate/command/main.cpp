@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "validate/backends/backends.hpp"
+#include "validate/backends/ptx.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/thread_pool.hpp"
@@ -75,9 +76,10 @@ namespace assay {
 namespace {
 
 int judge_main(int argc, char** argv) {
-  if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "worker") {
+  if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
+      if (argc == 5) use_ptx(argv[3], argv[4]);
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }
