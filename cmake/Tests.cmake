@@ -149,7 +149,9 @@ find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
   add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
     "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
-  set_tests_properties(door PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+  add_test(NAME machine COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/machine_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
+  set_tests_properties(door machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 foreach(test command/command command/records command/outputs command/input command/kills command/signals worker/hostile command/probe)
   get_filename_component(name ${test} NAME)

@@ -4,7 +4,8 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <new>
+
+#include "machine.hpp"
 
 #if defined(SIMT_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -153,7 +154,7 @@ void FiberPool::prepare(Fiber& f) {
 
 void FiberPool::grow() {
   void* p = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
+  if (p == MAP_FAILED) throw OutOfMemory();
   mprotect(p, kGuardBytes, PROT_NONE);
   Fiber& f = all_.emplace_back();
   f.stack = static_cast<unsigned char*>(p) + kGuardBytes;

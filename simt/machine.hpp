@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -73,9 +74,16 @@ class Fault : public std::runtime_error {
   Finding finding_;
 };
 
+// The machine itself has no memory, which is no error of a kernel.
+struct OutOfMemory : std::bad_alloc {
+  const char* what() const noexcept override { return "the simulated machine has no more memory"; }
+};
+// The least limit of address space (ulimit -v) with which the machine starts: it reserves a part of it at its first allocation.
+std::size_t least_address_space() noexcept;
+
 // Allocates global memory with undefined contents.  Kernels may access exactly `bytes` bytes, which start `offset` bytes after a
 // 256-byte boundary; an access outside is a finding that names the allocation.  The host may read and write them freely.  Throws
-// std::bad_alloc; about 4000 allocations can live at a time.
+// OutOfMemory; about 4000 allocations can live at a time, fewer where address space is limited.
 void* allocate(std::size_t bytes, std::size_t offset, std::string_view name);
 // Bytes [begin, end) of an allocation.
 struct Extent {

@@ -13,6 +13,7 @@
 
 #include "block.hpp"
 #include "machine.hpp"
+#include "space.hpp"
 
 namespace simt::detail {
 
@@ -20,10 +21,9 @@ Slot slots[kSlots];
 
 namespace {
 
-constexpr std::size_t kSlotBytes = std::size_t{1} << 32;
 constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
 constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
-constexpr std::size_t kKeepBytes = std::size_t{1} << 24;  // committed pages that a free slot keeps
+constexpr std::size_t kKeepBytes = std::size_t{1} << 20;  // committed pages that a free slot keeps
 constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -73,11 +73,11 @@ void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
 
 void open_pages(std::uintptr_t begin, std::uintptr_t end) {
   begin = begin / kPage * kPage, end = round_up(end, kPage);
-  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 
 void Memory::reserve() {
-  for (std::size_t count = 4096; count >= 64; count /= 2) {
+  for (std::size_t count = most_slots(); count >= kLeastSlots; count /= 2) {
     void* space = map_nothing((count + 1) * kSlotBytes);
     if (space == MAP_FAILED) continue;
     const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
@@ -94,7 +94,7 @@ void Memory::reserve() {
     of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
     return;
   }
-  throw std::bad_alloc();
+  throw OutOfMemory();
 }
 
 std::size_t Memory::take(std::size_t count) {
@@ -112,7 +112,7 @@ std::size_t Memory::take(std::size_t count) {
     std::erase_if(free_, [&](std::size_t s) { return s >= first && s < first + count; });
     return first;
   }
-  throw std::bad_alloc();
+  throw OutOfMemory();
 }
 
 void Memory::commit(std::size_t first, std::uintptr_t end) {
@@ -136,7 +136,7 @@ void Memory::close(std::size_t first, std::size_t count) noexcept {
 // Of several extents only their own pages are opened.
 void* Memory::allocate(std::size_t bytes, std::size_t offset, std::string_view name, const std::vector<Extent>& extents) {
   if (base_ == 0) reserve();
-  if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw std::bad_alloc();
+  if (offset > kLead || bytes > of_slot_.size() * kSlotBytes) throw OutOfMemory();
   const std::size_t count = (2 * kLead + offset + bytes + kSlotBytes - 1) / kSlotBytes;
   const std::size_t first = take(count);
   for (std::size_t i = first; i < first + count; ++i) {
@@ -255,7 +255,7 @@ void Memory::protect(int protection) {
     if (!a.live) continue;
     for (const Extent& e : a.extents) {
       const std::uintptr_t begin = (a.begin + e.begin) / kPage * kPage, end = round_up(a.begin + e.end + 16, kPage);
-      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw std::bad_alloc();
+      if (mprotect(reinterpret_cast<void*>(begin), end - begin, protection) != 0) throw OutOfMemory();
     }
   }
 }

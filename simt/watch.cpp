@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <new>
 #include <unordered_map>
 
 #include "block.hpp"
+#include "machine.hpp"
 #include "memory.hpp"
 #include "watch_inline.hpp"
 
@@ -115,7 +115,7 @@ const Watch::Shadow& Watch::make_shadow(std::uintptr_t address, unsigned shift) 
 void Watch::refine(Shadow& s, unsigned shift) {
   const std::size_t count = s.bytes >> shift;
   std::unique_ptr<Cell[], Release> cells(static_cast<Cell*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(Cell))));
-  if (cells == nullptr) throw std::bad_alloc();
+  if (cells == nullptr) throw OutOfMemory();
   if (s.cells != nullptr)
     for (std::size_t i = 0; i < count; ++i) cells[i] = s.cells[i >> (s.shift - shift)];
   s.cells = std::move(cells);

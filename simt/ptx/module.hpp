@@ -87,7 +87,7 @@ struct Module {
   const Function* find(std::string_view name) const;
 };
 
-// Throws Refused for a text that is not PTX, or whose size exceeds a bound (parser.cpp).
+// Throws Refused for a text that is not PTX, or whose size exceeds a bound (parser.hpp).
 Module parse(std::string_view text, std::string file);
 
 }  // namespace simt::ptx

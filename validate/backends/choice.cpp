@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 
@@ -12,15 +14,13 @@ namespace {
 
 // The backend that --backend means.  Sets `why_not` to the reason if it cannot be used.
 std::string chosen_backend(const std::string& flag, bool plugin, std::string& why_not) {
-  why_not.clear();
-  for (const BackendInfo& b : backends()) {
-    if (flag == "auto" && b.name == "cuda" && b.unavailable.empty()) return "cuda";
-    if (flag == b.name) {
-      why_not = b.unavailable;
-      return flag;
-    }
-  }
-  return plugin ? "host" : "simt";
+  const std::vector<BackendInfo> all = backends();
+  const auto named = [&](std::string_view name) {
+    return *std::find_if(all.begin(), all.end(), [&](const BackendInfo& b) { return b.name == name; });
+  };
+  const std::string backend = flag != "auto" ? flag : named("cuda").unavailable.empty() ? "cuda" : plugin ? "host" : "simt";
+  why_not = named(backend).unavailable;
+  return backend;
 }
 
 }  // namespace

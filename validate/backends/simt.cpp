@@ -5,6 +5,8 @@
 
 #include "simt/machine.hpp"
 #include "validate/backends/backends.hpp"
+#include "validate/base/error.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/problem/op.hpp"
 
 namespace assay {
@@ -19,18 +21,35 @@ struct Taken {
   Taken& operator=(const Taken&) = delete;
 };
 
+// What the machine needs for itself is no fault of a kernel.
+template <class Work>
+auto or_no_memory(Work work) {
+  try {
+    return work();
+  } catch (const simt::OutOfMemory& e) {
+    throw NoMemory(e.what());
+  }
+}
+
+// Why the machine cannot start here; empty if it can.
+std::string too_little_space() {
+  if (address_space() >= simt::least_address_space()) return {};
+  return fmt::format("it needs {} GiB of address space and {:.1f} are allowed (ulimit -v)", simt::least_address_space() >> 30,
+                     static_cast<double>(address_space()) / (1u << 30));
+}
+
 class SimtBackend final : public Backend {
  public:
   SimtBackend() { simt::canary(); }
   std::string_view name() const override { return "simt"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
-    return simt::allocate(bytes, offset, label);
+    return or_no_memory([&] { return simt::allocate(bytes, offset, label); });
   }
   void* allocate_apart(std::size_t bytes, std::size_t offset, std::string_view label,
                        const std::vector<Island>& islands) override {
     std::vector<simt::Extent> extents;
     for (const Island& i : islands) extents.push_back({i.begin, i.end});
-    return simt::allocate(bytes, offset, label, extents);
+    return or_no_memory([&] { return simt::allocate(bytes, offset, label, extents); });
   }
   void release(void* p) noexcept override { simt::release(p); }
   bool checks_bounds() const override { return true; }
@@ -56,7 +75,7 @@ class SimtBackend final : public Backend {
     simt::reset_counts();
     const Taken taken;
     try {
-      launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace});
+      or_no_memory([&] { launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace}); });
     } catch (const simt::Fault& fault) {
       const simt::Finding& f = fault.finding();
       throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));
@@ -97,7 +116,7 @@ std::unique_ptr<Backend> open_simt() { return std::make_unique<SimtBackend>(); }
 
 std::vector<BackendInfo> backends() {
   return {cuda_info(),
-          {.name = "simt", .built = true, .unavailable = "", .device = simt_device()},
+          {.name = "simt", .built = true, .unavailable = too_little_space(), .device = simt_device()},
           {.name = "host", .built = true, .unavailable = "", .device = host_device()}};
 }
 

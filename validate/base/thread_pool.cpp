@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 namespace assay {
 
@@ -18,11 +19,20 @@ std::atomic<bool> jobs_left_running{false};
 
 ThreadPool::ThreadPool(int threads) : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (ended_ < 0) throw std::runtime_error(fmt::format("cannot make an event descriptor: {}", std::strerror(errno)));
-  for (int i = 0; i < std::max(1, threads); ++i) add_thread();
+  for (int i = 0; i < std::max(1, threads) && add_thread(); ++i) {
+  }
+  if (!threads_.empty()) return;
+  ::close(ended_);
+  throw std::runtime_error("no thread can be started");
 }
 
-void ThreadPool::add_thread() {
-  threads_.emplace_back([this] { work(); });
+bool ThreadPool::add_thread() {
+  try {
+    threads_.emplace_back([this] { work(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 void ThreadPool::close() {

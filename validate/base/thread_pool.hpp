@@ -20,9 +20,9 @@ extern std::atomic<bool> jobs_left_running;
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);  // at least one is started; throws std::runtime_error
+  explicit ThreadPool(int threads);  // throws std::runtime_error if not one can be started
   ~ThreadPool();                     // waits for running jobs, drops queued ones
-  void add_thread();                 // for one that does a job which nobody waits for any more
+  bool add_thread();                 // for one that does a job which nobody waits for any more; false: none can be started
   // Drops queued jobs, and returns whether jobs still run.  Then nothing that they use may be destroyed, this pool included, and
   // the program must end without destructors of what is global (jobs_left_running).
   bool leave();

@@ -10,6 +10,7 @@
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/problem/image.hpp"
 
@@ -200,6 +201,7 @@ int bench_command(const BenchFlags& flags) {
   std::string backend_name;
   int code = 0;
   if (!backend_ready(flags.machine, backend_name, code)) return code;
+  if (const std::string fault = arithmetic_fault(); !fault.empty()) throw std::runtime_error(fault);
   check_flags(flags, backend_name);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 

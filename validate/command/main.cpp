@@ -19,6 +19,7 @@
 #include "validate/backends/ptx.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
@@ -75,7 +76,18 @@ namespace assay {
 
 namespace {
 
+// Whether main() has its code.  Before, nobody but this program may end it: OpenMP does if it cannot start a thread, with the
+// code of a bad verdict.
+bool decided = false;
+void end_undecided() {
+  if (decided) return;
+  complain("the machine is at fault: a library has ended the program", kIncomplete);
+  std::fflush(nullptr);
+  std::_Exit(kIncomplete);
+}
+
 int judge_main(int argc, char** argv) {
+  restore_process();
   if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
@@ -88,6 +100,7 @@ int judge_main(int argc, char** argv) {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
+  std::atexit(end_undecided);
   struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);
@@ -118,6 +131,7 @@ int judge_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const int code = assay::judge_main(argc, argv);
+  assay::decided = true;
   if (!assay::jobs_left_running) return code;
   std::fflush(nullptr);
   std::_Exit(code);

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "validate/base/error.hpp"
+#include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/base/thread_pool.hpp"
@@ -41,6 +43,8 @@ class Run {
       }
     records_.resize(records_total_);
     jobs_ = options.jobs > 0 ? options.jobs : cores();
+    fault_ = machine_fault(cores(), kLeastFiles + kOtherFiles);
+    if (!fault_.empty()) fault_.insert(0, kMachine);
   }
 
   // Returns early on a signal.  See left() then.
@@ -71,7 +75,7 @@ class Run {
   // Posts a job and adds its time to `ns`.
   template <class Job>
   auto timed(std::atomic<std::int64_t>& ns, Job job) {
-    return pool_.post([&ns, job = std::move(job)] {
+    return pool_.post([&ns, job = std::move(job)]() mutable {
       const Stopwatch at_work;
       auto made = job();
       ns += static_cast<std::int64_t>(at_work.seconds() * 1e9);
@@ -81,53 +85,46 @@ class Run {
 
   static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
+  static constexpr int kFilesOfOne = 3;   // its worker's socket, and two memories that are sent to it
+  static constexpr int kOtherFiles = 8;   // the pool's, those that start a worker, reports at the end
+  static constexpr int kLeastFiles = 4;   // those of one case and one kernel
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
   std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
   bool finished() const { return emitted_ == records_total_; }
   bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
+  static int pool_size() { return std::clamp(cores() / 2, 1, kMostThreads); }
   static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-
-  // Whether one more task may be prepared now, by the number and the memory of those that are alive.
-  bool room_for(const Task& task) {
-    std::erase_if(live_, [](const auto& p) { return p.expired(); });
-    double bytes = memory_of(*task.op, task.c, replays_);
-    for (const auto& p : live_)
-      if (const auto task_alive = p.lock()) bytes += task_alive->bytes;
-    std::size_t alive = live_.size();
-    for (const Making& m : making_)
-      if (!m.made) bytes += m.bytes, ++alive;
-    std::erase_if(given_up_, [](const Making& m) { return ready(m.prepared); });
-    for (const Making& m : given_up_) bytes += m.bytes, ++alive;
-    const std::size_t most = 3 + static_cast<std::size_t>(pool_.size());
-    return alive == 0 || (alive < most && bytes <= static_cast<double>(memory_));
-  }
 
   void prepare_ahead() {
     while (next_task_ < tasks_.size()) {
       const Task& task = tasks_[next_task_];
       const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
       const std::string why_not = unwanted          ? kEnough
+                                  : !fault_.empty() ? fault_
                                   : out_of_budget() ? over_budget()
-                                                    : too_large(*task.op, task.c, memory_, replays_);
-      if (why_not.empty() && !room_for(task)) return;
+                                                    : too_large(*task.op, task.c, available_, replays_);
+      const double bytes = memory_of(*task.op, task.c, replays_);
+      const bool room = places_.untouched() || (places_.has(1) && memory_.has(bytes) && files_.has(1 + kFilesOfOne));
+      if (why_not.empty() && !room) return;
       ++next_task_;
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
-      if (why_not.empty()) make(task, first);
+      if (why_not.empty()) make(task, first, bytes);
       else skip(task, first, why_not, !unwanted);
     }
   }
-  void make(const Task& task, std::size_t first) {
+  void make(const Task& task, std::size_t first, double bytes) {
     const auto state = std::make_shared<Making::State>();
-    auto job = [own = std::make_shared<const Task>(task), first, state, this] {
+    auto job = [own = std::make_shared<const Task>(task), first, state, memory = memory_.take(bytes), place = places_.take(1),
+                file = files_.take(1), this]() mutable {
       state->began = std::max(1e-9, running_.seconds());
       std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
-      if (p) p->owner = own;
+      if (p) p->owner = own, p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file);
       return p;
     };
-    making_.push_back({&task, memory_of(*task.op, task.c, replays_), first, state, timed(goldens_ns_, std::move(job))});
+    making_.push_back({&task, first, state, timed(goldens_ns_, std::move(job))});
   }
   void skip(const Task& task, std::size_t first, const std::string& why, bool incomplete) {
     for (std::size_t k = 0; k < task.kernels.size(); ++k)
@@ -149,20 +146,26 @@ class Run {
     }
   }
 
+  template <class Work>
+  void go(KernelQueue& queue, Work work) {
+    or_machine(work, [&](const std::string& why) {
+      queue.end_worker(), queue.order = 0;
+      finish(queue, Verdict::skipped, {.message = why, .tainted = true});
+    });
+  }
+
   // Collects what the pool has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
   void collect() {
     for (Making& m : making_) {
       if (m.made || m.given_up() || !ready(m.prepared)) continue;
-      m.made = m.prepared.get();
+      or_machine([&] { m.made = m.prepared.get(); },
+                 [&](const std::string& why) { m.state->given_up = true, skip(*m.task, m.first_record, why, true); });
+      if (!m.made) continue;
       m.made->relations = relations_of(*m.task->op, m.task->c, options_.relations);
-      live_.push_back(m.made);
       for (const Kernel* k : m.task->kernels) queue_of(*k).tasks.push_back(m.made);
     }
     for (; !making_.empty() && (making_.front().made || making_.front().given_up()); making_.pop_front()) {
-      if (making_.front().given_up()) {
-        given_up_.push_back(std::move(making_.front()));
-        continue;
-      }
+      if (making_.front().given_up()) continue;
       const Stopwatch at_work;
       const Prepared& p = *making_.front().made;
       if (options_.power)
@@ -170,13 +173,15 @@ class Run {
       tally_.work.power += at_work.seconds();
     }
     for (KernelQueue& queue : queues_)
-      if (queue.making.valid() && ready(queue.making)) order_related(queue, queue.making.get());
+      if (queue.making.valid() && ready(queue.making)) go(queue, [&] { order_related(queue, queue.making.get()); });
     for (std::size_t i = 0; i < judging_.size();) {
       if (!ready(judging_[i].record)) {
         ++i;
         continue;
       }
-      emit(judging_[i].number, judging_[i].record.get());
+      Judging& j = judging_[i];
+      or_machine([&] { emit(j.number, j.record.get()); },
+                 [&](const std::string& why) { emit(j.number, skipped(*j.of->task, *j.kernel, options_, why, true)); });
       judging_.erase(judging_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
@@ -189,29 +194,38 @@ class Run {
         queue.tasks.pop_front();
       }
       // Note: an idle worker still holds a GPU context, half a gigabyte of device memory.
-      if (!queue.running && queue.tasks.empty() && made() > queue.last_task) queue.worker.reset();
-      if (queue.running || queue.tasks.empty() || running() >= jobs_) continue;
+      if (!queue.running && queue.tasks.empty() && made() > queue.last_task) queue.end_worker();
+      if (queue.running || queue.tasks.empty() || running() >= jobs_ || !room_for(queue)) continue;
       queue.running = queue.tasks.front();
       queue.tasks.pop_front();
-      const Prepared& p = *queue.running;
-      Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
-      order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
-      queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
-      if (!queue.worker) queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
-      send(queue, std::move(order), p.inputs, queue.outputs);
+      go(queue, [&] { start(queue); });
     }
     // So that no queue always comes first.
     std::rotate(queues_.begin(), queues_.begin() + (queues_.empty() ? 0 : 1), queues_.end());
   }
 
-  std::vector<std::string> command_of(const Kernel& k) const {
-    return k.loaded ? k.loaded->command : own_worker(options_.backend);
+  // Whether one more kernel may run now.  The only one may.
+  bool room_for(const KernelQueue& queue) {
+    if (!queue.worker && !files_.has(kFilesOfOne))
+      for (KernelQueue& other : queues_)
+        if (!other.running) other.end_worker();
+    return running() == 0 || files_.has(kFilesOfOne);
+  }
+  void start(KernelQueue& queue) {
+    const Prepared& p = *queue.running;
+    queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
+    Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
+    order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
+    queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
+    if (!queue.worker) {
+      queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
+      queue.workers_file = files_.take(1);
+    }
+    queue.send(++last_order_, std::move(order), p.inputs, queue.outputs);
   }
 
-  void send(KernelQueue& queue, Order order, const SharedMemory& inputs, const SharedMemory& outputs) {
-    queue.order = order.id = ++last_order_, queue.runs = order.runs.size();
-    queue.sent = {};
-    queue.worker->send(order, inputs, outputs);
+  std::vector<std::string> command_of(const Kernel& k) const {
+    return k.loaded ? k.loaded->command : own_worker(options_.backend);
   }
 
   // Has the pool make the next related problem, or finishes the queue's task if all its relations have been tried.
@@ -224,13 +238,7 @@ class Run {
   void order_related(KernelQueue& queue, std::optional<Related> related) {
     const Op& op = *queue.running->task->op;
     if (!related) return ++queue.next_relation, go_on(queue);
-    queue.on_related = true;
-    const Packing packing = pack(op, related->c);
-    queue.related_inputs = SharedMemory(packing.input_bytes), queue.related_outputs = SharedMemory(packing.output_bytes);
-    std::copy(related->inputs.begin(), related->inputs.end(), queue.related_inputs.data());
-    Order order = order_of(op, related->c, packing, queue.kernel->name);
-    order.runs = {{.garbage = kGarbage[0]}};
-    send(queue, std::move(order), queue.related_inputs, queue.related_outputs);
+    queue.send(++last_order_, queue.related_order(op, *related), queue.related_inputs, queue.related_outputs);
   }
 
   // The tasks before this index are in their queues or will not be run.
@@ -244,11 +252,6 @@ class Run {
   bool enough(const Task& task) const {
     return options_.enough &&
            std::all_of(task.kernels.begin(), task.kernels.end(), [&](const Kernel* k) { return options_.enough(*k); });
-  }
-
-  static std::size_t record_number(const Prepared& p, const Kernel& k) {
-    const auto& all = p.task->kernels;
-    return p.first_record + static_cast<std::size_t>(std::find(all.begin(), all.end(), &k) - all.begin());
   }
 
   int running() const {
@@ -269,15 +272,8 @@ class Run {
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       KernelQueue& queue = *waiting[i].first;
       if (polled[i].revents) {
-        std::optional<Reply> reply = queue.worker->receive();
-        if (reply && reply->id != queue.order)
-          take(queue, Verdict::crashed, {.message = "the worker answered another order than its last", .tainted = true});
-        else if (reply && reply->status == Reply::Status::done &&
-                 (reply->ran > queue.runs || reply->ran < std::min<std::size_t>(queue.runs, kRuns)))
-          take(queue, Verdict::crashed,
-               {.message = fmt::format("the worker says that it made {} of {} runs", reply->ran, queue.runs), .tainted = true});
-        else if (reply) take(queue, verdict_of(*reply), std::move(*reply));
-        else take(queue, Verdict::crashed, {.message = queue.worker->cause_of_death(), .tainted = true});
+        auto [verdict, reply] = queue.receive();
+        take(queue, verdict, std::move(reply));
       } else if (waiting[i].second > options_.timeout_s) {
         take(queue, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
@@ -288,7 +284,8 @@ class Run {
   void take(KernelQueue& queue, Verdict verdict, Reply reply) {
     tally_.work.workers += queue.sent.seconds();
     queue.order = 0;
-    if (reply.tainted) queue.worker.reset();
+    if (reply.tainted) queue.end_worker();
+    (queue.on_related ? queue.related_outputs : queue.outputs).close_descriptor();
     if (!queue.on_related) {
       if (verdict != Verdict::passed) return finish(queue, verdict, std::move(reply));
       queue.reply = std::move(reply);
@@ -303,10 +300,10 @@ class Run {
     const std::size_t number = record_number(*queue.running, *queue.kernel);
     WorkerResult result{std::move(queue.running), queue.kernel, std::move(queue.outputs),
                         std::move(queue.related), verdict,      std::move(reply)};
-    judging_.push_back(
-        {number, timed(judging_ns_, [this, result = std::move(result)] { return judge_result(result, options_); })});
-    queue.running = nullptr, queue.outputs = {}, queue.related.clear();
-    queue.next_relation = 0, queue.on_related = false;
+    std::shared_ptr<Prepared> of = result.of;
+    judging_.push_back({number, queue.kernel, std::move(of), std::move(queue.memory),
+                        timed(judging_ns_, [this, result = std::move(result)] { return judge_result(result, options_); })});
+    queue.clear();
   }
 
   void emit(std::size_t number, Record r) {
@@ -329,13 +326,13 @@ class Run {
   const JudgeOptions options_;  // Note: a copy, for jobs that outlive the caller
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
-  std::size_t memory_ = available_memory();
+  std::size_t available_ = available_memory();
+  std::string fault_;  // of the machine, for which every case is skipped; empty: none
+  Room memory_{static_cast<double>(available_)}, files_{static_cast<double>(spare_descriptors()) - kOtherFiles};
   bool replays_ = options_.backend == "cuda";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;
   std::vector<KernelQueue> queues_;
-  std::vector<std::weak_ptr<Prepared>> live_;
   std::deque<Making> making_;
-  std::vector<Making> given_up_;  // whose memory is still in use
   std::vector<Judging> judging_;
   std::vector<std::unique_ptr<Record>> records_;
   std::map<std::size_t, std::map<std::string, bool>> faults_;  // Record::faults, by the record's number
@@ -344,7 +341,8 @@ class Run {
   bool left_ = false;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Stopwatch running_;
-  ThreadPool pool_{std::clamp(cores() / 2, 1, kMostThreads)};  // last: its jobs end before the members that they use
+  Room places_{3.0 + pool_size()};  // for cases that are prepared or being so
+  ThreadPool pool_{pool_size()};    // last: its jobs end before the members that they use
 };
 
 }  // namespace

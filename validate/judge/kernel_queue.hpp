@@ -2,18 +2,27 @@
 // What a run of the judge has under way: tasks being prepared, kernels with their workers, results being judged.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/judge/judge_result.hpp"
 #include "validate/problem/relate.hpp"
+#include "validate/tasks/room.hpp"
 #include "validate/worker/process.hpp"
 
 namespace assay {
@@ -24,8 +33,10 @@ struct KernelQueue {
   std::size_t last_task = 0;  // index of the last task with this kernel
   std::deque<std::shared_ptr<Prepared>> tasks{};
   std::unique_ptr<WorkerProcess> worker{};
+  Room::Share workers_file{};
   // The current task: first the case itself, then its related problems, each made after the reply to the one before.
   std::shared_ptr<Prepared> running{};
+  Room::Share memory{}, files{};
   SharedMemory outputs{};
   Reply reply{};  // of the case itself
   std::vector<RelatedRun> related{};
@@ -37,7 +48,61 @@ struct KernelQueue {
   std::size_t runs = 0;    // that it asks for
   Stopwatch sent;          // started when the pending order was sent
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
+
+  void send(std::int64_t id, Order text, const SharedMemory& from, const SharedMemory& to) {
+    order = text.id = id, runs = text.runs.size(), sent = {};
+    worker->send(text, from, to);
+  }
+  void end_worker() { worker.reset(), workers_file = {}; }
+  // Ready for the next task.
+  void clear() {
+    running = nullptr, outputs = {}, related.clear(), files = {};
+    related_inputs = {}, related_outputs = {}, next_relation = 0, on_related = false;
+  }
+  // The reply to the pending order, or one that stands for the end of the worker or for a reply that is none.
+  std::pair<Verdict, Reply> receive() {
+    const auto instead = [](std::string why) {
+      const Verdict verdict = why.starts_with(kMachine) ? Verdict::skipped : Verdict::crashed;
+      return std::pair(verdict, Reply{.message = std::move(why), .tainted = true});
+    };
+    std::optional<Reply> r = worker->receive();
+    if (!r) return instead(worker->cause_of_death());
+    if (r->id != order) return instead("the worker answered another order than its last");
+    if (r->status == Reply::Status::done && (r->ran > runs || r->ran < std::min<std::size_t>(runs, kRuns)))
+      return instead(fmt::format("the worker says that it made {} of {} runs", r->ran, runs));
+    return {verdict_of(*r), std::move(*r)};
+  }
+  // Makes the memories of a related problem, and the order.
+  Order related_order(const Op& op, const Related& problem) {
+    on_related = true;
+    const Packing packing = pack(op, problem.c);
+    related_inputs = SharedMemory(packing.input_bytes), related_outputs = SharedMemory(packing.output_bytes);
+    std::copy(problem.inputs.begin(), problem.inputs.end(), related_inputs.data());
+    Order made = order_of(op, problem.c, packing, kernel->name);
+    made.runs = {{.garbage = kGarbage[0]}};
+    return made;
+  }
 };
+
+// The index of the kernel's record on this task.
+inline std::size_t record_number(const Prepared& p, const Kernel& k) {
+  const auto& all = p.task->kernels;
+  return p.first_record + static_cast<std::size_t>(std::find(all.begin(), all.end(), &k) - all.begin());
+}
+
+// Does some work.  If the machine cannot, calls otherwise(reason).
+template <class Work, class Otherwise>
+void or_machine(Work work, Otherwise otherwise) {
+  try {
+    work();
+  } catch (const BadInput&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    otherwise(std::string(kMachine) + "memory ran out");
+  } catch (const std::runtime_error& e) {
+    otherwise(std::string(kMachine) + e.what());
+  }
+}
 
 // Whether a job has ended.
 template <class T>
@@ -48,7 +113,6 @@ bool ready(const std::future<T>& f) {
 // A task that is being prepared, or is prepared (`made`) but not yet looked at by power.
 struct Making {
   const Task* task;
-  double bytes;
   std::size_t first_record;
   struct State {
     std::atomic<double> began = 0;  // seconds of the run; 0: not yet
@@ -61,6 +125,9 @@ struct Making {
 };
 struct Judging {
   std::size_t number;
+  const Kernel* kernel;
+  std::shared_ptr<Prepared> of;
+  Room::Share memory;
   std::future<Record> record;
 };
 

@@ -8,7 +8,6 @@
 #include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
-#include "validate/tasks/memory.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
@@ -50,7 +49,6 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
   p->task = &task;
   p->first_record = first_record;
   const bool second_set = has_second_set(task.c, task.op->shape(), replayed);
-  p->bytes = memory_of(*task.op, task.c, replayed);
   p->packing = pack(*task.op, task.c);
   p->input_sets = second_set ? 2 : 1;
   p->inputs = SharedMemory(p->input_sets * p->packing.input_bytes);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "validate/judge/aggregate.hpp"
+#include "validate/tasks/room.hpp"
 #include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
@@ -25,7 +26,7 @@ struct Prepared {
   bool scattered = false;              // Fill::scattered, and the errors are independent
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
-  double bytes = 0;  // by memory_of()
+  Room::Share memory{}, place{}, file{};  // that it takes of its run
 
   // Whether a kernel must meet the answer exactly.
   bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }

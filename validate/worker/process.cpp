@@ -71,7 +71,8 @@ void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, co
 std::optional<std::string> WorkerProcess::receive_text() {
   std::string text(1 << 16, ' ');
   ssize_t n;
-  while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && errno == EINTR) {
+  // Note: ECONNRESET says, once, that the worker has ended and left a message unread; what it said before can still be read.
+  while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && (errno == EINTR || errno == ECONNRESET)) {
   }
   if (n <= 0) return std::nullopt;
   text.resize(static_cast<std::size_t>(n));
@@ -131,8 +132,9 @@ std::string WorkerProcess::cause_of_death() {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
-  return fmt::format("the worker process was killed by signal {} ({}){}", signal, ::strsignal(signal),
-                     signal == SIGKILL ? ", perhaps by the system for want of memory" : "");
+  if (signal == SIGKILL && killed_for_memory() > killed_for_memory_)
+    return fmt::format("{}the system killed the worker for want of memory", kMachine);
+  return fmt::format("the worker process was killed by signal {} ({})", signal, ::strsignal(signal));
 }
 
 }  // namespace assay

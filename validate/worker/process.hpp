@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "validate/base/machine.hpp"
 #include "validate/worker/listing.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
@@ -37,11 +38,13 @@ class WorkerProcess {
   // Asks for the worker's kernels from this index on.  Throws std::runtime_error, saying why, if no answer comes in time.
   Listing ask(std::size_t from, double timeout_s);
   std::string closed();          // closes the socket and returns how the worker ends
-  std::string cause_of_death();  // such as "the worker process exited with code 3"; kills the worker if it still runs
+  // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  Kills it if it still runs.
+  std::string cause_of_death();
 
  private:
   std::optional<std::string> receive_text();
   bool bad_message_ = false;  // the last message was not a reply
+  std::uint64_t killed_for_memory_ = killed_for_memory();  // by the system before this worker started
   pid_t pid_ = -1;
   int socket_ = -1;
 };

@@ -40,7 +40,7 @@ struct OrderRun {
   std::size_t inputs = 0;  // index of the set of input images
   // The set of input images of a launch right before this one, whose outputs nobody judges.  Its workspace stays as it left it.
   std::optional<std::size_t> after{};
-  bool keeps = false;     // up to four elements at both ends of every other output row stay as the run before left them
+  bool keeps = false;     // the ends or the first half of every other output row stay as the run before left them
   bool replayed = false;  // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 
@@ -54,6 +54,9 @@ struct Order {
   std::size_t output_bytes = 0;                 // of one run; run k's outputs begin at k * output_bytes in the second memory
   std::vector<OrderRun> runs;
 };
+
+// Begins the reason of a case that was skipped since the machine is at fault.
+inline constexpr std::string_view kMachine = "machine: ";
 
 // Begins the message about a kernel that stored without st(), where the watch cannot see it.
 inline constexpr std::string_view kNotWatchable = "not watchable";

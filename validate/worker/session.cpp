@@ -32,7 +32,10 @@ class Session {
     } catch (const NotWatchable& why) {
       return stopped(Reply::Status::unsupported, fmt::format("{}: {}", kNotWatchable, why.what()));
     } catch (const NoMemory& why) {
-      return stopped(Reply::Status::skipped, why.what());
+      return no_memory(why.what());
+    } catch (const std::bad_alloc&) {
+      if (in_kernel_) throw;
+      return no_memory("a worker has no more memory");
     }
   }
 
@@ -70,6 +73,11 @@ class Session {
   }
   Reply stopped(Reply::Status status, std::string why) const {
     return {.id = order_.id, .status = status, .message = std::move(why)};
+  }
+  Reply no_memory(std::string why) const {
+    Reply reply = stopped(Reply::Status::skipped, std::move(why));
+    reply.tainted = true;
+    return reply;
   }
   bool is_output(std::size_t i) const { return order_.tensors[i].role == Role::output; }
   bool given(std::size_t i) const { return order_.tensors[i].input.has_value(); }
@@ -136,9 +144,9 @@ class Session {
   void reset_workspace() {
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
-  // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.  A kernel that
-  // trusts what it finds there then gives a wrong answer.
-  void keep_ends(std::size_t number, std::byte garbage) {
+  // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.
+  // A kernel that trusts what it finds there then gives a wrong answer.
+  void keep_part(std::size_t number, std::byte garbage) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of an image, which is built in the worker's memory
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const OrderTensor& t = order_.tensors[i];
@@ -164,19 +172,26 @@ class Session {
       if (!is_output(i)) buffers_[i]->write(values(i));
   }
 
+  // Note: what a kernel allocates is its own affair, what the session allocates is the machine's.
+  void run_kernel(const RunOptions& how) {
+    in_kernel_ = true;
+    backend_.run(launcher_, args(), work(), how);
+    in_kernel_ = false;
+  }
+
   // Makes one run and copies its outputs for the judge.  Returns false if it should be replayed and the backend cannot capture.
   bool launch(const OrderRun& run, std::size_t number) {
     const auto begin = [&] {
       reset_workspace();
       if (run.after) {
         change_inputs(*run.after), reset_outputs(run.garbage);
-        backend_.run(launcher_, args(), work(), run.how);
+        run_kernel(run.how);
       }
       change_inputs(run.inputs), reset_outputs(run.garbage);
-      if (run.keeps && number > 0) keep_ends(number - 1, run.garbage);
+      if (run.keeps && number > 0) keep_part(number - 1, run.garbage);
     };
     try {
-      if (!run.replayed) begin(), backend_.run(launcher_, args(), work(), run.how);
+      if (!run.replayed) begin(), run_kernel(run.how);
       else if (!backend_.run_captured(launcher_, args(), work(), begin)) return false;
     } catch (const BackendFinding& f) {
       // Note: memory that was stored to without st() counts as uninitialised, too.  That makes a kernel unwatchable, not wrong.
@@ -257,6 +272,7 @@ class Session {
   const SharedMemory& inputs_;
   const SharedMemory& outputs_;
   Launcher launcher_ = nullptr;
+  bool in_kernel_ = false;
   std::size_t set_ = 0;                                  // index of the set of inputs that the buffers hold
   std::vector<std::shared_ptr<GuardedBuffer>> buffers_;  // by tensor; an in-place output shares its input's
   std::unique_ptr<Problem> problem_;

@@ -41,6 +41,10 @@ class SharedMemory {
     if (data_) ::munmap(data_, bytes_);
     if (fd_ >= 0) ::close(fd_);
   }
+  // Gives up the descriptor, when nobody is to map the memory any more.
+  void close_descriptor() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
   // Lets nobody but this object write, who has it mapped already (Linux 5.1; an older system ignores it).
   void seal() const { ::fcntl(fd_, F_ADD_SEALS, kSealFutureWrite); }
   std::byte* data() const { return static_cast<std::byte*>(data_); }

@@ -14,6 +14,7 @@
 #include <new>
 #include <utility>
 
+#include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/session.hpp"
@@ -23,13 +24,23 @@ namespace assay {
 
 namespace {
 
+// The machine is at fault, and not the kernel.
+Reply machine_reply(std::int64_t id, const std::string& why) {
+  return {.id = id, .status = Reply::Status::skipped, .message = std::string(kMachine) + why, .tainted = true};
+}
+
 Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd) {
   try {
     const Op* op = find_op(order.op);
     const Kernel* kernel = op ? find_kernel(order.op, order.kernel) : nullptr;
     if (!kernel) throw std::runtime_error("unknown kernel " + order.op + "/" + order.kernel);
-    const SharedMemory inputs(input_fd, order.input_sets * order.input_bytes, false);
-    const SharedMemory outputs(output_fd, order.runs.size() * order.output_bytes, true);
+    SharedMemory inputs, outputs;
+    try {
+      inputs = SharedMemory(input_fd, order.input_sets * order.input_bytes, false);
+      outputs = SharedMemory(output_fd, order.runs.size() * order.output_bytes, true);
+    } catch (const std::exception& e) {
+      return machine_reply(order.id, e.what());
+    }
     return run_order(backend, *op, *kernel, order, inputs, outputs);
   } catch (const SideEffect& m) {
     return {.id = order.id, .status = Reply::Status::failed, .message = m.what(), .outputs = true};
@@ -96,6 +107,7 @@ int serve(const Listing& about, const std::function<void()>& load,
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that left_a_process() sees processes of processes too
   ::signal(SIGINT, SIG_IGN);           // the judge decides when a run ends
   limit_memory();
+  const std::string fault = arithmetic_fault();
   std::unique_ptr<Backend> backend;
   std::string why_not_loaded;
   bool loaded = false;
@@ -123,6 +135,10 @@ int serve(const Listing& about, const std::function<void()>& load,
       const Order order = order_from(text);
       if (!why_not_loaded.empty()) throw std::runtime_error(why_not_loaded);
       if (fds[0] < 0) throw std::runtime_error("the order came without its memory");
+      if (!fault.empty()) {
+        if (!reply_with(to_text(machine_reply(id, fault)))) return kSocketLost;
+        continue;
+      }
       opening = true;
       if (!backend) backend = open_backend();
       opening = false;
@@ -133,8 +149,7 @@ int serve(const Listing& about, const std::function<void()>& load,
         reply = {.id = id, .status = Reply::Status::failed, .message = "it left a process behind", .tainted = true};
     } catch (const std::exception& e) {
       reply = {.id = id, .status = Reply::Status::failed, .message = e.what(), .tainted = true};
-      if (opening)  // not the kernel's fault
-        reply.status = Reply::Status::skipped, reply.message = std::string("the machine cannot be used: ") + e.what();
+      if (opening) reply = machine_reply(id, e.what());
     }
     if (!reply_with(to_text(reply))) return kSocketLost;
   }

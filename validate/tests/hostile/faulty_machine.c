@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preloaded by validate/tests/command/machine_test.sh.  FAULTY_ARITHMETIC: the state of the floating-point unit (MXCSR) that a
+// process begins with.  FAULTY_THREADS: how many threads can be started.  FAULTY_SIGNALS: SIGCHLD is ignored, SIGTERM blocked.
+// FAULTY_WORKERS: only workers are at fault.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static int concerned(void) {
+  char line[4096] = "";
+  if (!getenv("FAULTY_WORKERS")) return 1;
+  const int file = open("/proc/self/cmdline", O_RDONLY);
+  const ssize_t n = read(file, line, sizeof line - 1);
+  close(file);
+  return n > 0 && strcmp(line + strlen(line) + 1, "worker") == 0;
+}
+
+__attribute__((constructor)) static void begin(void) {
+#if defined(__x86_64__)
+  const char* const state = getenv("FAULTY_ARITHMETIC");
+  if (state && concerned()) _mm_setcsr((unsigned)strtoul(state, NULL, 0));
+#endif
+  if (!getenv("FAULTY_SIGNALS") || !concerned()) return;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigprocmask(SIG_BLOCK, &blocked, NULL);
+  signal(SIGCHLD, SIG_IGN);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
+  static atomic_int started;
+  const char* const most = getenv("FAULTY_THREADS");
+  if (most && concerned() && atomic_fetch_add(&started, 1) >= atoi(most)) return EAGAIN;
+  int (*next)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  *(void**)&next = dlsym(RTLD_NEXT, "pthread_create");
+  return next(thread, attributes, run, argument);
+}
