@@ -5,6 +5,7 @@
 #include <bit>
 #include <filesystem>
 
+#include "inline.hpp"
 #include "machine.hpp"
 #include "place.hpp"
 
@@ -321,9 +322,9 @@ std::shared_ptr<const Program> decode(std::shared_ptr<const Module> module, cons
   if (!entry.has_body) throw Refused(module->file, entry.line, "the entry '" + entry.name + "' has no body");
   place_variables(*module);
   auto program = std::make_shared<Program>();
-  const Graph graph = graph_of(*module, entry);
-  program->entry = &entry;
-  Decoder(*module, entry, *program, graph).run();
+  program->function = without_calls(*module, entry);
+  const Graph graph = graph_of(*module, program->function);
+  Decoder(*module, program->function, *program, graph).run();
   program->module = std::move(module);
   return program;
 }

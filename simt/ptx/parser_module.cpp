@@ -37,6 +37,7 @@ Module Parser::run() {
 }
 
 void Parser::header() {
+  name_id("bra");  // inline.cpp needs it
   if (!in_.accept(".version")) in_.refuse("a PTX module begins with .version, not " + in_.found());
   const Token version = in_.take();
   const std::size_t dot = version.text.find('.');

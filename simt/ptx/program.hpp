@@ -87,7 +87,7 @@ constexpr Place constant_place(std::uint32_t number) { return number * kVectorBy
 
 struct Program {
   std::shared_ptr<const Module> module;
-  const Function* entry = nullptr;
+  Function function;  // the entry, without calls
   std::vector<Op> ops;
   std::vector<Place> lists;
   std::vector<std::uint32_t> constants;     // words; kFirstConstant vectors, filled at the launch, come first

@@ -44,10 +44,10 @@ void launch(const Program& program, const Shape& shape, const void* stream, std:
   if (parameters.size() != program.parameter_bytes)
     throw std::invalid_argument("the bytes of the parameters are not those of the entry");
   const std::string& file = program.module->file;
-  const auto line = static_cast<unsigned>(program.entry->line);
-  const auto& needed = program.entry->threads;
+  const auto line = static_cast<unsigned>(program.function.line);
+  const auto& needed = program.function.threads;
   if (needed[0] != 0 && (needed[0] != shape.block.x || needed[1] != shape.block.y || needed[2] != shape.block.z))
-    throw Fault({"bad_launch", "a block of other threads than the .reqntid of '" + program.entry->name + "'", file,
+    throw Fault({"bad_launch", "a block of other threads than the .reqntid of '" + program.function.name + "'", file,
                  static_cast<int>(line)});
   const Closure closure{program, parameters.data()};
   const WholeBlocks whole;

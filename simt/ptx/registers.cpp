@@ -20,7 +20,7 @@ class Liveness {
  public:
   Liveness(const Program& program, const Graph& graph, const std::vector<std::uint32_t>& blocks,
            const std::vector<Reference>& references)
-      : graph_(graph), blocks_(blocks), references_(references), registers_(program.entry->registers.size()) {
+      : graph_(graph), blocks_(blocks), references_(references), registers_(program.function.registers.size()) {
     of_op_.resize(program.ops.size());
     for (std::size_t b = 0; b + 1 < blocks.size(); ++b)
       std::fill(of_op_.begin() + blocks[b], of_op_.begin() + blocks[b + 1], static_cast<std::uint32_t>(b));
@@ -107,11 +107,11 @@ void place_registers(Program& program, const Graph& graph, const std::vector<std
   std::vector<Interval> all = Liveness(program, graph, blocks, references).intervals();
   std::erase_if(all, [](const Interval& v) { return v.first == kNone; });
   std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
-  std::vector<Place> place(program.entry->registers.size(), 0), free[2];
+  std::vector<Place> place(program.function.registers.size(), 0), free[2];
   using Ending = std::pair<std::uint32_t, std::uint32_t>;  // last operation, register
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> live;
   std::uint32_t end = kFirstRegister;
-  const auto wide = [&](std::uint32_t reg) { return program.entry->registers[reg] == 64; };
+  const auto wide = [&](std::uint32_t reg) { return program.function.registers[reg] == 64; };
   for (const Interval& v : all) {
     // Note: one that ends here is not free yet, or a result might lie over its operand.
     while (!live.empty() && live.top().first < v.first)
