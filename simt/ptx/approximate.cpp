@@ -30,17 +30,20 @@ Run single(bool ftz) {
   return ftz ? kSingle<F, true> : kSingle<F, false>;
 }
 
-template <Run Inner, int Mode>
-void directed(Warp& w, const Op& o) {
-  std::fesetround(Mode);
+template <Run Inner>
+[[gnu::noinline]] void apart(Warp& w, const Op& o) {
   Inner(w, o);
-  std::fesetround(FE_TONEAREST);
+}
+template <Run Inner, Round Mode>
+void directed(Warp& w, const Op& o) {
+  const Rounding rounds(Mode);
+  apart<Inner>(w, o);
 }
 template <Run Inner>
 Run rounding(int mode) {
-  return mode == 1   ? directed<Inner, FE_TOWARDZERO>
-         : mode == 2 ? directed<Inner, FE_DOWNWARD>
-         : mode == 3 ? directed<Inner, FE_UPWARD>
+  return mode == 1   ? directed<Inner, Round::zero>
+         : mode == 2 ? directed<Inner, Round::down>
+         : mode == 3 ? directed<Inner, Round::up>
                      : Inner;
 }
 

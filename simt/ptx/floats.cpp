@@ -2,7 +2,6 @@
 // Arithmetic of f32 and f64.  Note: add, sub and mul without a rounding modifier are contractable: ptxas may fuse a product and a
 // sum, this machine does not.
 #include <algorithm>
-#include <cfenv>
 
 #include "decode.hpp"
 #include "numbers.hpp"
@@ -52,18 +51,21 @@ constexpr Run kRun3 =
         T>;
 
 // The same while the processor rounds another way.
-template <Run Inner, int Mode>
-void directed(Warp& w, const Op& o) {
-  std::fesetround(Mode);
+template <Run Inner>
+[[gnu::noinline]] void apart(Warp& w, const Op& o) {
   Inner(w, o);
-  std::fesetround(FE_TONEAREST);
+}
+template <Run Inner, Round Mode>
+void directed(Warp& w, const Op& o) {
+  const Rounding rounds(Mode);
+  apart<Inner>(w, o);
 }
 template <Run Inner>
 Run rounding(int mode) {
   switch (mode) {
-    case 1: return directed<Inner, FE_TOWARDZERO>;
-    case 2: return directed<Inner, FE_DOWNWARD>;
-    case 3: return directed<Inner, FE_UPWARD>;
+    case 1: return directed<Inner, Round::zero>;
+    case 2: return directed<Inner, Round::down>;
+    case 3: return directed<Inner, Round::up>;
     default: return Inner;
   }
 }

@@ -15,6 +15,28 @@ namespace simt::ptx {
 
 enum class Round : std::uint8_t { nearest, zero, down, up };
 
+// While it lives, the processor rounds this way.  Note: what it is meant for must lie in a function that is not inlined, or the
+// compiler may move it out.  On x86 it sets the one register that counts, in a tenth of the time of fesetround().
+class Rounding {
+ public:
+#if defined(__SSE__)
+  explicit Rounding(Round to) {
+    constexpr unsigned kModes[] = {0, 3, 1, 2};
+    __builtin_ia32_ldmxcsr((was_ & ~0x6000u) | kModes[static_cast<int>(to)] << 13);
+  }
+  ~Rounding() { __builtin_ia32_ldmxcsr(was_); }
+
+ private:
+  unsigned was_ = __builtin_ia32_stmxcsr();
+#else
+  explicit Rounding(Round to) {
+    constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    std::fesetround(kModes[static_cast<int>(to)]);
+  }
+  ~Rounding() { std::fesetround(FE_TONEAREST); }
+#endif
+};
+
 inline constexpr std::uint32_t kNaNBits = 0x7fffffffu;
 
 inline float canonical(float v) { return v == v ? v : std::bit_cast<float>(kNaNBits); }

@@ -17,7 +17,7 @@ holds "head of the records" "$(head -1 records.jsonl)" '"backend":"simt"'
 sed 's/setp.ge.s64\(.*%rd65;\)/setp.gt.s64\1/' "$ptx" >wrong.ptx
 exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch" --json records.jsonl
 holds "a row too many" "$(<records.jsonl)" "out_of_bounds: read of 4 bytes ending 4 bytes past the end of 'x'"
-sed 's/shfl.sync.bfly.b32\(.*\), 16, /shfl.sync.bfly.b32\1, 8, /' "$ptx" >wrong.ptx
+sed 's/\(%r7\), 16;/\1, 8;/' "$ptx" >wrong.ptx
 exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch"
 sed 's/shfl.sync.bfly.b32/tcgen05.ld/' "$ptx" >wrong.ptx
 refuses "wrong.ptx:117: \`tcgen05.ld\` is no instruction that the machine runs" "${run[@]}" --ptx wrong.ptx --launch "$launch"
