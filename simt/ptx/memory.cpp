@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld, st and cvta.  Every access goes through the machine's access(), lane by lane; a whole warp's neighbouring accesses are
-// checked at once where no one watches.
+// ld, st and cvta.  Every access goes through the machine's access(), lane by lane; those of a warp that lie in one allocation
+// are checked and counted at once where no one watches.
 #include "memory.hpp"
 
 #include <string>
@@ -24,20 +24,36 @@ u64 arena_start() { return reinterpret_cast<std::uintptr_t>(detail::machine.shar
 
 Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 
-// Checks and counts the accesses of all 32 lanes at once, if they are neighbours and nobody needs to see each.
+// Checks and counts the accesses of a warp at once, if they lie in one allocation, are right, and nobody needs to see each.
 template <unsigned Bytes, Access Kind>
-bool together(const u64 (&at)[kLanes]) {
-  if (detail::hot.ticks < static_cast<std::int64_t>(kLanes)) return false;
-  u64 different = at[0] % (Bytes > 8 ? Bytes : 8);
-  for (unsigned i = 0; i < kLanes; ++i) different |= at[i] ^ (at[0] + u64{i} * Bytes);
-  const u64 id = at[0] >> 32;
-  if (different != 0 || id >= detail::kSlots) return false;
+bool together(u32 lanes, const u64 (&at)[kLanes]) {
+  const auto count = static_cast<unsigned>(std::popcount(lanes));
+  if (detail::hot.ticks < static_cast<std::int64_t>(count)) return false;
+  const u64 first = at[std::countr_zero(lanes)], id = first >> 32;
+  if (id >= detail::kSlots) return false;
   detail::Slot& s = detail::slots[id];
-  if (at[0] - s.begin >= s.limit[0] || at[0] - s.begin + Bytes * kLanes > s.limit[0]) return false;
-  (is_write(Kind) ? s.written_bytes : s.read_bytes) += Bytes * kLanes;
-  std::memset(reinterpret_cast<void*>((is_write(Kind) ? detail::hot.written_map : detail::hot.read_map) + (at[0] >> 3)), 0xff,
-              Bytes * kLanes / 8);
-  detail::hot.ticks -= kLanes;
+  const u64 begin = s.begin, limit = s.limit[std::countr_zero(Bytes)];
+  u64 beyond = 0, apart = first % (Bytes > 8 ? Bytes : 8), misaligned = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u64 takes_part = 0 - u64{lanes >> i & 1};
+    beyond |= (at[i] - begin < limit ? 0 : ~u64{0}) & takes_part;
+    misaligned |= at[i] & (Bytes - 1) & takes_part;
+    apart |= at[i] ^ (first + u64{i} * Bytes);
+  }
+  if (beyond != 0 || misaligned != 0) return false;
+  (is_write(Kind) ? s.written_bytes : s.read_bytes) += u64{Bytes} * count;
+  detail::hot.ticks -= count;
+  const std::uintptr_t map = is_write(Kind) ? detail::hot.written_map : detail::hot.read_map;
+  if (apart == 0 && lanes == 0xffffffffu) {  // neighbours
+    std::memset(reinterpret_cast<void*>(map + (first >> 3)), 0xff, Bytes * kLanes / 8);
+    return true;
+  }
+  for (u32 left = lanes; left != 0; left &= left - 1) {
+    const u64 address = at[std::countr_zero(left)];
+    auto* const bits = reinterpret_cast<unsigned char*>(map + (address >> 3));
+    if constexpr (Bytes >= 8) std::memset(bits, 0xff, Bytes / 8);
+    else *bits = static_cast<unsigned char>(*bits | ((1u << Bytes) - 1u) << (address & 7));
+  }
   return true;
 }
 
@@ -62,13 +78,23 @@ void load(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
-  const bool checked = w.mask == 0xffffffffu && space != Space::local && together<kBytes, Access::read>(at);
+  const bool checked = space != Space::local && together<kBytes, Access::read>(w.mask, at);
+  if (checked) {
+    for (u32 left = w.mask; left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      E v[Count];
+      std::memcpy(v, reinterpret_cast<const void*>(at[lane]), kBytes);
+      for (unsigned k = 0; k < Count; ++k)
+        if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
+    }
+    return;
+  }
   w.each_lane([&](unsigned lane) {
     const void* from = reinterpret_cast<const void*>(at[lane]);
     become(w, lane);
     if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56))
       from = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, false, o.where);
-    else if (!checked) detail::access<kBytes, Access::read>(from, o.where);
+    else detail::access<kBytes, Access::read>(from, o.where);
     E v[Count];
     std::memcpy(v, from, kBytes);
     for (unsigned k = 0; k < Count; ++k)
@@ -98,7 +124,7 @@ void store(Warp& w, const Op& o) {
     for (unsigned k = 0; k < Count; ++k)
       std::memcpy(values[lane].bytes + k * sizeof(E), w.at<Store<E>>(from[k]) + lane, sizeof(E));
   const Space space = space_of(o);
-  const bool checked = w.mask == 0xffffffffu && space != Space::local && together<kBytes, Access::write>(at);
+  const bool checked = space != Space::local && together<kBytes, Access::write>(w.mask, at);
   u32 done = 0;
   w.each_lane([&](unsigned lane) {
     void* to = reinterpret_cast<void*>(at[lane]);

@@ -223,6 +223,35 @@ TEST_CASE("ptx: accesses out of bounds, of memory that nobody wrote, and barrier
   CHECK(found("trap;", 1).kind == "trap");
 }
 
+// 40 threads read neighbouring words, every third word and one word, and write every second word.
+TEST_CASE("ptx: bytes are counted alike whether a warp's accesses are checked at once or one by one", "[simt][ptx]") {
+  const Entry entry("in out", R"(
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r2, [%rd4];
+  mad.wide.u32 %rd5, %r1, 12, %rd1;
+  ld.global.u32 %r3, [%rd5];
+  ld.global.u32 %r4, [%rd1];
+  mad.wide.u32 %rd6, %r1, 8, %rd2;
+  st.global.u32 [%rd6], %r2;
+  ret;)");
+  for (const bool watch : {false, true}) {
+    const Configured on({.watch = watch});
+    const Buffer<unsigned> in(120), out(80);
+    simt::reset_counts();
+    entry.run(1, 40, in.get(), out.get());
+    CHECK(in.counts().read_bytes == 40 * 12);
+    CHECK(in.counts().unique_read_bytes == 4 * (40 + 40 - 14));
+    CHECK(in.counts().written_bytes == 0);
+    CHECK(out.counts().written_bytes == 40 * 4);
+    CHECK(out.counts().unique_written_bytes == 40 * 4);
+  }
+}
+
 TEST_CASE("ptx: lanes of one instruction that store equal bytes are no race, other bytes are one", "[simt][ptx]") {
   const auto found = [](const std::string& value) {
     const Configured on({.watch = true});
