@@ -6,7 +6,7 @@ enable_testing()
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
 add_executable(assay_tests ${unit_tests})
 set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compiled alone
-list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|wgmma|paged|pattern|report_page|report_suites|schema|suite)_test")
+list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|tensor_file|given|wgmma|paged|pattern|report_page|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command assay_hooks assay_reference
@@ -153,7 +153,7 @@ if(c_compiler)  # of a plugin's author
     "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
   set_tests_properties(door machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
-foreach(test command/command command/records command/outputs command/input command/kills command/signals worker/hostile worker/ptx command/probe)
+foreach(test command/command command/records command/outputs command/input command/files command/kills command/signals worker/hostile worker/ptx command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
@@ -195,6 +195,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 add_test(NAME tree.docs COMMAND bash "${scripts}/docs.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${gnu}")
 add_test(NAME tree.docs.self COMMAND bash "${scripts}/docs.sh" --self-test "${gnu}")
+# Note: it only asks, and must be refused before anything is looked for.
+add_test(NAME tree.linux COMMAND "${CMAKE_COMMAND}" --fresh -DCMAKE_SYSTEM_NAME=FreeBSD -S "${PROJECT_SOURCE_DIR}" -B "${PROJECT_BINARY_DIR}/elsewhere")
+set_tests_properties(tree.linux PROPERTIES LABELS cpu PASS_REGULAR_EXPRESSION "Assay needs Linux .*, and this is FreeBSD")
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"

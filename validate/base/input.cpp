@@ -11,9 +11,6 @@
 
 namespace assay {
 
-namespace {
-
-// Opens a file for reading; returns -1 and sets `why` if it cannot be opened or is a folder, pipe or device.
 int open_file(const std::string& path, std::string& why) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // Note: else a pipe that nobody writes would block
   struct stat s {};
@@ -24,8 +21,6 @@ int open_file(const std::string& path, std::string& why) {
   if (fd >= 0) ::close(fd);
   return -1;
 }
-
-}  // namespace
 
 std::optional<std::string> read_file(const std::string& path, std::string& why) {
   const int fd = open_file(path, why);

@@ -12,6 +12,8 @@ namespace assay {
 inline constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of a file that is read, decompressed: 512 MiB
 inline constexpr int kMostNesting = 64;                          // of JSON; our own files nest to 8
 
+// Opens a file for reading.  Returns -1, and says why, if it cannot be opened or is a folder, pipe or device.  Never waits.
+int open_file(const std::string& path, std::string& why);
 // The whole file, decompressed if it is gzip.  Nullopt and `why` if it cannot be opened or read, is a folder, pipe or device, is
 // cut off or damaged, or holds more than kMostBytes.  Never waits.
 std::optional<std::string> read_file(const std::string& path, std::string& why);

@@ -44,6 +44,16 @@ void add_describe(CLI::App& app, int& code) {
   describe.callback([=, &code] { code = describe_command(*op, *json); });
 }
 
+// Adds what a file of inputs may leave unsaid.
+void add_attributes(CLI::App& app, std::vector<std::string>& attributes) {
+  app.add_option("--attribute", attributes,
+                 "an attribute of the op that the inputs' metadata lacks, like mask=causal (repeatable)")
+      ->allow_extra_args(false);
+}
+void add_suggest(CLI::App& app, bool& suggest) {
+  app.add_flag("--suggest-numerics", suggest, "name the tightest of some usual declarations that the outputs meet; no verdict");
+}
+
 void add_run(CLI::App& app, int& code) {
   const auto f = std::make_shared<RunFlags>();
   CLI::App& run = *app.add_subcommand("run", "judge kernels over a suite of cases");
@@ -57,6 +67,9 @@ void add_run(CLI::App& app, int& code) {
   run.add_option("--same-as", f->same_as, "record file: every case must get the verdict that it has there");
   run.add_flag("--bit-equal", f->bit_equal, "with --same-as: the outputs must be equal bit for bit too");
   run.add_option("--last-failed", f->last_failed, "record file: judge only its bad cases, instead of a suite");
+  run.add_option("--inputs", f->inputs, "judge kernels on the tensors in this file, .safetensors or .npz, instead of a suite");
+  add_attributes(run, f->attributes);
+  add_suggest(run, f->suggest);
   run.add_flag("--reduced", f->reduced, "cut model shapes down as on simt, so that records can be compared");
   run.callback([f, &run, &code] {
     check_selection(run, f->selection);
@@ -64,6 +77,10 @@ void add_run(CLI::App& app, int& code) {
     if (!f->last_failed.empty())
       for (const Names& flags : {kCaseFlags, Names{"--reduced"}})
         refuse(run, flags, "--last-failed takes its cases from the records");
+    if (f->inputs.empty()) refuse(run, {"--attribute"}, "only --inputs lack attributes");
+    else
+      for (const Names& flags : {kCaseFlags, Names{"--dtype", "--last-failed", "--reduced", "--all-relations"}})
+        refuse(run, flags, "the file of --inputs is the case");
     if (!f->resume.empty()) refuse(run, {"--json", "--fail-fast"}, "--resume adds to its own file, until all cases are judged");
     if (f->bit_equal && f->same_as.empty())
       throw BadInput("--bit-equal needs a record file to compare with  (validate run --same-as RECORDS --bit-equal)");
@@ -100,7 +117,7 @@ void add_replay(CLI::App& app, int& code) {
   add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
-  add_colour(replay, *f);
+  add_colour(replay, f->colour);
   add_partial(replay, f->partial);
   add_shrink_flags(replay, *f);
   replay.callback([=, &replay, &code] {
@@ -176,6 +193,50 @@ void add_merge(CLI::App& app, int& code) {
   merge.callback([f, &code] { code = merge_command(*f); });
 }
 
+void add_unsaid(CLI::App& app, FileFlags& f) {
+  app.add_option("--op", f.op, "the op of the inputs, if their metadata does not name it");
+  add_attributes(app, f.attributes);
+}
+
+void add_inputs(CLI::App& app, int& code) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  const auto path = std::make_shared<std::string>();
+  CLI::App& inputs = *app.add_subcommand("inputs", "write the inputs of a case to a file, for a kernel elsewhere");
+  inputs.add_option("line", *words, "a repro line, like 'softmax f16 rows=3 cols=257'")->required();
+  inputs.add_option("-o", *path, "file to write: FILE.safetensors or FILE.npz")->required();
+  inputs.callback([=, &code] { code = inputs_command(fmt::format("{}", fmt::join(*words, " ")), *path); });
+}
+
+void add_golden(CLI::App& app, int& code) {
+  const auto f = std::make_shared<FileFlags>();
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App& golden = *app.add_subcommand("golden", "write the right outputs of a case, or of inputs in a file");
+  golden.add_option("line", *words, "a repro line, like 'softmax f16 rows=3 cols=257'");
+  golden.add_option("--inputs", f->inputs, "file of inputs, instead of a line");
+  add_unsaid(golden, *f);
+  golden.add_option("-o", f->outputs, "file to write: FILE.safetensors or FILE.npz")->required();
+  golden.add_flag("--f64", f->unrounded, "write f64, not rounded to the outputs' dtypes");
+  golden.callback([=, &golden, &code] {
+    if (words->empty() == f->inputs.empty())
+      throw BadInput("golden takes a repro line, or --inputs FILE  (validate golden 'softmax f16 rows=3 cols=257' -o y.npz)");
+    if (f->inputs.empty()) refuse(golden, {"--op", "--attribute"}, "a repro line already says it");
+    code = golden_command(fmt::format("{}", fmt::join(*words, " ")), *f);
+  });
+}
+
+void add_judge(CLI::App& app, int& code) {
+  const auto f = std::make_shared<FileFlags>();
+  CLI::App& judge = *app.add_subcommand("judge", "judge outputs in a file, which a kernel elsewhere made of inputs in a file");
+  judge.add_option("inputs", f->inputs, "file of the inputs, .safetensors or .npz")->required();
+  judge.add_option("outputs", f->outputs, "file of the outputs; it may be the same")->required();
+  add_unsaid(judge, *f);
+  judge.add_option("--numerics", f->numerics, "how the outputs were computed, like 'accumulate=f32 chain=32+5'");
+  add_suggest(judge, f->suggest);
+  add_records(judge, f->json, "write the record to this file, as JSON Lines");
+  add_colour(judge, f->colour);
+  judge.callback([=, &code] { code = judge_command(*f); });
+}
+
 void add_probe(CLI::App& app, int& code) {
   const auto f = std::make_shared<ProbeFlags>();
   CLI::App& probe = *app.add_subcommand("probe", "run single device instructions; compare results with another machine");
@@ -226,7 +287,7 @@ int command_line(int argc, char** argv) {
   app.require_subcommand(1);
   int code = 0;
   for (const auto add : {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge,
-                         add_report, add_probe, add_cost, add_doctor})
+                         add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_doctor})
     add(app, code);
   app.add_flag_callback(
          "--man",

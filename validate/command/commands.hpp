@@ -21,9 +21,11 @@ namespace assay {
 struct RunFlags {
   Selection selection;
   BackendFlags machine;
-  std::string worker;  // a command that is judged: a program that speaks the worker protocol
-  std::string plugin;  // a shared object whose kernels are judged
-  std::string ptx, launch;  // a PTX module whose kernel is judged, and its launch file
+  std::string worker;                   // a command that is judged: a program that speaks the worker protocol
+  std::string plugin;                   // a shared object whose kernels are judged
+  std::string ptx, launch;              // a PTX module whose kernel is judged, and its launch file
+  std::string inputs;                   // file of the tensors of the only case
+  std::vector<std::string> attributes;  // and what its metadata does not say
   std::string json, junit, markdown;
   std::string resume;       // record file: what it has not judged is judged and added
   std::string same_as;      // record file: every case must get its verdict there
@@ -36,6 +38,7 @@ struct RunFlags {
   double shrink_s = 0;  // seconds for shrinking one failure; 0: no shrinking
   bool fail_fast = false, sectors = false, watch = false, quiet = false;
   std::string colour = "auto";  // or always, never
+  bool suggest = false;         // name a declaration that each kernel meets
   bool partial = false;         // exit with 0 if the evidence is incomplete
 };
 
@@ -67,6 +70,16 @@ struct MergeFlags {
   bool partial = false;
 };
 
+struct FileFlags {
+  std::string inputs, outputs;  // files of tensors
+  std::string op;               // empty: the inputs say it
+  std::vector<std::string> attributes;
+  std::string numerics;    // how the outputs were computed; empty: the default
+  bool suggest = false;    // name a declaration that the outputs meet
+  bool unrounded = false;  // write goldens in f64
+  std::string json, colour = "auto";
+};
+
 struct ProbeFlags {
   BackendFlags machine;
   std::string json;
@@ -88,6 +101,9 @@ int report_command(const ReportFlags& flags);
 int merge_command(const MergeFlags& flags);
 int probe_command(const ProbeFlags& flags);
 int cost_command(const Selection& selection, const std::vector<std::string>& lines);
+int inputs_command(const std::string& line, const std::string& path);
+int golden_command(const std::string& line, const FileFlags& flags);  // of the line, or of flags.inputs
+int judge_command(const FileFlags& flags);
 int doctor_command(bool json);
 int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-protocol.md
 
@@ -95,6 +111,8 @@ int conformance_command(const RunFlags& flags);  // of a worker, to docs/worker-
 
 // The bad cases of a record file as tasks, for the selected ops, dtypes and kernels.
 std::vector<Task> bad_tasks(const RecordFile& file, const Selection& selection);
+// The case of flags.inputs as a task, for the selected op and kernels.
+std::vector<Task> given_tasks(const RunFlags& flags);
 // Sets `backend`, and loads the kernels that --worker or --plugin names.  Returns false as backend_ready() does.
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code);
 // Prints which of the files are of a part of their runs, and why.  Returns whether one is.

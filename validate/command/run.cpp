@@ -152,10 +152,14 @@ Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptio
   }
   std::vector<DeclaredLine> declared;
   if (options.declared && !tally.interrupted && begun.records.empty()) declared = options.declared->looser();
+  std::vector<SuggestedLine> suggested;
+  if (options.suggested) suggested = options.suggested->lines();
   if (json)
     for (const DeclaredLine& line : declared) json->write(to_json(line));
+  if (json)
+    for (const SuggestedLine& line : suggested) json->write(to_json(line));
   if (json) json->write(to_json(tally));
-  say([&] { console.finish(tally, lines, declared); });
+  say([&] { console.finish(tally, lines, declared, suggested); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
   if (!flags.markdown.empty()) write_whole(flags.markdown, to_markdown(head, kept, tally));
   return tally;
@@ -180,7 +184,7 @@ namespace {
 bool whole_suite(const RunFlags& flags) {
   const std::string& suite = flags.selection.suite;
   return (suite == "smoke" || suite == "edges" || suite == "full") && flags.selection.shard.empty() && !flags.fail_fast &&
-         flags.last_failed.empty();
+         flags.last_failed.empty() && flags.inputs.empty();
 }
 
 // What --same-as compares with.
@@ -265,14 +269,17 @@ int run_command(const RunFlags& flags) {
   int code = 0;
   Selection selection = flags.selection;
   if (!flags.last_failed.empty()) selection.suite = "last-failed";
+  if (!flags.inputs.empty()) selection.suite = "files";
   std::optional<Doing> doing;
-  if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + flags.selection.suite);
+  if (!flags.quiet) doing.emplace("opening the backend, making the cases of suite " + selection.suite);
   if (!machine_ready(flags, backend, code)) return code;
   check_watch(flags, backend);
   const Expected expected = expected_of(flags.same_as);
   bool incomplete = expected.incomplete;  // whether the records that are read are
   std::vector<Task> tasks;
-  if (flags.last_failed.empty()) {
+  if (!flags.inputs.empty()) {
+    tasks = given_tasks(flags);
+  } else if (flags.last_failed.empty()) {
     tasks = tasks_of(flags.selection, backend != "cuda" || flags.reduced);
   } else {
     const RecordFile file = read_records(flags.last_failed);
@@ -291,7 +298,9 @@ int run_command(const RunFlags& flags) {
   std::map<std::string, Bits> bits;  // by kernel
   Power power;
   Declared declared;
+  Suggested suggested;
   JudgeOptions options = judge_options(flags, backend);
+  if (flags.suggest) options.suggested = &suggested;
   if (whole_suite(flags)) {
     options.power = &power;
     if (flags.selection.suite != "smoke") options.declared = &declared;  // smoke lacks cases that show what words are for

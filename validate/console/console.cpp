@@ -90,7 +90,10 @@ std::string label_text(const Shrunk& s) {
 std::string replay_text(const std::string& repro, const std::string& loaded) {
   return fmt::format("{} replay {}{}'{}'", program_invocation_short_name, loaded, loaded.empty() ? "" : " ", repro);
 }
-std::string replay_text(const Record& r) { return replay_text(r.repro, r.loaded); }
+std::string replay_text(const Record& r) {
+  if (!r.given.empty()) return fmt::format("{} {}", program_invocation_short_name, r.given);
+  return replay_text(r.repro, r.loaded);
+}
 std::string replay_text(const std::vector<std::string>& after, const Record& r) {
   std::string lines;
   for (const std::string& line : after) lines += fmt::format("{}' \\\n             '", line);
@@ -224,13 +227,14 @@ void Console::clear() {
   if (show_ != Show::last_line) clear_line();
 }
 
-void Console::finish(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) {
+void Console::finish(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared,
+                     const std::vector<SuggestedLine>& suggested) {
   if (show_ != Show::last_line) clear();
   if (show_ == Show::progress) return;
   if (show_ == Show::everything) {
     if (!unshown_.empty()) fmt::print("... and {} more reasons that are not shown; --json has them all\n\n", unshown_.size());
     table();
-    notes(tally, power, declared);
+    notes(tally, power, declared, suggested);
   }
   const Hue hue = tally.bad() ? Hue::red : tally.ran() == 0 || tally.incomplete ? Hue::yellow : Hue::green;
   fmt::print("{}{}\n", painted(tally.sentence(), hue, colour_), tally.ran() == 0 ? " · nothing was run" : "");
@@ -254,7 +258,8 @@ void Console::table() const {
   fmt::print("\n");
 }
 
-void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) const {
+void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared,
+                    const std::vector<SuggestedLine>& suggested) const {
   constexpr std::size_t kReasons = 5;
   bool any = false;
   const auto note = [&](const std::string& text) { fmt::print("  {}\n", wrapped(text, stdout_width())), any = true; };
@@ -293,6 +298,7 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
       note(fmt::format("DECLARED  {}/{}  in f32 it makes at most {:.2f} of the errors that `{}` predicts", line.op, line.kernel,
                        line.most_error, line.numerics));
   }
+  for (const SuggestedLine& line : suggested) note(fmt::format("SUGGESTED  {}/{}  {}", line.op, line.kernel, text_of(line)));
   std::size_t shown = 0;
   for (const auto& [why, count] : skipped_) {
     if (shown++ == kReasons) {

@@ -40,6 +40,8 @@ std::string short_text(const Record& r, bool colour = false);
 // A bad record as a block of text that ends with the command that runs it again.  `shrunk`: the result of shrinking it; `across`:
 // the sentence on what sets such cases apart from those that passed.
 std::string failure_text(const Record& r, const Shrunk* shrunk = nullptr, const std::string& across = {}, bool colour = false);
+// Prints all that judging an output has shown, a line for each.
+void print_judged(const Record& r, bool colour);
 // The place of the worst element, like "o[batch 0, query 128, head 3, dim 17]".
 std::string where_text(const Record& r);
 // "deterministic: fails again with its seed (2 of 2) and with others (1 of 2)"
@@ -67,7 +69,8 @@ class Console {
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown
   // Prints the table, the notes below it and the last line.
-  void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {});
+  void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {},
+              const std::vector<SuggestedLine>& suggested = {});
 
  private:
   static constexpr std::size_t kShown = 10;  // failures
@@ -82,7 +85,8 @@ class Console {
   void progress(const Record& r);
   void clear();
   void table() const;
-  void notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared) const;
+  void notes(const Tally& tally, const std::vector<PowerLine>& power, const std::vector<DeclaredLine>& declared,
+             const std::vector<SuggestedLine>& suggested) const;
 
   Show show_;
   bool terminal_, colour_, each_case_;  // terminal_: stderr is one, and gets the progress

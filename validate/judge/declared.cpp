@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/judge/declared.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -10,6 +12,34 @@
 namespace assay {
 
 namespace {
+
+// From tight to loose.  Each says what a usual way to write a kernel rounds beyond sums in f32.
+constexpr const char* kSuggestions[] = {
+    "accumulate=f32 chain=1",
+    // approximate quotients, roots and exponents
+    "accumulate=f32 chain=1 exponent_error=2 quotient_error=2.2 root_error=2.2 fused_exponent flushes_subnormals",
+    // formulas that cancel
+    "accumulate=f32 chain=1 cancelling_gelu tanh_sigmoid fused_exponent folded_affine running_moments",
+    // an online softmax
+    "accumulate=f32 chain=1 rescales=1 flushes_subnormals",
+    // tensor cores, then with an online softmax, then with steps that are stored
+    "accumulate=f32 chain=1 mma_terms=8", "accumulate=f32 chain=1 mma_terms=8 rescales=1 quotient_error=2.2 flushes_subnormals",
+    "accumulate=f32 chain=1 stores_intermediate", "accumulate=f32 chain=1 mma_terms=8 stores_intermediate",
+    // fused products in the storage dtype
+    "accumulate=f32 chain=1 mma_terms=8 stores_intermediate narrow_probabilities scaled_gradients rounds_weights rounds_rotated "
+    "rescales=1 quotient_error=2.2 flushes_subnormals",
+    // every step as a framework runs it
+    "accumulate=f32 chain=1 mma_terms=8 stores_intermediate stores_every_step narrow_probabilities cancelling_gelu",
+    "accumulate=f32 chain=1 factors=tf32 mma_terms=8", "accumulate=f16 chain=1", "accumulate=bf16 chain=1"};
+
+const std::vector<Numerics>& suggestions() {
+  static const std::vector<Numerics> all = [] {
+    std::vector<Numerics> read;
+    for (const char* text : kSuggestions) read.push_back(numerics_from(text));
+    return read;
+  }();
+  return all;
+}
 
 Numerics without(Numerics n, std::span<const std::size_t> words) {
   for (const std::size_t w : words) numerics_words()[w].omit(n);
@@ -69,6 +99,40 @@ std::string to_json(const DeclaredLine& l) {
                            {"cases", l.cases},     {"spare", l.spare}, {"fits", l.fits}};
   if (l.f32_cases > 0) j["most_error"] = l.most_error;
   return j.dump();
+}
+
+void Suggested::look(const Kernel& k, const Record& r, const std::function<bool(const Numerics&)>& meets) {
+  if (r.compared == 0) return;
+  std::unique_lock lock(mutex_);
+  const auto [at, fresh] = kernels_.try_emplace({std::string(k.op), std::string(k.name)});
+  Seen& s = at->second;
+  if (fresh)
+    for (std::size_t i = 0; i < suggestions().size(); ++i) s.met.push_back(i);
+  lock.unlock();
+  const std::lock_guard own(s.mutex);
+  ++s.cases;
+  std::erase_if(s.met, [&](std::size_t i) { return !meets(suggestions()[i]); });
+}
+
+std::vector<SuggestedLine> Suggested::lines() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SuggestedLine> all;
+  for (const auto& [key, s] : kernels_)
+    all.push_back({key.first, key.second, s.met.empty() ? "" : text_of(suggestions()[s.met.front()]), s.cases});
+  return all;
+}
+
+std::string to_json(const SuggestedLine& l) {
+  nlohmann::ordered_json j{{"record", "suggested"}, {"op", l.op}, {"kernel", l.kernel}, {"cases", l.cases}};
+  if (!l.numerics.empty()) j["numerics"] = l.numerics;
+  return j.dump();
+}
+
+std::string text_of(const SuggestedLine& l) {
+  const std::string cases = l.cases == 1 ? "this case" : fmt::format("all {} cases", l.cases);
+  if (l.numerics.empty()) return fmt::format("none of {} usual declarations fits {}", suggestions().size(), cases);
+  return fmt::format("`{}` is the tightest of {} usual declarations that fits {}; no verdict", l.numerics, suggestions().size(),
+                     cases);
 }
 
 }  // namespace assay

@@ -60,4 +60,31 @@ class Declared {
 
 std::string to_json(const DeclaredLine&);
 
+// The first declaration of a short list, from tight to loose, that all outputs of a kernel have met: a hint for who has to write
+// one, and no verdict.  The list says nothing of the order of a sum, since no data shows an order.
+struct SuggestedLine {
+  std::string op, kernel;
+  std::string numerics;    // empty: none of the list is met by all cases
+  std::int64_t cases = 0;  // that had something to compare
+};
+
+class Suggested {
+ public:
+  // Looks at a record with outputs, also wrong ones.  `meets`: whether they pass with these numerics.  Thread-safe.
+  void look(const Kernel&, const Record&, const std::function<bool(const Numerics&)>& meets);
+  std::vector<SuggestedLine> lines() const;  // sorted by op and kernel
+
+ private:
+  struct Seen {
+    std::mutex mutex{};
+    std::vector<std::size_t> met{};  // indices of the list
+    std::int64_t cases = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Seen> kernels_;  // by op and name
+};
+
+std::string to_json(const SuggestedLine&);
+std::string text_of(const SuggestedLine&);  // one clause
+
 }  // namespace assay

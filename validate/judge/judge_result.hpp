@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "validate/judge/prepare.hpp"
-#include "validate/judge/tiers.hpp"
+#include "validate/judge/judge_outputs.hpp"
 #include "validate/records/record.hpp"
 #include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"

@@ -8,11 +8,16 @@
 #include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
+#include "validate/tasks/given.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
 
 namespace {
+
+// What is known of tensors that were given.
+constexpr Fill kGiven{.name = kGivenFill, .shows = "", .coherent = true};
 
 // Note: filling a model's weights a second time would cost more than all the rest, so their elements are reversed instead.
 bool is_large(const Tensor& t) { return t.contiguous() && t.size() > std::int64_t{1} << 22; }
@@ -35,6 +40,20 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
   }
 }
 
+// Writes the values of an input: of the case's fill, or those that were given.
+void make_image(const Task& task, std::size_t tensor, const Placement& p, std::byte* image) {
+  if (!task.given) return fill_image(*task.op, task.c, static_cast<int>(tensor), p, image, {});
+  const Tensor& from = task.given->tensors[tensor];
+  Tensor to = p.tensor;
+  to.data = image;
+  if (!to.contiguous())
+    for (const Island& i : islands(to, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
+  const auto element = static_cast<std::size_t>(size_of(to.dtype));
+  for (std::int64_t i = 0; i < to.size(); ++i)
+    std::memcpy(image + static_cast<std::size_t>(to.offset(i)) * element,
+                from.as<std::byte>() + static_cast<std::size_t>(i) * element, element);
+}
+
 bool has_second_set(const Case& c, const OpShape& op, bool replayed) {
   constexpr std::uint64_t kOneIn = 8;
   constexpr std::int64_t kMostElements = std::int64_t{1} << 17;
@@ -48,30 +67,34 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
   auto p = std::make_shared<Prepared>();
   p->task = &task;
   p->first_record = first_record;
-  const bool second_set = has_second_set(task.c, task.op->shape(), replayed);
+  const bool second_set = !task.given && has_second_set(task.c, task.op->shape(), replayed);
   p->packing = pack(*task.op, task.c);
   p->input_sets = second_set ? 2 : 1;
   p->inputs = SharedMemory(p->input_sets * p->packing.input_bytes);
-  p->problem = task.op->make();
-  std::vector<std::byte*> images;
   for (std::size_t i = 0; i < task.op->tensors.size(); ++i) {
     const bool given = is_given(task.op->tensors[i]);
-    images.push_back(given ? p->inputs.data() + p->packing.given[i] : nullptr);
-    if (given) fill_image(*task.op, task.c, static_cast<int>(i), p->packing.placements[i], images.back(), {});
+    p->given.push_back(given ? p->inputs.data() + p->packing.given[i] : nullptr);
+    if (given) make_image(task, i, p->packing.placements[i], p->given.back());
   }
   if (second_set) fill_second_set(*task.op, task.c, p->packing, p->inputs.data());
-  attach(*p->problem, task.c, p->packing.placements, images);
-  if (const Legality ok = p->problem->legal(); !ok)
-    throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
   if (times) times->inputs_s = filling.seconds();
   const Stopwatch solving;
-  const Fill& fill = find_fill(*task.op, task.c.fill);
-  p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
-  p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
-  p->scattered = fill.scattered && !fill.coherent;
+  solve_given(*p);
   if (times) times->golden_s = solving.seconds();
-  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
   return p;
+}
+
+void solve_given(Prepared& p) {
+  const Task& task = *p.task;
+  p.problem = task.op->make();
+  attach(*p.problem, task.c, p.packing.placements, p.given);
+  if (const Legality ok = p.problem->legal(); !ok)
+    throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
+  const Fill& fill = task.c.fill == kGivenFill ? kGiven : find_fill(*task.op, task.c.fill);
+  p.problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+  p.problem->solve(sampled_rows(*task.op, task.c, *p.problem));
+  p.scattered = fill.scattered && !fill.coherent;
+  p.exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
 }
 
 }  // namespace assay

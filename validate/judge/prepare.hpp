@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "validate/judge/aggregate.hpp"
 #include "validate/tasks/room.hpp"
@@ -13,12 +14,16 @@
 
 namespace assay {
 
+// Images by tensor, in the op's order; null: there is none.
+using Images = std::vector<std::byte*>;
+
 // A task with its inputs made and its golden solved.
 struct Prepared {
   const Task* task;
   std::shared_ptr<const Task> owner{};  // of the task, where it must outlive its run
   std::size_t first_record;             // index of its first kernel's record
   Packing packing;
+  Images given;         // of inputs, and of initial values of updated outputs, in the first set or where they were given
   SharedMemory inputs;  // `input_sets` sets of the case's images; the second has other values
   std::size_t input_sets = 1;
   std::unique_ptr<Problem> problem;
@@ -35,6 +40,9 @@ struct Prepared {
 struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;
 };
+
+// Solves the golden of the inputs in p.given for p.task, whose fill says what is known of them.  Throws as prepare() does.
+void solve_given(Prepared& p);
 
 // Makes the inputs and solves the golden.  Throws std::runtime_error if there is no memory for them, BadInput if the contract
 // does not allow the case.  A second set of inputs is made for every case if `replayed`, else for one of eight cases of at most

@@ -36,7 +36,7 @@ struct Solved {
   std::optional<Related> related;
   std::unique_ptr<Problem> problem;  // null: the relation does not apply
 };
-Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
+Solved solve(const Op& op, const Case& c, const Relation& r, Errors errors, const Packing& from, const std::byte* inputs,
              const std::byte* outputs, const std::byte* related_outputs) {
   Solved s{.related = relate(op, c, r, from, inputs, outputs), .problem = nullptr};
   if (!s.related) return s;
@@ -48,7 +48,7 @@ Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from
                                              : nullptr);
   s.problem = op.make();
   attach(*s.problem, s.related->c, to.placements, images);
-  s.problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
+  s.problem->set_errors(errors);
   s.problem->solve();
   return s;
 }
@@ -98,7 +98,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
   const bool bounds = !bits || (!r.within_bounds.empty() && r.move != Relation::Move::first_part);
   Solved solved;
   if (bounds && original.rows().all()) {  // Note: rows that are not sampled have no bound
-    solved = solve(op, c, r, from, inputs, outputs, related_outputs);
+    solved = solve(op, c, r, original.errors(), from, inputs, outputs, related_outputs);
     if (!solved.problem) return {};
   }
   const Problem* problem = solved.problem.get();

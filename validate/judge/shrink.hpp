@@ -29,7 +29,9 @@ struct Shrunk {
 
 // Whether a record with this verdict can be shrunk.
 inline bool can_shrink(const Record& r) {
-  return r.verdict == Verdict::failed || r.verdict == Verdict::crashed || r.verdict == Verdict::timeout;
+  // Note: a smaller case needs a fill, which tensors that were given do not have.
+  return r.given.empty() &&
+         (r.verdict == Verdict::failed || r.verdict == Verdict::crashed || r.verdict == Verdict::timeout);
 }
 
 // Shrinks by judging cases in worker processes, for about `seconds`.  `options`: those of the run that failed.  `before`: the cases

@@ -101,13 +101,6 @@ void write_elements(const Tensor& t, std::byte* image, Value value) {
   }
 }
 
-// Whether this tensor is present under the case's choices (TensorOptions::present_if).
-bool present(const TensorSpec& spec, const Case& c) {
-  if (spec.options.present_if.empty()) return true;
-  const double word = attribute(c, spec.options.present_if);
-  return spec.options.present_values == 0 ? word != 0 : spec.options.present_values >> static_cast<unsigned>(word) & 1;
-}
-
 // The generator of an integer tensor's values.
 auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std::int64_t (*)(const FillSite&, std::int64_t) {
   if (fill.integer) return fill.integer;
@@ -118,6 +111,12 @@ auto integers_of(const Op& op, const TensorSpec& spec, const Fill& fill) -> std:
 }
 
 }  // namespace
+
+bool present(const TensorSpec& spec, const Case& c) {
+  if (spec.options.present_if.empty()) return true;
+  const double word = attribute(c, spec.options.present_if);
+  return spec.options.present_values == 0 ? word != 0 : spec.options.present_values >> static_cast<unsigned>(word) & 1;
+}
 
 std::vector<Placement> place(const Op& op, const Case& c) {
   const Layout* layout = find_layout(c.layout);

@@ -26,6 +26,9 @@ struct Placement {
 // The placement of every tensor of a case, in the order of the op's tensors.  Throws BadInput if the layout is unknown.
 std::vector<Placement> place(const Op& op, const Case& c);
 
+// Whether a tensor is present under the case's choices (TensorOptions::present_if).
+bool present(const TensorSpec& spec, const Case& c);
+
 // The index of the input whose memory output `index` shares in this case (in place); empty: the output has memory of its own.
 std::optional<std::size_t> lies_over(const Op& op, const Case& c, std::size_t index);
 

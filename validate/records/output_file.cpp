@@ -96,7 +96,7 @@ void wait_for_reader(int fd, const std::string& path) {
 }
 
 // Writes a text; returns 0 or the error.
-int write_all(int fd, const std::string& text, bool regular, const std::string& path) {
+int write_all(int fd, std::string_view text, bool regular, const std::string& path) {
   constexpr std::size_t kTaken = 4096;  // bytes that a pipe takes at once if it takes any
   for (std::size_t done = 0; done < text.size();) {
     if (!regular) wait_for_reader(fd, path);
@@ -192,10 +192,18 @@ bool same_file(const std::string& a, const std::string& b) {
 void write_whole(const std::string& path, const std::string& text) {
   // Note: a rename cannot replace a device or a pipe (--junit /dev/stdout), so these are written in place.
   if (is_special(path)) return JsonLines(path).write(text);
+  const std::string_view pieces[] = {text, "\n"};
+  write_whole(path, pieces);
+}
+
+void write_whole(const std::string& path, std::span<const std::string_view> pieces) {
+  if (is_special(path)) throw BadInput(fmt::format("cannot write '{}': it is no file", path));
   const SignalsHeld until_renamed;  // else a signal would leave the temporary file
   std::string name;
   const int fd = open_temporary(path, name);
-  int error = write_all(fd, text + "\n", true, path);
+  int error = 0;
+  for (const std::string_view piece : pieces)
+    if (!error) error = write_all(fd, piece, true, path);
   if (::close(fd) != 0 && !error) error = errno;
   if (!error && std::rename(name.c_str(), path.c_str()) != 0) error = errno;
   if (error) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ class JsonLines {
 bool same_file(const std::string& a, const std::string& b);
 // Writes a file whole or not at all, by a rename; devices and pipes are written in place.  Throws BadInput.
 void write_whole(const std::string& path, const std::string& text);
+// The same of bytes in several pieces, which go to a file alone.
+void write_whole(const std::string& path, std::span<const std::string_view> pieces);
 // Throws BadInput if write_whole() could not write the file, and leaves it as it is.  Checks the flags before a long run.
 void require_writable(const std::string& path);
 

@@ -97,7 +97,9 @@ std::string to_json(const Record& r) {
   Json j{{"record", "case"}, {"op", r.c.op}, {"kernel", r.kernel}, {"backend", r.backend}, {"dtype", name(r.c.dtype)}};
   if (!r.numerics.empty()) j["numerics"] = r.numerics;
   if (!r.held_to.empty()) j["held_to"] = r.held_to;
-  if (!r.loaded.empty()) j["loaded"] = r.loaded, j["not_checked"] = r.not_checked;
+  if (!r.loaded.empty()) j["loaded"] = r.loaded;
+  if (!r.given.empty()) j["given"] = r.given;
+  if (!r.loaded.empty() || !r.not_checked.empty()) j["not_checked"] = r.not_checked;
   if (!r.code.empty()) j["code"] = r.code;
   j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)

@@ -54,14 +54,16 @@ const Loaded& load_kernels(const std::string& flags, const std::vector<std::stri
   return loaded;
 }
 
-std::string flag_text(const std::string& flag, const std::string& value) {
+std::string shell_word(const std::string& word) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) || std::string_view("._/=+-,:@").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (!value.empty() && std::all_of(value.begin(), value.end(), plain)) return fmt::format("{} {}", flag, value);
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
   std::string quoted;
-  for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return fmt::format("{} '{}'", flag, quoted);
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return fmt::format("'{}'", quoted);
 }
+
+std::string flag_text(const std::string& flag, const std::string& value) { return fmt::format("{} {}", flag, shell_word(value)); }
 
 }  // namespace assay

@@ -14,7 +14,8 @@ namespace assay {
 // (use_kernels).  `flags`: see Loaded.  Throws BadInput, one sentence that begins with the flags.
 const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s);
 
-// A flag with its value, as a shell takes it: "--plugin ./libmine.so", "--worker 'mine --fast'".
+// A word as a shell takes it, and a flag with its value: "--plugin ./libmine.so", "--worker 'mine --fast'".
+std::string shell_word(const std::string& word);
 std::string flag_text(const std::string& flag, const std::string& value);
 
 // What a kernel without numerics is held to.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@ namespace assay {
 
 class Declared;
 class Power;
+class Suggested;
+struct Given;
 
 struct Task {
   const Op* op;
   Case c;
   std::vector<const Kernel*> kernels;
+  std::shared_ptr<const Given> given{};  // the inputs, if the case's fill does not make them
 };
 
 struct JudgeOptions {
@@ -33,6 +37,7 @@ struct JudgeOptions {
   Relations relations = Relations::none;
   Power* power = nullptr;                       // looks at every prepared case; null: power is not judged
   Declared* declared = nullptr;                 // looks at every passed record; null: declarations are not examined
+  Suggested* suggested = nullptr;               // looks at every record with outputs; null: nothing is suggested
   std::function<bool(const Task&)> wanted{};    // called before a task is prepared; false skips it.  Empty: all are wanted
   std::function<bool(const Kernel&)> enough{};  // called before each case; true skips the kernel from there on.  Empty: never
   const std::atomic<bool>* stop = nullptr;      // set by a signal handler: stop at once

@@ -112,12 +112,18 @@ Kernel kernel_of(const ListedKernel& k) {
 }  // namespace
 
 std::string in_words(const std::vector<std::string>& checks) {
-  constexpr std::array<std::string_view, kChecks.size()> kWords{"writes outside tensors", "changed inputs", "races",
-                                                                "reads of memory that nobody wrote", "traffic"};
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"bounds", "writes outside tensors"},
+                                                                      {"inputs", "changed inputs"},
+                                                                      {"races", "races"},
+                                                                      {"uninitialised", "reads of memory that nobody wrote"},
+                                                                      {"traffic", "traffic"},
+                                                                      {"second_run", "a second run"},
+                                                                      {"together", "all errors together"}};
   std::string text;
-  for (std::size_t i = 0; i < kChecks.size(); ++i)
-    if (std::find(checks.begin(), checks.end(), kChecks[i]) != checks.end())
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", kWords[i]);
+  for (const std::string& check : checks) {
+    const auto* known = std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& w) { return w.first == check; });
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", known == std::end(kWords) ? check : known->second);
+  }
   return text;
 }
 

@@ -17,7 +17,7 @@ namespace assay {
 
 // What a worker may check beside the judge's own checks.
 inline constexpr std::array<std::string_view, 5> kChecks{"bounds", "inputs", "races", "uninitialised", "traffic"};
-// Checks in words: "races, reads of memory that nobody wrote".
+// Checks in words, of kChecks or others that were not made: "races, reads of memory that nobody wrote".
 std::string in_words(const std::vector<std::string>& checks);
 
 // A kernel as its worker lists it: texts, which kernels_of() checks.

@@ -74,3 +74,24 @@ TEST_CASE("declared: errors in f32 that stay below half of what is predicted are
   CHECK_FALSE(told(f32, 0.51));
   CHECK_FALSE(told(bf16, 0.2));
 }
+
+TEST_CASE("suggested: the first of the list that every case meets, and none if a case meets none", "[declared]") {
+  const Kernel k = kernel({});
+  Suggested all;
+  for (int i = 0; i < 3; ++i)
+    all.look(k, passed(f16, 0.4), [&](const Numerics& n) {
+      if (i == 1) return n.mma_terms != 0;  // one case shows tensor cores, one stored steps
+      return i == 2 ? n.stores_intermediate : true;
+    });
+  Record empty = passed(f16, 0.4);
+  empty.compared = 0;
+  all.look(k, empty, [](const Numerics&) { return false; });
+  REQUIRE(all.lines().size() == 1);
+  CHECK(all.lines()[0].numerics == "accumulate=f32 chain=1 mma_terms=8 stores_intermediate");
+  CHECK(all.lines()[0].cases == 3);
+  CHECK(text_of(all.lines()[0]).find("fits all 3 cases; no verdict") != std::string::npos);
+  all.look(k, passed(f16, 0.4), [](const Numerics&) { return false; });
+  CHECK(all.lines()[0].numerics.empty());
+  CHECK(text_of(all.lines()[0]).find("none of ") == 0);
+  CHECK(nlohmann::json::parse(to_json(all.lines()[0])).at("record") == "suggested");
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// inputs, golden and judge: a kernel in any language on any machine is judged by the files that it reads and writes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
+#include "validate/base/stopwatch.hpp"
+#include "validate/command/commands.hpp"
+#include "validate/judge/declared.hpp"
+#include "validate/judge/judge_outputs.hpp"
+#include "validate/problem/numerics_text.hpp"
+#include "validate/tasks/given.hpp"
+#include "validate/tasks/loaded.hpp"
+
+namespace assay {
+
+namespace {
+
+// Tensors with a case's values, which the contract allows.
+TensorFile filled(const std::string& line) {
+  const std::vector<OpShape> shapes = op_shapes();
+  const Case c = parse_repro(line, shapes).what;
+  const Op& op = op_named(c.op);
+  TensorFile file = filled_tensors(op, c);
+  problem_of(given_case(file, {}));
+  return file;
+}
+
+// Runs f; a sentence about what is wrong with a file gets its path.
+template <class F>
+auto of_file(const std::string& path, F&& f) {
+  try {
+    return f();
+  } catch (const BadInput& e) {
+    const std::string why = e.what();
+    throw BadInput(why.starts_with('\'' + path) ? why : fmt::format("'{}': {}", path, why));
+  }
+}
+
+Given given_in(const std::string& path, const GivenFlags& flags) {
+  return of_file(path, [&] { return given_case(read_tensors(path), flags); });
+}
+
+void print_tensor(std::string_view file, std::string_view name, std::string_view dtype, std::span<const std::int64_t> shape) {
+  fmt::print("  {:<14}  {} {} {}\n", file, name, dtype, shape_text(shape));
+}
+
+void print_written(const std::string& path, const TensorFile& file) {
+  for (const FileTensor& t : file.tensors)
+    print_tensor(&t == file.tensors.data() ? "written" : "", t.name, name(*t.known), t.shape);
+  fmt::print("  {:<14}  {}\n", "to", path);
+}
+
+std::string unsaid_text(const GivenFlags& flags) {
+  std::string text;
+  if (!flags.op.empty()) text += " " + flag_text("--op", flags.op);
+  for (const std::string& a : flags.attributes) text += " " + flag_text("--attribute", a);
+  return text;
+}
+
+void write_records(const FileFlags& flags, const Record& r, const std::vector<SuggestedLine>& suggested, const Tally& tally) {
+  if (flags.json.empty()) return;
+  JsonLines json(flags.json);
+  Selection selection;
+  selection.suite = "files", selection.seed = r.c.seed;
+  RunHead head = head_of("files", selection);
+  head.device = flags.outputs;
+  for (const std::string& line : {to_json(head), to_json(r)}) json.write(line);
+  for (const SuggestedLine& line : suggested) json.write(to_json(line));
+  json.write(to_json(tally));
+}
+
+Record judged(const FileFlags& flags, Given inputs, Suggested& suggested) {
+  Given given = of_file(flags.outputs, [&] { return with_outputs(std::move(inputs), read_tensors(flags.outputs)); });
+  const Kernel kernel = kernel_elsewhere(*given.op, flags.numerics);
+  return of_file(flags.inputs, [&] {
+    return judge_given(std::make_shared<Given>(std::move(given)), kernel, {nullptr, flags.suggest ? &suggested : nullptr});
+  });
+}
+
+}  // namespace
+
+std::vector<Task> given_tasks(const RunFlags& flags) {
+  const Selection& s = flags.selection;
+  if (s.ops.size() > 1) throw BadInput("--op: the tensors of --inputs are of one op");
+  const GivenFlags unsaid{s.ops.empty() ? "" : s.ops[0], flags.attributes};
+  const auto given = std::make_shared<Given>(given_in(flags.inputs, unsaid));
+  of_file(flags.inputs, [&] { return problem_of(*given); });
+  given->flags = flag_text("--inputs", flags.inputs) + unsaid_text(unsaid);
+  require_kernels(s, {given->op});
+  Task task{given->op, given->c, {}, given};
+  for (const Kernel& k : kernels())
+    if (k.op == given->op->name && !k.broken && asked(s, k, task.c.dtype)) task.kernels.push_back(&k);
+  if (task.kernels.empty()) return {};
+  return {task};
+}
+
+int inputs_command(const std::string& line, const std::string& path) {
+  require_tensors_writable(path);
+  const TensorFile file = filled(line);
+  write_tensors(path, file);
+  fmt::print("{}\n", file.metadata.at(kCaseKey));
+  print_written(path, file);
+  const Given given = given_case(file, {});
+  const std::vector<Placement> placements = places_of(given);
+  bool first = true;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const Tensor& t = placements[i].tensor;
+    if (given.op->tensors[i].role != Role::output || t.rank == 0) continue;
+    print_tensor(first ? "to be computed" : "", given.op->tensors[i].name, name(t.dtype),
+                 std::span(t.shape).first(static_cast<std::size_t>(t.rank)));
+    first = false;
+  }
+  return kAllPassed;
+}
+
+int golden_command(const std::string& line, const FileFlags& flags) {
+  require_tensors_writable(flags.outputs);
+  const Given given = flags.inputs.empty() ? given_case(filled(line), {}) : given_in(flags.inputs, {flags.op, flags.attributes});
+  TensorFile file;
+  {
+    const Doing doing("computing the golden");
+    file = of_file(flags.inputs.empty() ? line : flags.inputs, [&] { return golden_tensors(given, flags.unrounded); });
+  }
+  write_tensors(flags.outputs, file);
+  fmt::print("{}\n", repro(given.c, given.op->shape()));
+  print_written(flags.outputs, file);
+  return kAllPassed;
+}
+
+int judge_command(const FileFlags& flags) {
+  numerics_from(flags.numerics);  // Note: before any file is read
+  if (!flags.json.empty() && flags.json != kStdout) require_writable(flags.json);
+  Given inputs = given_in(flags.inputs, {flags.op, flags.attributes});
+  const Stopwatch judging;
+  std::optional<Doing> doing("computing the golden");
+  const std::vector<std::string> unused = inputs.unused;
+  Suggested suggested;
+  Record r = judged(flags, std::move(inputs), suggested);
+  doing.reset();
+  r.given =
+      fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs), unsaid_text({flags.op, flags.attributes}));
+  if (!flags.numerics.empty()) r.given += " " + flag_text("--numerics", flags.numerics);
+  Tally tally;
+  tally.add(r);
+  tally.seconds = judging.seconds();
+  write_records(flags, r, suggested.lines(), tally);
+  fmt::print("{}\n", repro(r.c, op_named(r.c.op).shape()));
+  print_judged(r, colours(flags.colour, STDOUT_FILENO));
+  for (const SuggestedLine& line : suggested.lines()) fmt::print("  suggested      {}\n", text_of(line));
+  if (!unused.empty()) fmt::print("  not used       {}\n", plain(fmt::format("{}", fmt::join(unused, ", "))));
+  fmt::print("\n{}\n", tally.sentence());
+  return exit_code(tally, false);
+}
+
+}  // namespace assay

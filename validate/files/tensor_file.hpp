@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in files, as kernels of other languages and machines read and write them: .safetensors, and .npz, stored or deflated.
+// A file may be anything that anyone wrote.  What is read is mapped, not copied, but for members of an .npz that are deflated or
+// lie column by column.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/core/dtype.hpp"
+
+namespace assay {
+
+// A tensor of a file, row-major and without gaps, at any address.
+struct FileTensor {
+  std::string name;
+  std::string dtype;             // as the file names it: "BF16", "<f4"
+  std::optional<DType> known{};  // the same in our words; empty: no tensor of an op has it
+  std::vector<std::int64_t> shape{};
+  std::span<const std::byte> data{};
+};
+
+struct TensorFile {
+  std::vector<FileTensor> tensors{};
+  // Of .safetensors: __metadata__.  Of .npz: arrays without axes, numbers as text and booleans as yes and no.
+  std::map<std::string, std::string> metadata{};
+  std::vector<std::shared_ptr<const void>> memory{};  // that holds the data
+
+  const FileTensor* find(std::string_view name) const;
+};
+
+// Reads a file; its first bytes say which format it has.  Throws BadInput, one sentence that begins with the path.
+TensorFile read_tensors(const std::string& path);
+
+// Reads the bytes of a file, into which the result refers.  Throws BadInput, a sentence about "it".
+TensorFile safetensors_in(std::span<const std::byte> bytes);
+TensorFile npz_in(std::span<const std::byte> bytes);
+
+// Writes tensors whose dtype is known, whole or not at all, in the format that the path's ending names.  In .npz, bf16 is written
+// as its bits in uint16, and metadata that has a tensor's name is left out.  Throws BadInput.
+void write_tensors(const std::string& path, const TensorFile&);
+// Throws BadInput if the path names no format, or the file cannot be written.
+void require_tensors_writable(const std::string& path);
+
+// "[3, 65]"
+std::string shape_text(std::span<const std::int64_t> shape);
+
+}  // namespace assay
