@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of f16 and bf16, alone and packed in pairs.  Each result is rounded once: the float sum or product of two 16-bit
-// values, rounded again to 16 bits, is that of the exact value (24 >= 2 * 11 + 2 bits), but for products of bf16 below the
-// normal floats, which are made in double.
+// values, rounded again to 16 bits, is that of the exact value (24 >= 2 * 11 + 2 bits).
 #include "decode.hpp"
 #include "numbers.hpp"
 
@@ -14,7 +13,7 @@ constexpr auto kAdd = [](H a, H b) { return rounded<H>(value(a) + value(b)); };
 template <class H>
 constexpr auto kSubtract = [](H a, H b) { return rounded<H>(value(a) - value(b)); };
 template <class H>
-constexpr auto kMultiply = [](H a, H b) { return rounded<H>(static_cast<double>(value(a)) * value(b)); };
+constexpr auto kMultiply = [](H a, H b) { return rounded<H>(value(a) * value(b)); };
 template <class H, bool Least>
 constexpr auto kExtreme = [](H a, H b) {
   const float x = value(a), y = value(b);

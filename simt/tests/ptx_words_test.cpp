@@ -28,35 +28,35 @@ u64 mixed(u64& state) {
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
   return z ^ z >> 31;
 }
+constexpr u64 kEdges[] = {0,
+                          1,
+                          2,
+                          31,
+                          32,
+                          33,
+                          0x7fffffff,
+                          0x80000000,
+                          0xffffffff,
+                          0x3f800000,
+                          0xbf800000,
+                          0x7f800000,
+                          0xff800000,
+                          0x7fc00000,
+                          0x00000001,
+                          0x807fffff,
+                          0x00800000,
+                          0x7f7fffff,
+                          0x3c003c00,
+                          0x7c00fc00,
+                          0x7e000001,
+                          0x03ff8001,
+                          0x8000000000000000,
+                          0x7fffffffffffffff,
+                          0xffffffffffffffff,
+                          0x3ff0000000000000,
+                          0x4b000000,
+                          0x4f000000};
 u64 operand(u64& state) {
-  static constexpr u64 kEdges[] = {0,
-                                   1,
-                                   2,
-                                   31,
-                                   32,
-                                   33,
-                                   0x7fffffff,
-                                   0x80000000,
-                                   0xffffffff,
-                                   0x3f800000,
-                                   0xbf800000,
-                                   0x7f800000,
-                                   0xff800000,
-                                   0x7fc00000,
-                                   0x00000001,
-                                   0x807fffff,
-                                   0x00800000,
-                                   0x7f7fffff,
-                                   0x3c003c00,
-                                   0x7c00fc00,
-                                   0x7e000001,
-                                   0x03ff8001,
-                                   0x8000000000000000,
-                                   0x7fffffffffffffff,
-                                   0xffffffffffffffff,
-                                   0x3ff0000000000000,
-                                   0x4b000000,
-                                   0x4f000000};
   const u64 r = mixed(state);
   if (r % 3 == 0) return kEdges[r / 3 % std::size(kEdges)];
   if (r % 3 == 1) return std::bit_cast<u32>(static_cast<float>(static_cast<s64>(mixed(state) >> 40) - (1 << 23)) * 0x1p-16f);
@@ -92,6 +92,8 @@ void check(const std::string& instruction, bool narrow, const std::function<u64(
   u64 state = std::hash<std::string>{}(instruction);
   for (auto& v : in)
     for (unsigned i = 0; i < kCount; ++i) v.push_back(operand(state));
+  constexpr unsigned kAll = std::size(kEdges);  // each pair of edge values comes first
+  for (unsigned i = 0; i < kAll * kAll; ++i) in[0][i] = kEdges[i / kAll], in[1][i] = kEdges[i % kAll];
   const std::vector<u64> got = results(instruction, in, narrow);
   unsigned wrong = 0, first = 0;
   for (unsigned i = 0; i < kCount; ++i)
@@ -139,6 +141,10 @@ TEST_CASE("ptx words: integers", "[simt][ptx]") {
     const u64 sum = u64{static_cast<u32>(a)} + static_cast<u32>(b);
     return (sum & 0xffffffffu) | u64{static_cast<u32>(2 * c + (sum >> 32))} << 32;
   });
+}
+
+TEST_CASE("ptx words: an instruction may read the low bits of a larger register", "[simt][ptx]") {
+  check("cvt.s64.s32 %rd4, %rd1;", false, [](u64 a, u64, u64) { return static_cast<u64>(s64{static_cast<s32>(a)}); });
 }
 
 TEST_CASE("ptx words: bits", "[simt][ptx]") {
