@@ -3,12 +3,14 @@
 #   make validate   builds and judges every kernel over the smoke suite: on a GPU if there is one, else on simt
 #   make check OP=softmax   after a change of one op's kernels: builds, then judges them over smoke and edges; under a minute
 #   make test       builds everything, the tests and the broken kernels, and runs ctest
+#   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
 # They install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory
 SUITE ?= smoke
+PREFIX ?= /usr/local
 JOBS  ?= $(shell nproc)
 
-.PHONY: validate check test full clean
+.PHONY: validate check test full install clean
 .DEFAULT_GOAL := validate
 
 # Note: both use one build folder, so `make test` reuses what `make validate` has built.
@@ -34,6 +36,12 @@ test:
 
 full: validate
 	@build/bin/validate run --suite full --json build/full.jsonl
+
+install:
+	@cmake/bootstrap.sh
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
+	@cmake --build build -j $(JOBS) --target validate assay_worker
+	@cmake --install build --prefix "$(PREFIX)"
 
 clean:
 	rm -rf build

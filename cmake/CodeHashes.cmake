@@ -25,7 +25,8 @@ function(look_at file)
   set_property(GLOBAL PROPERTY "includes_${file}" "${found}")
 endfunction()
 
-file(GLOB kernels RELATIVE "${SOURCE}" "${SOURCE}/cuda/*/*.cu")
+string(REPLACE "," "/*/*.cu;" kernels "${FOLDERS},")
+file(GLOB kernels RELATIVE "${SOURCE}" ${kernels})
 set(entries "")
 foreach(kernel ${kernels})
   set(seen "")
@@ -47,7 +48,7 @@ foreach(kernel ${kernels})
   endforeach()
   string(SHA256 hash "${all}")
   string(SUBSTRING "${hash}" 0 16 hash)
-  string(REGEX REPLACE "^cuda/([^/]+)/([^/]+)\\.cu$" "\\1/\\2" name "${kernel}")
+  string(REGEX REPLACE "^.*/([^/]+)/([^/]+)\\.cu$" "\\1/\\2" name "${kernel}")
   string(APPEND entries "    {\"${name}\", \"${hash}\"},\n")
 endforeach()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
@@ -73,6 +74,7 @@ if(ASSAY_GPU)
   string(REPLACE ";" "," architectures "${CMAKE_CUDA_ARCHITECTURES}")
   set(flags "nvcc ${CMAKE_CUDA_COMPILER_VERSION} ${architectures} ${CMAKE_BUILD_TYPE} ${CMAKE_CUDA_FLAGS} ${flags}")
 endif()
+list(JOIN folders "," kernel_folders)  # of Registry.cmake
 add_custom_target(assay_code_hashes BYPRODUCTS "${assay_code_hashes_cpp}"
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${assay_code_hashes_cpp}" "-DFLAGS=${flags}"
-          -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)
+          "-DFOLDERS=${kernel_folders}" -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)

@@ -1,11 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
+set(ASSAY_SHARE "${CMAKE_INSTALL_DATADIR}/assay")
+set(ASSAY_DOCS "${CMAKE_INSTALL_DATADIR}/doc/assay")
 install(TARGETS validate RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES include/assay.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY datasets DESTINATION "${CMAKE_INSTALL_DATADIR}/assay")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/assay")
+install(DIRECTORY datasets DESTINATION "${ASSAY_SHARE}")
+install(FILES LICENSE DESTINATION "${ASSAY_DOCS}")
+install(DIRECTORY docs/ DESTINATION "${ASSAY_DOCS}" FILES_MATCHING PATTERN *.md)
 # The command makes the man page from its own flags.
 install(CODE "
   set(man \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
   file(MAKE_DIRECTORY \"\${man}\")
   execute_process(COMMAND \"$<TARGET_FILE:validate>\" --man OUTPUT_FILE \"\${man}/validate.1\" COMMAND_ERROR_IS_FATAL ANY)")
+
+# The package for projects with kernels of their own: what a worker is made of.
+set(ASSAY_HEADERS "${CMAKE_INSTALL_INCLUDEDIR}/assay")
+set(ASSAY_ARCHIVES "${CMAKE_INSTALL_LIBDIR}/assay")
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Assay")
+foreach(folder ops simt cuda/core validate/cases validate/problem validate/values)
+  install(DIRECTORY ${folder}/ DESTINATION "${ASSAY_HEADERS}/${folder}" FILES_MATCHING PATTERN *.hpp PATTERN *.cuh
+    PATTERN tests EXCLUDE PATTERN probe EXCLUDE PATTERN vendor EXCLUDE)
+endforeach()
+install(TARGETS ${ASSAY_LIBRARIES} ARCHIVE DESTINATION "${ASSAY_ARCHIVES}")
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/AssayConfig.cmake.in "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake"
+  INSTALL_DESTINATION "${package}" PATH_VARS ASSAY_ARCHIVES ASSAY_HEADERS ASSAY_DOCS ASSAY_SHARE CMAKE_INSTALL_BINDIR
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake" COMPATIBILITY ExactVersion)
+install(FILES "${PROJECT_BINARY_DIR}/generated/AssayConfig.cmake" "${PROJECT_BINARY_DIR}/generated/AssayConfigVersion.cmake"
+  cmake/AssayKernels.cmake cmake/compile_kernel.sh DESTINATION "${package}")

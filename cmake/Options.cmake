@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (if nvcc and a GPU are present), ON, OFF")
 set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
-option(ASSAY_TESTS "Tests, and the broken kernels that they need" ON)
+option(ASSAY_TESTS "Tests, and the broken kernels that they need" ${PROJECT_IS_TOP_LEVEL})
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer if the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime statically, for a binary that is copied to another machine" OFF)
@@ -58,6 +58,14 @@ target_compile_options(assay_flags INTERFACE
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${ASSAY_WERROR}>:-Werror>>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>)
+endif()
+# What hardens a program against its input: all that it links is bound at its start and then read-only.  The judge, which reads
+# what others wrote, also has guarded stacks and checked calls of the C library; kernels and the simulated machine have not.
+target_link_options(assay_flags INTERFACE -Wl,-z,relro,-z,now)
+add_library(assay_hardened INTERFACE)
+if(NOT ASSAY_ASAN AND NOT ASSAY_FUZZ)  # whose own checks are stricter
+  target_compile_options(assay_hardened INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>>)
 endif()
 if(ASSAY_ASAN)
   target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generates the tables of ops and kernels from file names:
 #   ops/OP.hpp, reference/OP.cpp, cuda/OP/KERNEL.cu, cuda/OP/broken/KERNEL.cu, and validate/ops/OP.cpp if it exists.
+# More may come from elsewhere: kernels of ASSAY_KERNEL_DIRS, ops of ASSAY_OP_DIRS (docs/door.md).
 # cuda/OP/variants/KERNEL.cu are correct kernels that compute otherwise, to test for false alarms; only in registry_trial.cpp.
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
@@ -10,6 +11,38 @@
 # of which gpu_KERNEL runs on a GPU only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
+list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
+foreach(op ${ASSAY_OPS})
+  set(contract_${op} "ops/${op}.hpp")
+endforeach()
+set(ASSAY_KERNEL_DIRS "" CACHE STRING "Folders with kernels from elsewhere, OP/KERNEL.cu in them, relative to the source folder or absolute")
+set(folders "${PROJECT_SOURCE_DIR}/cuda")
+set(ASSAY_OP_DIRS "" CACHE STRING "Folders with ops from elsewhere, OP.hpp and OP/KERNEL.cu in them, relative to the source folder or absolute")
+set(ASSAY_OWN_OPS "")
+foreach(folder ${ASSAY_OP_DIRS})
+  get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+  file(GLOB own CONFIGURE_DEPENDS "${folder}/*.hpp")
+  if(NOT own)
+    message(FATAL_ERROR "ASSAY_OP_DIRS: ${folder} holds no file OP.hpp")
+  endif()
+  foreach(file ${own})
+    get_filename_component(op "${file}" NAME_WE)
+    if(DEFINED contract_${op})
+      message(FATAL_ERROR "${file}: there is another op '${op}'")
+    endif()
+    set(contract_${op} "${file}")
+    list(APPEND ASSAY_OWN_OPS ${op})
+  endforeach()
+endforeach()
+foreach(folder ${ASSAY_KERNEL_DIRS} ${ASSAY_OP_DIRS})
+  get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+  file(GLOB kernels CONFIGURE_DEPENDS "${folder}/*/*.cu")
+  if(NOT kernels)
+    message(FATAL_ERROR "ASSAY_KERNEL_DIRS, ASSAY_OP_DIRS: ${folder} holds no file OP/KERNEL.cu")
+  endif()
+  list(APPEND folders "${folder}")
+  list(APPEND ASSAY_KERNELS ${kernels})
+endforeach()
 set(ASSAY_BASELINES ${ASSAY_KERNELS})
 set(ASSAY_TRIAL "cuda" CACHE STRING "Folder of the kernels to put the judge on trial with, relative to the source folder or absolute")
 get_filename_component(trial "${ASSAY_TRIAL}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
@@ -24,19 +57,9 @@ file(GLOB ASSAY_VARIANTS CONFIGURE_DEPENDS "${trial}/*/variants/*.cu")
 file(GLOB ASSAY_HOSTILE CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/tests/hostile/*/*.cu")
 file(GLOB ASSAY_HOOKS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/validate/ops/*.cpp")
 file(GLOB goldens CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/reference/*.cpp")  # reruns CMake if a golden is added or removed
-list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
 set(generated "${PROJECT_BINARY_DIR}/generated")
 
-# Sets `out` to the head comment of a file, without its licence line, as a C++ raw string.
-function(assay_head_comment file out)
-  file(READ "${file}" text LIMIT 4096)
-  string(REGEX REPLACE "^// SPDX[^\n]*\n" "" text "${text}")
-  string(REGEX MATCH "^(//[^\n]*\n)+" comment "${text}")
-  string(REGEX REPLACE "(^|\n)// ?" "\\1" comment "${comment}")
-  set(${out} "R\"~(${comment})~\"" PARENT_SCOPE)
-endfunction()
-
-# Appends a kernel to the caller's `declarations` and `kernel_entries`, for the flavours in ARGN; the first one has the traits.
+# assay_kernel_entry(), for the flavours of ARGN that the kernel has.
 function(assay_declare_kernel op name file broken)
   set(flavours ${ARGN})
   if(name MATCHES "^baseline_")
@@ -50,15 +73,9 @@ function(assay_declare_kernel op name file broken)
     endif()
     set(flavours on_gpu)
   endif()
-  list(GET flavours 0 first)
-  assay_head_comment("${file}" about)
-  foreach(flavour ${flavours})
-    string(APPEND d "namespace ${flavour}::${op}_room::${name} {\nextern const KernelTraits<${op}> traits;\n"
-                    "void run(const ${op}::Args&, const Launch&);\n}\n")
-    string(APPEND launchers "    k.${flavour} = erased_run<${op}, ${flavour}::${op}_room::${name}::run>;\n")
-  endforeach()
-  set(declarations "${declarations}${d}" PARENT_SCOPE)
-  set(kernel_entries "${kernel_entries}  {\n    Kernel k = make_kernel<${op}, ${first}::${op}_room::${name}::traits>(\"${op}\", \"${name}\", ${about}, ${broken});\n${launchers}    all.push_back(k);\n  }\n" PARENT_SCOPE)
+  assay_kernel_entry(${op} ${name} "${file}" ${broken} ${flavours})
+  set(declarations "${declarations}" PARENT_SCOPE)
+  set(kernel_entries "${kernel_entries}" PARENT_SCOPE)
 endfunction()
 
 # assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): writes the correct kernels, and those of FOLDER (OP in it is any op) in
@@ -66,24 +83,13 @@ endfunction()
 function(assay_write_registry file)
   set(more "${ARGN}")
   list(POP_FRONT more folder broken)
-  foreach(op ${ASSAY_OPS})
-    if(NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
-      message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
-    endif()
-    file(GLOB kernels "${PROJECT_SOURCE_DIR}/cuda/${op}/*.cu")
+  foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
+    list(TRANSFORM folders APPEND "/${op}/*.cu" OUTPUT_VARIABLE kernels)
+    file(GLOB kernels ${kernels})
     if(NOT kernels)
-      message(FATAL_ERROR "ops/${op}.hpp has no kernel: cuda/${op}/ holds no .cu file")
+      message(FATAL_ERROR "${contract_${op}} has no kernel: ${op}/ holds no .cu file")
     endif()
-    string(APPEND includes "#include \"ops/${op}.hpp\"\n")
-    string(APPEND declarations "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\n}\n"
-      "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args& a, ${op}::Golden& g, const Rows& rows) {\n  reference::golden(a, g, rows);\n}\n")
-    set(hooks "{}")
-    if(EXISTS "${PROJECT_SOURCE_DIR}/validate/ops/${op}.cpp")
-      string(APPEND declarations "Hooks hooks_of_${op}();\n")
-      set(hooks "hooks_of_${op}()")
-    endif()
-    assay_head_comment("${PROJECT_SOURCE_DIR}/ops/${op}.hpp" about)
-    string(APPEND op_entries "  all.push_back(make_op<${op}>(\"${op}\", ${about}, ${hooks}));\n")
+    string(APPEND includes "#include \"${contract_${op}}\"\n")
     foreach(kernel ${kernels})
       get_filename_component(name "${kernel}" NAME_WE)
       assay_declare_kernel(${op} ${name} "${kernel}" false ${flavours})
@@ -107,35 +113,65 @@ function(assay_write_registry file)
       endforeach()
     endif()
   endforeach()
-  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
+  assay_write_kernels("${file}")
+endfunction()
+
+# Writes the table of ops, the same for all programs, and what it needs of each op: answers for a judge, no answers for a
+# worker, which has no goldens.
+function(assay_write_ops)
+  foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
+    if(op IN_LIST ASSAY_OPS AND NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
+      message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
+    endif()
+    string(APPEND includes "#include \"${contract_${op}}\"\n")
+    set(golden_of "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args& a, ${op}::Golden& g, const Rows& rows)")
+    string(APPEND declared "${golden_of};\n")
+    if(op IN_LIST ASSAY_OWN_OPS)
+      string(APPEND answers "${golden_of} {\n  ${op}::golden(a, g, rows);\n}\n")
+    else()
+      string(APPEND answers "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\n}\n"
+      "${golden_of} {\n  reference::golden(a, g, rows);\n}\n")
+    endif()
+    string(APPEND no_answers "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args&, ${op}::Golden&, const Rows&) {\n  throw std::logic_error(\"a worker has no golden\");\n}\n")
+    set(hooks "{}")
+    if(op IN_LIST ASSAY_OWN_OPS)
+      set(hooks "hooks_of_own<${op}>()")
+    elseif(EXISTS "${PROJECT_SOURCE_DIR}/validate/ops/${op}.cpp")
+      set(hooks "hooks_of_${op}()")
+      string(APPEND declared "Hooks hooks_of_${op}();\n")
+      string(APPEND no_answers "Hooks hooks_of_${op}();\nHooks hooks_of_${op}() { return {}; }\n")
+    endif()
+    get_filename_component(contract "${contract_${op}}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+    assay_head_comment("${contract}" about)
+    string(APPEND entries "    all.push_back(make_op<${op}>(\"${op}\", ${about}, ${hooks}));\n")
+  endforeach()
+  if(ASSAY_OWN_OPS)
+    string(APPEND includes "#include \"validate/ops/own.hpp\"\n")
+  endif()
+  set(ops "${declared}std::span<const Op> ops() {\n  static const std::vector<Op> table = [] {\n    std::vector<Op> all;\n"
+    "${entries}    return all;\n  }();\n  return table;\n}\n")
+  foreach(file IN ITEMS ops answers no_answers)
+    set(content "${${file}}")
+    file(CONFIGURE OUTPUT "${generated}/${file}.cpp" @ONLY CONTENT
 "// Generated from the file names by cmake/Registry.cmake.
 #include \"validate/problem/op_adapter.hpp\"
 @includes@
 namespace assay {
-@declarations@
-std::span<const Op> ops() {
-  static const std::vector<Op> table = [] {
-    std::vector<Op> all;
-@op_entries@    return all;
-  }();
-  return table;
-}
-
-std::span<const Kernel> built_in_kernels() {
-  static const std::vector<Kernel> table = [] {
-    std::vector<Kernel> all;
-@kernel_entries@    return all;
-  }();
-  return table;
-}
-}  // namespace assay
+@content@}  // namespace assay
 ")
+  endforeach()
 endfunction()
+assay_write_ops()
 
 foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN} ${ASSAY_VARIANTS})
   string(REGEX REPLACE "(/broken|/variants)?/[^/]*$" "" op "${kernel}")
   get_filename_component(op "${op}" NAME)
-  if(NOT op IN_LIST ASSAY_OPS)
+  get_filename_component(stem "${kernel}" NAME_WE)
+  if("${op}/${stem}" IN_LIST names)
+    message(FATAL_ERROR "${kernel}: there is another kernel ${op}/${stem}")
+  endif()
+  list(APPEND names "${op}/${stem}")
+  if(NOT op IN_LIST ASSAY_OPS AND NOT op IN_LIST ASSAY_OWN_OPS)
     message(FATAL_ERROR "${kernel}: there is no op '${op}' (ops/${op}.hpp is missing)")
   endif()
 endforeach()

@@ -9,7 +9,7 @@ set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compil
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|tensor_file|given|wgmma|paged|pattern|report_page|report_suites|schema|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
-target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_command assay_hooks assay_reference
+target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_ops assay_answers assay_command assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
   assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
@@ -33,6 +33,7 @@ else()
   target_sources(assay_tests PRIVATE cmake/catch/catch_main.cpp)
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2)
 endif()
+target_compile_definitions(assay_tests PRIVATE ASSAY_HOSTILE_PLUGIN="${PROJECT_BINARY_DIR}/plugins/hostile.so")
 add_test(NAME unit COMMAND assay_tests)
 set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 
@@ -145,6 +146,17 @@ endif()
 add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 target_link_libraries(hostile_plugin PRIVATE assay_room_include)
+add_dependencies(assay_tests hostile_plugin)
+# One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT ASSAY_ASAN)  # whose allocator cannot be replaced
+  add_library(faults MODULE validate/tests/faults/interpose.cpp)
+  set_target_properties(faults PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+  target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/faults/faults_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "$<TARGET_FILE:faults>" --sites 0.01 --calls 60)
+  set_tests_properties(faults PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
   add_test(NAME door COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/door_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
@@ -159,6 +171,15 @@ foreach(test command/command command/records command/outputs command/input comma
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 if(ASSAY_GPU)
+  set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
+  set_source_files_properties("${own_plugin}" PROPERTIES LANGUAGE CUDA)
+  add_library(own_plugin MODULE "${own_plugin}")
+  set_target_properties(own_plugin PROPERTIES PREFIX "" OUTPUT_NAME own LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+  target_compile_options(own_plugin PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo --expt-relaxed-constexpr>)
+  target_link_libraries(own_plugin PRIVATE assay_room_ops assay_room_cuda assay_room_include CUDA::cudart_static)
+  add_test(NAME gpu.own_plugin COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+    "${PROJECT_BINARY_DIR}/plugins")
+  set_tests_properties(gpu.own_plugin PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)
 endif()
@@ -198,6 +219,8 @@ add_test(NAME tree.docs.self COMMAND bash "${scripts}/docs.sh" --self-test "${gn
 # Note: it only asks, and must be refused before anything is looked for.
 add_test(NAME tree.linux COMMAND "${CMAKE_COMMAND}" --fresh -DCMAKE_SYSTEM_NAME=FreeBSD -S "${PROJECT_SOURCE_DIR}" -B "${PROJECT_BINARY_DIR}/elsewhere")
 set_tests_properties(tree.linux PROPERTIES LABELS cpu PASS_REGULAR_EXPRESSION "Assay needs Linux .*, and this is FreeBSD")
+add_test(NAME tree.package COMMAND bash "${scripts}/package.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
+  -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
@@ -231,7 +254,7 @@ set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken k
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
 set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
-  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.add_a_room
+  tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.package tree.add_a_room
   records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
 set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 

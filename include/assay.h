@@ -73,7 +73,8 @@ typedef struct AssayKernel {
   const char* name;     /* letters, digits and _ */
   const char* dtypes;   /* "f16 bf16 f32": those that it takes */
   const char* numerics; /* in the words of `validate describe numerics`; null: sums in f32, in any order */
-  const char* tiles;    /* "rows=4 cols=128": how much of an axis one block takes, up to three axes; null: unknown */
+  const char* tiles;    /* "rows=4 cols=128": how much of an axis one block takes, up to three axes, or with B how
+                         many bytes, "cols=512B"; null: unknown */
   const char* about;    /* one sentence; may be null */
   uint32_t flags;
   void* user;                                  /* yours */

@@ -102,5 +102,28 @@ say "a kernel in another room: refused"
 cp "$here/room/naive.cu" "$copy/cuda/difference/"
 make_it || fail "the mended copy does not build"
 unchanged 3
-rm -rf "$copy"
 say "mended: built"
+
+# An op from elsewhere, contract, golden and bound in one file: that of the page.
+rm -r "$copy/cuda/difference" "$copy/ops/difference.hpp" "$copy/reference/difference.cpp" "$build/own_op" 2>/dev/null
+cp -r "$source/examples/op" "$build/own_op"
+"$cmake" "-DASSAY_OP_DIRS=$build/own_op" "$copy/build" >"$log" 2>&1 || fail "ASSAY_OP_DIRS does not configure"
+make_it || fail "the op from elsewhere does not build"
+"$validate" run --backend simt --op scale_cols --suite smoke --all-relations --json "$build/own_op/records" >"$log" 2>&1 || fail "the op from elsewhere does not pass"
+judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the op from elsewhere was not judged"
+for relation in rows_permuted first_rows cols_permuted first_cols; do
+  grep -q "\"relations\":\[[^]]*\"$relation\"" "$build/own_op/records" || fail "the relation $relation was not checked"
+done
+"$validate" run --backend simt --op scale_cols --suite watch --watch >"$log" 2>&1 || fail "the op from elsewhere is not watched"
+sed -i 's/ld(scale + col)/ld(scale + (col \& ~1))/' "$build/own_op/scale_cols/naive.cu"
+make_it || fail "the wrong kernel of the op from elsewhere does not build"
+"$validate" run --backend simt --op scale_cols --suite smoke --no-shrink >"$log" 2>&1 && fail "a wrong kernel of the op from elsewhere passes"
+grep -q "^FAILED  scale_cols/naive" "$log" || fail "the wrong kernel has no verdict"
+sed -i 's/"rows_permuted"/"rows_swapped"/' "$build/own_op/scale_cols.hpp"
+make_it || fail "the op with another relation does not build"
+"$validate" list ops >"$log" 2>&1
+[ $? = 2 ] || fail "an unknown relation is not bad input"
+grep -q "'rows_swapped' is no relation of this op; AXIS_permuted, or first_AXIS" "$log" || fail "an unknown relation is not told"
+unchanged 0
+rm -rf "$copy" "$build/own_op"
+say "scale_cols, from another folder: $judged"

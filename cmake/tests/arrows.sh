@@ -41,6 +41,10 @@ arrows() {
           wrong("a kernel may include ops, cuda/core and its own room, and no library")
       } else if (room == "simt") {
         if (own && what ~ /\// || angled && !standard && what ~ /^(Eigen|fmt|nlohmann|cuda)/) wrong("simt may include itself")
+      } else if (room == "examples" && folder == "plugin" && what ~ /^cuda_(fp16|runtime)\.h$/ && angled) {
+      } else if (room == "examples" && FILENAME ~ /\.(cu|hpp)$/) {
+        if (folder == "op" && what ~ /^[a-z_]+\.hpp$/) ;  # its own contract
+        else if (own ? what !~ /^(ops|cuda\/core)\// : !standard) wrong("a kernel elsewhere includes ops and cuda/core")
       } else if (room == "include" || room == "examples") {
         if (!standard && !(angled && what ~ /^(stddef|stdint|string|math)\.h$/ || room == "examples" && what == "assay.h"))
           wrong("a user of the C interface has it and the standard library")
@@ -94,7 +98,11 @@ plant validate/cases/case.cpp '"validate/cases/case.hpp"' '"ops/core/x.hpp"' '<n
 plant validate/ops/a.cpp '"ops/a.hpp"' '!<Eigen/Core>' '"validate/problem/op.hpp"' '!"validate/judge/judge.hpp"'
 plant validate/worker/a.cpp '"validate/problem/op.hpp"' '"validate/worker/b.hpp"' '!"validate/records/record.hpp"' '!"validate/tests/a.hpp"'
 plant include/assay.h '<stddef.h>' '!"ops/core/x.hpp"' '!<fmt/format.h>'
+plant examples/plugin/a.cu '<cuda_fp16.h>' '!<mma.h>' '!"cuda_runtime.h"'
 plant examples/plugin/a.c '"assay.h"' '<math.h>' '!"validate/base/error.hpp"' '!"include/assay.h"'
+plant examples/op/a.hpp '"ops/core/contract.hpp"' '<cmath>' '!"reference/core/load.hpp"'
+plant examples/op/a/naive.cu '"a.hpp"' '"cuda/core/kernel.cuh"' '!"simt/block.hpp"'
+plant examples/cmake/a.cu '"cuda/core/kernel.cuh"' '"ops/a.hpp"' '<cmath>' '!"cuda/a/row.cuh"' '!"simt/block.hpp"'
 plant validate/worker/b.cpp '"include/assay.h"'
 plant validate/new/a.cpp '!"validate/base/error.hpp"'
 plant validate/backends/a.cpp '"simt/machine.hpp"' '!"validate/bench/bench.hpp"'

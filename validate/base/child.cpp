@@ -4,28 +4,46 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 extern char** environ;
 
 namespace assay {
 
-int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
-                const std::vector<Descriptor>& descriptors) {
+namespace {
+
+std::mutex children_mutex;
+std::vector<pid_t> started;  // and not yet ended
+
+// Takes in the orphans of children, so that they can be ended, from the first child on.
+void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& arguments,
+          const std::vector<Descriptor>& descriptors) {
   posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const Descriptor& d : descriptors) {
-    if (d.ours < 0)
-      posix_spawn_file_actions_addopen(&actions, d.theirs, "/dev/null", O_RDWR, 0);
-    else
-      posix_spawn_file_actions_adddup2(&actions, d.ours, d.theirs);
-  }
   posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
+  if (const int error = posix_spawn_file_actions_init(&actions)) return error;
+  if (const int error = posix_spawnattr_init(&attributes)) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  int error = 0;
+  for (const Descriptor& d : descriptors) {
+    if (error) break;
+    error = d.ours < 0 ? posix_spawn_file_actions_addopen(&actions, d.theirs, "/dev/null", O_RDWR, 0)
+                       : posix_spawn_file_actions_adddup2(&actions, d.ours, d.theirs);
+  }
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
@@ -38,20 +56,58 @@ int start_child(pid_t& pid, const std::string& program, std::vector<std::string>
     if (!std::string_view(*e).starts_with("OMP_WAIT_POLICY=")) environment.push_back(*e);
   environment.push_back(nullptr);
 
-  const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environment.data());
+  if (!error) error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (error) pid = -1;
   return error;
+}
+
+void wait_for(pid_t pid) {
+  while (::waitpid(pid, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
+                const std::vector<Descriptor>& descriptors) {
+  const std::lock_guard lock(children_mutex);
+  adopt_orphans();
+  started.reserve(started.size() + 1);
+  const int error = spawn(pid, program, arguments, descriptors);
+  if (error) pid = -1;
+  else started.push_back(pid);
+  return error;
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (std::filesystem::directory_iterator thread("/proc/self/task", error), end; !error && thread != end;
+       thread.increment(error)) {
+    std::ifstream file(thread->path() / "children");
+    for (pid_t child = 0; file >> child;) all.push_back(child);
+  }
+  return all;
+}
+
+void ended_child(pid_t& pid) {
+  const std::lock_guard lock(children_mutex);
+  ::kill(-pid, SIGKILL);
+  std::erase(started, std::exchange(pid, -1));
+  // What left the group, or the worker's own care, has become a child of this process.
+  for (bool any = true; std::exchange(any, false);)
+    for (const pid_t orphan : children())
+      if (std::find(started.begin(), started.end(), orphan) == started.end())
+        any = true, ::kill(orphan, SIGKILL), wait_for(orphan);
 }
 
 void end_child(pid_t& pid) {
   if (pid <= 0) return;
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid = -1;
+  wait_for(pid);
+  ended_child(pid);
 }
 
 }  // namespace assay

@@ -20,7 +20,13 @@ struct Descriptor {
 int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
                 const std::vector<Descriptor>& descriptors);
 
-// Kills the child and whatever it left running in its group, waits for it, and sets `pid` to -1.
+// Kills the child and whatever it has left running, waits for it, and sets `pid` to -1.  Processes that left its group are found
+// as orphans, which this process adopts from its first child on.
 void end_child(pid_t& pid);
+// The same for a child that has ended and was waited for.
+void ended_child(pid_t& pid);
+
+// The processes whose parent is this one.
+std::vector<pid_t> children();
 
 }  // namespace assay

@@ -57,6 +57,7 @@ struct BenchFlags {
   bool dram = false;        // count DRAM bytes with the hardware's counters
   bool resources = false;   // print registers, shared memory and occupancy of each function
   int processes = 6;        // processes that time each row
+  std::string plugin;       // path of a shared object whose kernels are timed beside ours
   std::string ab, ab_json;  // path of another build's program, timed in turns; the file for its records
 };
 
@@ -100,7 +101,8 @@ std::string row_text(const BenchShape& shape, const Kernel& k);
 // The sound kernels that the flags select for a row, and those to which its ratios refer: unfused, --baseline, vendor libraries.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
-// The timing processes of this build (sides[0]) and of another one (sides[1], --ab), whose records go to a file of its own.
+// The timing processes of this build (sides[0]), and those that take turns with them (sides[1]): of a plugin, or of another build
+// (--ab), whose records go to a file of its own.
 struct BenchTimers {
   std::vector<std::unique_ptr<RowTimer>> sides[2];
   const BenchOut* other_out = nullptr;

@@ -27,6 +27,7 @@
 #include "validate/bench/device.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
 
 namespace assay {
@@ -99,7 +100,8 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
          std::string line;
          if (!std::getline(std::cin, line)) std::_Exit(0);
        })) {
-    t.code = code_hash(o.c.op, t.kernel);
+    const Kernel* k = find_kernel(o.c.op, t.kernel);
+    t.code = k && k->plugin ? k->code : code_hash(o.c.op, t.kernel);
     all.push_back(to_json(t));
   }
   return {{"kernels", all}};
@@ -107,7 +109,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
 
 }  // namespace
 
-int serve_times(std::string_view backend_name) {
+int serve_times(std::string_view backend_name, const std::string& plugin) {
   // Kernels and libraries may print; only `out` carries answers.
   std::FILE* const out = ::fdopen(::dup(STDOUT_FILENO), "w");
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -117,6 +119,7 @@ int serve_times(std::string_view backend_name) {
     std::fflush(out);
   };
   try {
+    if (!plugin.empty()) use_plugin(plugin);
     const std::unique_ptr<Backend> backend = open_backend(backend_name);
     say({{"timer", kProtocol}, {"commit", commit()}, {"build", build_flags()}});
     for (std::string line; std::getline(std::cin, line);) try {
@@ -131,11 +134,14 @@ int serve_times(std::string_view backend_name) {
   return kAllPassed;
 }
 
-ChildTimer::ChildTimer(const std::string& program, const std::string& backend, double timeout_s) : timeout_s_(timeout_s) {
+ChildTimer::ChildTimer(const std::string& program, const std::string& backend, double timeout_s, const std::string& plugin)
+    : timeout_s_(timeout_s) {
   int in[2] = {-1, -1}, out[2] = {-1, -1};
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("cannot make a pipe for a timing process: {}", std::strerror(errno)));
-  const int error = start_child(pid_, program, {"timer", backend}, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
+  std::vector<std::string> arguments{"timer", backend};
+  if (!plugin.empty()) arguments.push_back(plugin);
+  const int error = start_child(pid_, program, arguments, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
   ::close(in[0]), ::close(out[1]);
   to_ = in[1], from_ = out[0];
   if (error) {

@@ -12,6 +12,7 @@ namespace assay {
 BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Kernel& k) {
   BenchJson j{{"record", record},  {"op", shape.op->name},         {"kernel", k.name},
               {"backend", "cuda"}, {"dtype", name(shape.c.dtype)}, {"shape", summary(shape.c, shape.op->shape())}};
+  if (k.loaded) j["loaded"] = k.loaded->flags;
   if (const auto& p = shape.place)
     j["suite"] = {{"name", p->suite}, {"table", p->table}, {"label", p->label}, {"reported", p->reported}};
   return j;
@@ -28,7 +29,7 @@ std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const Bench
     if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
     if (is_vendor(k) && flags.selection.no_vendor) continue;
     const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
-    const bool kept = shape.kernels.empty() || has(shape.kernels, k.name);
+    const bool kept = shape.kernels.empty() || k.loaded || has(shape.kernels, k.name);
     if (reference || (any_kept ? kept : asked(flags.selection, k, shape.c.dtype))) chosen.push_back(&k);
   }
   return chosen;

@@ -50,6 +50,11 @@ std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
   for (const std::string& name : flags.selection.ops) chosen.push_back(&op_named(name));
   if (chosen.empty())
     for (const Op& op : ops()) chosen.push_back(&op);
+  if (!flags.plugin.empty())
+    std::erase_if(chosen, [](const Op* op) {
+      return std::none_of(kernels().begin(), kernels().end(), [&](const Kernel& k) { return k.loaded && k.op == op->name; });
+    });
+  if (chosen.empty()) throw BadInput(fmt::format("--plugin {}: it has no kernel of the ops that are asked for", flags.plugin));
   require_kernels(flags.selection, chosen);
   if (flags.baseline == "unfused") return chosen;  // an op may lack one; its rows then have no such ratio
   Names names{"vendor"};

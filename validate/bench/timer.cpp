@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "validate/problem/image.hpp"
 #include "validate/records/stats.hpp"
+#include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
 
 namespace assay {
@@ -33,13 +35,13 @@ class DeviceProblem {
   DeviceProblem& operator=(const DeviceProblem&) = delete;
 
   std::size_t bytes() const { return bytes_; }
-  std::size_t workspace_bytes(const Kernel& k) const { return k.workspace_bytes(problems_[0]->args()); }
+  std::size_t workspace_bytes(const Kernel& k) { return k.workspace_bytes(args(k, 0)); }
   // Says why the kernel cannot run here; empty: it can.
-  std::string why_not(const Kernel& k) const {
+  std::string why_not(const Kernel& k) {
     if (!backend_.launcher(k)) return "not built for this backend";
     if (const std::string needed = needs_arch(k, backend_.arch()); !needed.empty()) return "needs " + needed;
     if (const Legality ok = k.available(); !ok) return ok.why;
-    return k.supports(problems_[0]->args()).why;
+    return k.supports(args(k, 0)).why;
   }
   // All kernels share one workspace, as large as the largest needs.
   void reserve_workspace(const Kernel& k) {
@@ -50,20 +52,20 @@ class DeviceProblem {
     workspace_ = backend_.allocate(bytes, 0, "workspace");
     workspace_room_ = bytes;
   }
-  TimedLaunch launch(const Kernel& k) const {
+  TimedLaunch launch(const Kernel& k) {
     TimedLaunch t{.launcher = backend_.launcher(k), .args = {}, .workspace = workspace_};
-    for (const auto& p : problems_) t.args.push_back(p->args());
+    for (std::size_t place = 0; place < problems_.size(); ++place) t.args.push_back(args(k, place));
     return t;
   }
-  void run_once(const Kernel& k, const Problem& p) const { backend_.run(backend_.launcher(k), p.args(), workspace_, {}); }
+  void run_once(const Kernel& k, std::size_t place) { backend_.run(backend_.launcher(k), args(k, place), workspace_, {}); }
 
   // Seconds of a launch on the host's clock: the least of at most four launches, for at most about half a second.  Only the first
   // loads code and lets a library choose its algorithm, so it counts only if it is alone.
-  double estimate(const Clock& clock, const Kernel& k) const {
+  double estimate(const Clock& clock, const Kernel& k) {
     double least = 0, sum = 0;
     for (int times = 0; times < 4 && sum < 0.5; ++times) {
       const double start = clock.now_s();
-      run_once(k, *problems_[0]);
+      run_once(k, 0);
       const double seconds = clock.now_s() - start;
       least = times ? std::min(least, seconds) : seconds;
       sum += seconds;
@@ -81,13 +83,22 @@ class DeviceProblem {
       if (is_given(op_.tensors[i])) backend_.write(there, inputs_ + packing_.given[i], images[i]->size());
       else backend_.fill(there, kGarbage[0], images[i]->size());
     }
-    run_once(k, *problems_[*fresh_]);
+    run_once(k, *fresh_);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i)
       if (op_.tensors[i].role == Role::output)
         backend_.read(images[i]->data(), memory_[*fresh_ * op_.tensors.size() + i], images[i]->size());
   }
 
  private:
+  // What the kernel's functions take for the problem at a place.
+  const void* args(const Kernel& k, std::size_t place) {
+    if (!k.plugin) return problems_[place]->args();
+    std::unique_ptr<PluginCall>& call = calls_[{&k, place}];
+    if (!call)
+      call = std::make_unique<PluginCall>(op_, k, order_of(op_, case_, packing_, k.name), problems_[place]->tensors(),
+                                          backend_.name() == "cuda" ? 2 : 1);
+    return call.get();
+  }
   // `copied`: takes the inputs from the first place, which no launch has changed yet; else from the host.
   std::size_t add_place(bool copied) {
     std::vector<std::byte*> pointers;
@@ -112,6 +123,7 @@ class DeviceProblem {
   std::size_t bytes_ = 0;
   std::vector<void*> memory_;
   std::vector<std::unique_ptr<Problem>> problems_;
+  std::map<std::pair<const Kernel*, std::size_t>, std::unique_ptr<PluginCall>> calls_;  // only of a plugin's kernels
   std::optional<std::size_t> fresh_;
   void* workspace_ = nullptr;
   std::size_t workspace_room_ = 0;
@@ -178,7 +190,7 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
 // Seconds.  A profiler replays each launch many times, once a group of counters, so only short ones are launched.
 constexpr double kLongestOnce = 0.03;
 
-void launch_once(Clock& clock, const DeviceProblem& device, const std::vector<Candidate>& chosen) {
+void launch_once(Clock& clock, DeviceProblem& device, const std::vector<Candidate>& chosen) {
   for (const Candidate& c : chosen) {
     if (c.estimate_s > kLongestOnce) {
       c.times->left_out = fmt::format("{:.1f} ms a launch, more than {:.0f}", 1e3 * c.estimate_s, 1e3 * kLongestOnce);

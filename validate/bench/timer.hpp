@@ -38,7 +38,7 @@ struct KernelTimes {
   SteadyTimes steady;
   // Bytes of device memory: one set of tensors, the declared workspace, and what else the launches allocated.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;
-  std::string code;  // code hash of the kernel in that build; empty from a LocalTimer
+  std::string code;  // code hash of the kernel in that build or plugin; empty from a LocalTimer
   std::vector<LaunchedFunction> functions;
   std::optional<DramBytes> dram;
 };
@@ -68,7 +68,8 @@ class LocalTimer final : public RowTimer {
 class ChildTimer final : public RowTimer {
  public:
   // Starts `program`.  Throws BadInput if it cannot be started or does not speak the timer protocol.
-  ChildTimer(const std::string& program, const std::string& backend, double timeout_s);
+  // `plugin`: the shared object whose kernels it times; empty: its own.
+  ChildTimer(const std::string& program, const std::string& backend, double timeout_s, const std::string& plugin = {});
   ~ChildTimer() override;
   ChildTimer(const ChildTimer&) = delete;
   ChildTimer& operator=(const ChildTimer&) = delete;
@@ -89,6 +90,6 @@ class ChildTimer final : public RowTimer {
 };
 
 // The child's side: answers orders until its standard input ends.  Returns the process's exit code.
-int serve_times(std::string_view backend);
+int serve_times(std::string_view backend, const std::string& plugin);
 
 }  // namespace assay

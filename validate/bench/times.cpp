@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times one row in all processes, of this build and of another one (--ab), and merges what they report.
+// Times one row in all processes, of this build and of a plugin or another build (--ab), and merges what they report.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "validate/bench/judge_row.hpp"
 #include "validate/bench/timed.hpp"
@@ -43,10 +44,12 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
                  const BenchOut& out) {
   constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and all with --ab, are judged in one process only
   const RowJudge row(*shape.op, shape.c);
+  const bool ab = !flags.ab.empty();
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
-    for (auto& side : all)
-      side.push_back({.kernel = k, .cold = {}, .steady = {}, .first = {}}), side.back().first.kernel = k->name;
+    for (int side = 0; side < 2; ++side)
+      if (ab || side == (k->loaded != nullptr))
+        all[side].push_back({.kernel = k, .cold = {}, .steady = {}, .first = {}}), all[side].back().first.kernel = k->name;
   if (timers.monitor) timers.monitor->start();
   const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
   for (std::size_t turn = 0; turn < turns; ++turn)
@@ -61,7 +64,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
       if (order.kernels.empty()) continue;
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
       order.leave_out_slow = order.functions = turn == 0;
-      order.judge = turn == 0 || (flags.ab.empty() && row.output_bytes() <= kJudgedEach);
+      order.judge = turn == 0 || (!ab && row.output_bytes() <= kJudgedEach);
       const auto at = [&](const std::string& name) {
         return std::find_if(side.begin(), side.end(), [&](const Timed& t) { return t.kernel->name == name; });
       };
@@ -78,13 +81,13 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         if (k.functions.empty()) k.functions = std::move(t->first.functions);  // only the first turn reports them
         t->first = k;
       }
-      if (turn == 0 && i == 1 && !timers.sides[1].empty()) leave_out_for_both(all);
+      if (turn == 0 && i == 1 && ab) leave_out_for_both(all);
     }
   const std::optional<MachineState> machine = timers.monitor ? timers.monitor->stop() : std::nullopt;
   if (timers.counter) count_dram(*timers.counter, shape, row.inputs(), all[0]);
+  if (!ab) std::move(all[1].begin(), all[1].end(), std::back_inserter(all[0]));
   bool sound = write_timed(all[0], shape, flags, ceilings, row.cost(), machine, out, true);
-  if (!timers.sides[1].empty())
-    sound = write_timed(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
+  if (ab) sound = write_timed(all[1], shape, flags, ceilings, row.cost(), machine, *timers.other_out, false) && sound;
   return sound;
 }
 

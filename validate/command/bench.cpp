@@ -13,6 +13,8 @@
 #include "validate/base/machine.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/tasks/loaded.hpp"
+#include "validate/worker/process.hpp"
 
 namespace assay {
 
@@ -122,17 +124,18 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
   out.start(head);
   if (!monitor.missing().empty()) fmt::print("  clocks and power are not recorded: {}\n", monitor.missing());
   static constexpr double kCounting = 180;  // seconds that counting one row may take
-  const auto child = [&](const std::string& program) {
-    return std::make_unique<ChildTimer>(program, "cuda", 60 + 60 * flags.timeout_s);
+  const auto child = [&](int side) {
+    return std::make_unique<ChildTimer>(side && !flags.ab.empty() ? flags.ab : "/proc/self/exe", "cuda",
+                                        60 + 60 * flags.timeout_s, side ? flags.plugin : "");
   };
   const auto counting = [] { return std::make_unique<ChildTimer>("/proc/self/exe", "cuda", kCounting); };
   BenchTimers timers;
   BenchOut other;
   timers.monitor = &monitor, timers.other_out = &other;
   for (int i = 0; i < flags.processes; ++i) {
-    timers.sides[0].push_back(child("/proc/self/exe"));
-    if (flags.ab.empty()) continue;
-    auto there = child(flags.ab);
+    timers.sides[0].push_back(child(0));
+    if (flags.ab.empty() && flags.plugin.empty()) continue;
+    auto there = child(1);
     head.commit = there->commit(), head.build = there->build();
     timers.sides[1].push_back(std::move(there));
   }
@@ -147,7 +150,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     sound = bench_times(timers, row, flags, ceilings, out) && sound;
     for (int side = 0; side < 2; ++side)  // replaces processes that died
       for (auto& timer : timers.sides[side])
-        if (!timer->alive()) timer = child(side ? flags.ab : "/proc/self/exe");
+        if (!timer->alive()) timer = child(side);
     if (timers.counter && !timers.counter->alive()) timers.counter = counting();
   }
   fmt::print("\n");
@@ -177,6 +180,10 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (flags.times_only && backend_name != "cuda")
     throw BadInput("--times-only: simt cannot time; it needs a GPU, --backend cuda");
   if (!flags.ab.empty() && backend_name != "cuda") throw BadInput("--ab: simt cannot time; it needs a GPU, --backend cuda");
+  if (!flags.plugin.empty() && (flags.memory || flags.once || flags.dram || !flags.ab.empty()))
+    throw BadInput("--plugin is timed in a process of its own, so it excludes --memory, --once, --dram and --ab");
+  if (!flags.plugin.empty() && backend_name != "cuda")
+    throw BadInput("--plugin: only a GPU times kernels; it needs one, --backend cuda");
   if (flags.ab.empty() != flags.ab_json.empty() || (!flags.ab.empty() && flags.json.empty()))
     throw BadInput("--ab PROGRAM needs --json and --ab-json: the files for the records of the two builds");
   if (!flags.ab.empty()) require_writable(flags.ab_json);
@@ -197,12 +204,30 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
 
 }  // namespace
 
+namespace {
+
+// Puts the plugin's kernels beside ours, in the table of this process.
+void load_beside_ours(const BenchFlags& flags) {
+  load_kernels(flag_text("--plugin", flags.plugin), own_worker("cuda", flags.plugin), flags.timeout_s);
+  std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
+  for (const Kernel& k : kernels()) {
+    if (std::any_of(all.begin(), all.end(), [&](const Kernel& ours) { return ours.op == k.op && ours.name == k.name; }))
+      throw BadInput(fmt::format("--plugin {}: its kernel '{}/{}' has the name of one of ours, beside which it is timed",
+                                 flags.plugin, k.op, k.name));
+    all.push_back(k);
+  }
+  use_kernels(std::move(all));
+}
+
+}  // namespace
+
 int bench_command(const BenchFlags& flags) {
   std::string backend_name;
   int code = 0;
   if (!backend_ready(flags.machine, backend_name, code)) return code;
   if (const std::string fault = arithmetic_fault(); !fault.empty()) throw std::runtime_error(fault);
   check_flags(flags, backend_name);
+  if (!flags.plugin.empty()) load_beside_ours(flags);
   const std::vector<BenchShape> rows = bench_rows(flags, backend_name == "cuda");
 
   BenchOut out;

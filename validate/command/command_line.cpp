@@ -117,6 +117,7 @@ void add_replay(CLI::App& app, int& code) {
   add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
+  add_no_sandbox(replay);
   add_colour(replay, f->colour);
   add_partial(replay, f->partial);
   add_shrink_flags(replay, *f);
@@ -147,6 +148,7 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--processes", f->processes, "how many processes time each row, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  bench.add_option("--plugin", f->plugin, "time the kernels of this shared object too, in processes that take turns with ours");
   bench.add_option("--ab", f->ab, "another build's validate, whose processes take turns with this one's");
   bench.add_option("--ab-json", f->ab_json, "write the other build's records to this file");
   bench.add_flag("--sites", f->sites, "print bytes, sectors and bank wavefronts by source line, as counted on simt");
@@ -155,7 +157,11 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_flag("--resources", f->resources, "also print registers, shared memory and occupancy of each function");
   bench.add_flag("--once", f->once, "only launch each kernel once, for a profiler (.ci/profile)");
   bench.add_flag("--times-only", f->times_only, "do not count bytes on simt");
-  bench.callback([f, &code] { code = bench_command(*f); });
+  bench.callback([f, &bench, &code] {
+    f->machine.plugin = !f->plugin.empty();
+    if (bench.count("--plugin") && f->plugin.empty()) throw BadInput("--plugin is empty");
+    code = bench_command(*f);
+  });
 }
 
 void add_compare(CLI::App& app, int& code) {
@@ -266,11 +272,14 @@ void add_doctor(CLI::App& app, int& code) {
   add_json_flag(doctor, *json);
   const auto f = std::make_shared<RunFlags>();
   add_loaded(doctor, *f, "check the worker of this {}");
+  add_backend(doctor, f->machine);
   add_timeout(doctor, f->timeout_s);
+  add_no_sandbox(doctor);
   doctor.callback([=, &doctor, &code] {
     check_loaded(doctor, *f);
     if (f->plugin.empty() && f->worker.empty()) {
       refuse(doctor, {"--timeout"}, "only a check of a --worker or a --plugin has a limit");
+      refuse(doctor, {"--backend", "--skip-exit", "--require-gpu"}, "doctor looks at every backend");
       code = doctor_command(*json);
     } else {
       refuse(doctor, {"--json"}, "a check of a --worker or a --plugin prints no JSON");

@@ -127,7 +127,7 @@ RunHead head_of(const std::string& backend, const Selection& selection = {});
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
 int exit_code(const Tally& tally, bool partial);  // of validate/base/exit.hpp
 // Judges tasks, writes the files and prints what `show` asks for.  `also` sees each record first and may add to it.
-Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
-                Console::Show show, const std::function<void(Record&)>& also = {});
+Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, RunHead head, Console::Show show,
+                const std::function<void(Record&)>& also = {});
 
 }  // namespace assay

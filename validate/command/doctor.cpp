@@ -11,6 +11,7 @@
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/list.hpp"
+#include "validate/worker/sandbox.hpp"
 
 namespace assay {
 
@@ -48,6 +49,7 @@ int doctor_command(bool json) {
          {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
          {"machine", system.machine},
          {"system", fmt::format("{} {}", system.sysname, system.release)}};
+  j["sandbox"] = {{"kernels", sandbox_text(Confined::kernels)}, {"programs", sandbox_text(Confined::program)}};
   for (const BackendInfo& b : backends()) {
     const auto runs_there = [&](const Kernel& k) {
       return (b.name == "cuda" ? k.on_gpu : b.name == "simt" ? k.on_simt : k.on_host) != nullptr;
@@ -79,6 +81,7 @@ int doctor_command(bool json) {
   fmt::print("Assay {} · commit {} · built {}\n\n", text(j, "version"), text(j, "commit"), text(j, "build"));
   fmt::print("  processor   {}, {} cores, {}\n", text(j, "processor"), j["cores"].get<long>(), text(j, "machine"));
   fmt::print("  system      {}\n", text(j, "system"));
+  fmt::print("  sandbox     kernels: {}; other programs: {}\n", text(j["sandbox"], "kernels"), text(j["sandbox"], "programs"));
   for (const Json& b : j["backends"])
     fmt::print("  {:<11} {}{}\n", text(b, "backend"),
                text(b, "device").empty() ? "" : fmt::format("{}, {} kernels: ", text(b, "device"), b["kernels"].get<long>()),

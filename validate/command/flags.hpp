@@ -14,6 +14,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/worker/sandbox.hpp"
 
 namespace assay {
 
@@ -153,6 +154,10 @@ inline void add_timeout(CLI::App& app, double& timeout_s) {
       ->transform(duration());
 }
 
+inline void add_no_sandbox(CLI::App& app) {
+  app.add_flag_callback("--no-sandbox", leave_out_sandbox, "let workers write files and reach other processes (SECURITY.md)");
+}
+
 inline void add_colour(CLI::App& app, std::string& colour) {
   app.add_option("--color", colour, "auto, always or never; auto: on a terminal, unless NO_COLOR is set")
       ->capture_default_str()
@@ -176,6 +181,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");
+  add_no_sandbox(app);
   add_colour(app, f.colour);
   app.add_flag("--quiet", f.quiet, "print only the last line");
 }

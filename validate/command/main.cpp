@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <new>
 #include <system_error>
 
@@ -24,6 +25,8 @@
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/worker/plugin.hpp"
+#include "validate/worker/protocol.hpp"
+#include "validate/worker/sandbox.hpp"
 #include "validate/worker/worker.hpp"
 
 namespace assay {
@@ -47,6 +50,41 @@ int complain(const std::string& what, int code) {
   return code;
 }
 
+// Whether this process is a worker: known before main(), for failures of what is constructed earlier.
+bool is_worker = false;
+
+// Ends the process where an exception finds no handler, as in a thread of OpenMP.  That memory or threads have run out is neither
+// a crash of the judge nor the fault of a kernel.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    if (!is_worker) std::fputs("validate: out of memory\n", stderr);
+    _exit(is_worker ? kMachineFailed : kIncomplete);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "validate: %s\n", e.what());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+// A judge that crashes has no verdict to give.  Its record has no end.
+void on_crash(int) {
+  constexpr char kText[] = "validate: the machine is at fault, or this program: it has crashed, and its record is incomplete\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(kIncomplete);
+}
+
+// Confines this process and becomes another program: `validate confined FOLDER PROGRAM ARGUMENT...`.
+int become_confined(char** argv) {
+  if (*argv[2])
+    for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "CUDA_CACHE_PATH", "TRITON_CACHE_DIR"}) ::setenv(name, argv[2], 1);
+  confine(Confined::program, argv[2]);
+  ::execv(argv[3], argv + 3);
+  std::fprintf(stderr, "validate: cannot start '%s': %s\n", argv[3], std::strerror(errno));
+  return kSocketLost;
+}
+
 // Starts the program again with OMP_WAIT_POLICY=passive, else idle OpenMP threads of the judge would spin on the workers' cores.
 // The OpenMP runtime reads the variable before main, so setting it here would be too late.
 void wait_passively(char** argv) {
@@ -63,7 +101,9 @@ void wait_passively(char** argv) {
 }  // namespace assay
 
 // Runs before all other code, which is compiled for x86-64-v3 and would die of an illegal instruction elsewhere.
-__attribute__((constructor(101))) static void require_processor() {
+__attribute__((constructor(101))) static void require_processor(int argc, char** argv) {
+  assay::is_worker = argc > 1 && std::strcmp(argv[1], "worker") == 0;
+  std::set_terminate(assay::on_terminate);
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
@@ -95,7 +135,8 @@ int judge_main(int argc, char** argv) {
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }
-  if (argc == 3 && std::string_view(argv[1]) == "timer") return serve_times(argv[2]);
+  if (argc > 3 && std::string_view(argv[1]) == "confined") return become_confined(argv);
+  if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "timer") return serve_times(argv[2], argc == 4 ? argv[3] : "");
   // If one of 0 to 2 is closed, the next file to be opened would get its number and receive the output.
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
@@ -106,6 +147,9 @@ int judge_main(int argc, char** argv) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  for (const int crash : {SIGABRT, SIGSEGV, SIGBUS}) signal(crash, on_crash);
+#endif
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // the write then fails with an error, and the partial file is removed
   try {

@@ -22,6 +22,7 @@
 #include "validate/records/render.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/worker/process.hpp"
+#include "validate/worker/sandbox.hpp"
 
 namespace assay {
 
@@ -94,8 +95,9 @@ int exit_code(int code, bool incomplete, bool partial) {
   return code == kAllPassed && incomplete && !partial ? static_cast<int>(kIncomplete) : code;
 }
 
-Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, const RunHead& head,
-                Console::Show show, const std::function<void(Record&)>& also) {
+Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptions& options, RunHead head, Console::Show show,
+                const std::function<void(Record&)>& also) {
+  head.sandbox = sandbox_text(flags.worker.empty() ? confined_on(options.backend) : Confined::program);
   std::int64_t total = 0;
   for (const Task& t : tasks) total += static_cast<std::int64_t>(t.kernels.size());
   const Begun begun = open_outputs(flags, tasks, head);

@@ -85,9 +85,9 @@ class Run {
 
   static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
-  static constexpr int kFilesOfOne = 3;   // its worker's socket, and two memories that are sent to it
+  static constexpr int kFilesOfOne = 5;   // its worker's socket, two for what that prints, two memories that are sent to it
   static constexpr int kOtherFiles = 8;   // the pool's, those that start a worker, reports at the end
-  static constexpr int kLeastFiles = 4;   // those of one case and one kernel
+  static constexpr int kLeastFiles = 6;   // those of one case and one kernel
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
   std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
@@ -180,8 +180,10 @@ class Run {
         continue;
       }
       Judging& j = judging_[i];
-      or_machine([&] { emit(j.number, j.record.get()); },
-                 [&](const std::string& why) { emit(j.number, skipped(*j.of->task, *j.kernel, options_, why, true)); });
+      std::optional<Record> r;
+      or_machine([&] { r = j.record.get(); },
+                 [&](const std::string& why) { r = skipped(*j.of->task, *j.kernel, options_, why, true); });
+      emit(j.number, std::move(*r));  // Note: not above, since what fails after it is written is another record's affair
       judging_.erase(judging_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
@@ -219,7 +221,7 @@ class Run {
     queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
     if (!queue.worker) {
       queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
-      queue.workers_file = files_.take(1);
+      queue.workers_file = files_.take(3);
     }
     queue.send(++last_order_, std::move(order), p.inputs, queue.outputs);
   }

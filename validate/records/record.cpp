@@ -82,6 +82,7 @@ std::string to_json(const RunHead& h) {
          {"compiler", h.compiler}, {"build", h.build},         {"backend", h.backend}, {"device", h.device},
          {"host", h.host},         {"date", h.date},           {"suite", h.suite},     {"seed", h.seed}};
   if (!h.driver.empty()) j["driver"] = h.driver;
+  if (!h.sandbox.empty()) j["sandbox"] = h.sandbox;
   if (!h.libraries.empty()) j["libraries"] = h.libraries;
   if (h.plan) {
     j["selection"] = h.plan->selection;

@@ -52,7 +52,7 @@ class PretendedClock final : public Backend, public Clock {
     now_s_ += launch_it == slow ? slow_s : work ? 1e-6 * work(args) : launch_s;
     if (computes) launch_it(args, {.stream = nullptr, .workspace = workspace});
   }
-  Launcher launcher(const Kernel& k) const override { return k.on_simt; }
+  Launcher launcher(const Kernel& k) const override { return k.plugin ? k.on_host : k.on_simt; }
   Clock* clock() override { return this; }
   int arch() const override { return 90; }
   double now_s() const override { return now_s_; }

@@ -31,6 +31,7 @@ Json json_of(const ListedKernel& k) {
          {"position_matters", k.position_matters}};
   if (!k.numerics.empty()) j["numerics"] = k.numerics;
   if (!k.tiles.empty()) j["tiles"] = k.tiles;
+  if (!k.tile_bytes.empty()) j["tile_bytes"] = k.tile_bytes;
   if (!k.about.empty()) j["about"] = k.about.substr(0, 200);
   if (!k.code.empty()) j["code"] = k.code;
   return j;
@@ -51,8 +52,9 @@ ListedKernel kernel_from(const Json& j) {
                  .tiles = {}};
   k.deterministic = j.value("deterministic", true);
   k.finite_inputs = j.value("finite_inputs", false), k.position_matters = j.value("position_matters", false);
-  if (j.contains("tiles"))
-    for (const auto& [axis, extent] : j.at("tiles").items()) k.tiles[axis] = whole_number(extent);
+  for (const auto& [field, tiles] : {std::pair{"tiles", &k.tiles}, std::pair{"tile_bytes", &k.tile_bytes}})
+    if (j.contains(field))
+      for (const auto& [axis, extent] : j.at(field).items()) (*tiles)[axis] = whole_number(extent);
   return k;
 }
 
@@ -89,17 +91,19 @@ Kernel kernel_of(const ListedKernel& k) {
   if (k.dtypes.empty()) throw BadInput("it declares no dtype; f16, bf16 and f32 are known");
   kernel.declares_numerics = !k.numerics.empty();
   kernel.numerics = numerics_from(k.numerics);
-  if (k.tiles.size() > kernel.tiles.size())
-    throw BadInput(fmt::format("it declares tiles of {} axes, at most {} were expected", k.tiles.size(), kernel.tiles.size()));
+  if (const std::size_t axes = k.tiles.size() + k.tile_bytes.size(); axes > kernel.tiles.size())
+    throw BadInput(fmt::format("it declares tiles of {} axes, at most {} were expected", axes, kernel.tiles.size()));
   std::size_t at = 0;
-  for (const auto& [axis, extent] : k.tiles) {
+  const auto add_tile = [&](const std::string& axis, std::int64_t extent, Tile (*tile_of)(Axis, std::int64_t)) {
     const auto use = std::find_if(op->axes.begin(), op->axes.end(),
                                   [&, word = std::string_view(axis)](const AxisUse& u) { return name(u.axis) == word; });
     if (use == op->axes.end() || extent < 1)
       throw BadInput(fmt::format("'{}={}' is no tile; an axis of the op and an extent of at least 1 were expected",
                                  axis.substr(0, 80), extent));
-    kernel.tiles[at++] = tile(use->axis, extent);
-  }
+    kernel.tiles[at++] = tile_of(use->axis, extent);
+  };
+  for (const auto& [axis, extent] : k.tiles) add_tile(axis, extent, tile);
+  for (const auto& [axis, bytes] : k.tile_bytes) add_tile(axis, bytes, tile_bytes);
   kernel.deterministic = k.deterministic, kernel.finite_inputs = k.finite_inputs;
   kernel.position_matters = k.position_matters;
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -194,7 +198,7 @@ ListedKernel listed(const Kernel& k) {
   for (const DType t : kActivationDTypes)
     if (k.dtypes.has(t)) list.dtypes.emplace_back(name(t));
   for (const Tile& t : k.tiles)
-    if (t.bytes_or_extent && !t.of_bytes) list.tiles[std::string(name(t.axis))] = t.bytes_or_extent;
+    if (t.bytes_or_extent) (t.of_bytes ? list.tile_bytes : list.tiles)[std::string(name(t.axis))] = t.bytes_or_extent;
   list.deterministic = k.deterministic, list.finite_inputs = k.finite_inputs, list.position_matters = k.position_matters;
   return list;
 }

@@ -25,7 +25,7 @@ struct ListedKernel {
   std::string op, name, about, code;
   std::string numerics;  // empty: none are declared
   std::vector<std::string> dtypes;
-  std::map<std::string, std::int64_t> tiles;
+  std::map<std::string, std::int64_t> tiles, tile_bytes{};  // by axis, in elements or in bytes
   bool deterministic = true, finite_inputs = false, position_matters = false;
 };
 

@@ -56,32 +56,18 @@ void run(const void* args, const Launch& l) {
 
 std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
 
-// FNV-1a of a file's bytes (Fowler, Noll, Vo), as 16 hexadecimal digits.
-std::string file_hash(const std::string& path) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> block(1 << 20);
-  while (file) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    for (std::streamsize i = 0; i < file.gcount(); ++i)
-      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
-  }
-  return fmt::format("{:016x}", hash);
-}
-
-// "rows=4 cols=128"
-std::map<std::string, std::int64_t> tiles_from(const std::string& text) {
-  std::map<std::string, std::int64_t> tiles;
+// "rows=4 cols=512B"
+void read_tiles(const std::string& text, ListedKernel& list) {
   std::istringstream in(text);
   for (std::string word; in >> word;) {
     const std::size_t equals = std::min(word.find('='), word.size());
-    std::istringstream number(equals < word.size() ? word.substr(equals + 1) : "");
+    const bool of_bytes = word.ends_with('B');
+    std::istringstream number(equals < word.size() ? word.substr(equals + 1, word.size() - equals - 1 - of_bytes) : "");
     std::int64_t extent = 0;
     if (!(number >> extent) || !number.eof())
-      throw BadInput(fmt::format("'{}' is no tile; AXIS=EXTENT was expected", word.substr(0, 80)));
-    tiles[word.substr(0, equals)] = extent;
+      throw BadInput(fmt::format("'{}' is no tile; AXIS=EXTENT or AXIS=BYTESB was expected", word.substr(0, 80)));
+    (of_bytes ? list.tile_bytes : list.tiles)[word.substr(0, equals)] = extent;
   }
-  return tiles;
 }
 
 ListedKernel listed(const AssayKernel* k, int index, const std::string& code) {
@@ -95,7 +81,8 @@ ListedKernel listed(const AssayKernel* k, int index, const std::string& code) {
                     .code = code,
                     .numerics = text_or(k->numerics, ""),
                     .dtypes = {},
-                    .tiles = tiles_from(text_or(k->tiles, ""))};
+                    .tiles = {}};
+  read_tiles(text_or(k->tiles, ""), list);
   std::istringstream dtypes(text_or(k->dtypes, ""));
   list.dtypes.assign(std::istream_iterator<std::string>(dtypes), {});
   list.deterministic = !(k->flags & ASSAY_NONDETERMINISTIC);
@@ -154,6 +141,19 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
            .attributes = attribute_list_.data(),
            .stream = nullptr,
            .workspace = nullptr};
+}
+
+// FNV-1a (Fowler, Noll, Vo).
+std::string file_hash(const std::string& path) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> block(1 << 20);
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 void use_plugin(const std::string& path) {

@@ -35,4 +35,7 @@ class PluginCall {
 // if it is no plugin.
 void use_plugin(const std::string& path);
 
+// A hash of a file's bytes, as 16 hexadecimal digits.
+std::string file_hash(const std::string& path);
+
 }  // namespace assay

@@ -11,12 +11,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "validate/base/child.hpp"
+#include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
+#include "validate/worker/sandbox.hpp"
 
 namespace assay {
 
@@ -26,6 +32,21 @@ std::vector<std::string> own_worker(std::string_view backend, const std::string&
   return command;
 }
 
+namespace {
+
+// The command that confines a program that is not ours, before it starts.
+std::vector<std::string> confined(const std::vector<std::string>& command, std::string& folder) {
+  if (command[0] == "/proc/self/exe" || sandbox_text(Confined::program).starts_with("off")) return command;
+  const char* where = std::getenv("TMPDIR");
+  folder = fmt::format("{}/assay-XXXXXX", where && *where ? where : "/tmp");
+  if (!::mkdtemp(folder.data())) folder.clear();
+  std::vector<std::string> longer{"/proc/self/exe", "confined", folder};
+  longer.insert(longer.end(), command.begin(), command.end());
+  return longer;
+}
+
+}  // namespace
+
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -34,23 +55,46 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
 
   // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
   const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
+  const std::vector<std::string> started = confined(command, folder_);
   // What a kernel prints goes to stderr, since stdout may hold the records.
-  const int error = start_child(pid_, command[0], {command.begin() + 1, command.end()},
-                                {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {STDERR_FILENO, STDOUT_FILENO}});
+  const int error =
+      end < 0 ? errno
+              : start_child(
+                    pid_, started[0], {started.begin() + 1, started.end()},
+                    {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {output_.end(), STDOUT_FILENO}, {output_.end(), STDERR_FILENO}});
   if (end != ends[1]) ::close(end);
   ::close(ends[1]);
-  if (error) {
-    ::close(socket_);
-    throw std::runtime_error(fmt::format("cannot start a worker: {}", std::strerror(error)));
+  try {
+    if (error) throw std::system_error(error, std::generic_category());
+    output_.started();
+  } catch (const std::system_error& e) {
+    stop();
+    throw std::runtime_error(fmt::format("cannot start a worker: {}", std::strerror(e.code().value())));
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 
-WorkerProcess::~WorkerProcess() {
-  if (socket_ >= 0) ::close(socket_);
+WorkerProcess::~WorkerProcess() { stop(); }
+
+void WorkerProcess::stop() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   end_child(pid_);
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }
 
-void WorkerProcess::send(const std::string& text) { ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL); }
+void WorkerProcess::lose(const char* what) {
+  if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) return;  // the worker has died, which receive() will find
+  lost_ = fmt::format("{}{}: {}", kMachine, what, std::strerror(errno));
+  ::shutdown(socket_, SHUT_RDWR);
+}
+
+void WorkerProcess::send(const std::string& text) {
+  while (::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return lose("a question could not be sent to the worker");
+}
 
 void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs) {
   inputs.seal();  // the kernels of a case share them
@@ -63,9 +107,8 @@ void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, co
   cmsghdr* head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(head), fds, sizeof fds);
-  // Other errors are ignored: receive() will find that the worker has died.
-  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return lose("an order could not be sent to the worker");
 }
 
 std::optional<std::string> WorkerProcess::receive_text() {
@@ -74,6 +117,7 @@ std::optional<std::string> WorkerProcess::receive_text() {
   // Note: ECONNRESET says, once, that the worker has ended and left a message unread; what it said before can still be read.
   while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && (errno == EINTR || errno == ECONNRESET)) {
   }
+  if (n < 0) lose("the worker's reply could not be received");
   if (n <= 0) return std::nullopt;
   text.resize(static_cast<std::size_t>(n));
   return text;
@@ -84,6 +128,9 @@ std::optional<Reply> WorkerProcess::receive() {
   if (!text) return std::nullopt;
   try {
     return reply_from(*text);
+  } catch (const std::bad_alloc&) {
+    errno = ENOMEM, lose("a reply could not be read");
+    return std::nullopt;
   } catch (const std::exception&) {
     bad_message_ = true;
     return std::nullopt;
@@ -116,10 +163,15 @@ Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
 }
 
 std::string WorkerProcess::cause_of_death() {
+  std::string how = how_it_ended();
+  return lost_.empty() ? how : lost_;
+}
+
+std::string WorkerProcess::how_it_ended() {
   int status = 0;
   pid_t ended = 0;
   // The socket closes shortly before the exit status is available.  Waits at most 10 s, since the worker may live on.
-  for (int i = 0; i < 2000 && !bad_message_ && ended == 0; ++i) {
+  for (int i = 0; i < 2000 && !bad_message_ && lost_.empty() && ended == 0; ++i) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);
   }
@@ -127,8 +179,9 @@ std::string WorkerProcess::cause_of_death() {
     end_child(pid_);
     return bad_message_ ? "something other than a reply was written to the worker's socket" : "the worker's socket was closed";
   }
-  ::kill(-pid_, SIGKILL);
-  pid_ = -1;
+  ended_child(pid_);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kMachineFailed)
+    return fmt::format("{}the worker found no memory, or no order reached it", kMachine);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);

@@ -11,6 +11,7 @@
 
 #include "validate/base/machine.hpp"
 #include "validate/worker/listing.hpp"
+#include "validate/worker/output.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/shared_memory.hpp"
 
@@ -37,16 +38,22 @@ class WorkerProcess {
   std::optional<std::string> receive_text(double timeout_s);
   // Asks for the worker's kernels from this index on.  Throws std::runtime_error, saying why, if no answer comes in time.
   Listing ask(std::size_t from, double timeout_s);
-  std::string closed();          // closes the socket and returns how the worker ends
+  std::string closed();  // closes the socket and returns how the worker ends
   // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  Kills it if it still runs.
   std::string cause_of_death();
 
  private:
   std::optional<std::string> receive_text();
+  void stop();
+  void lose(const char* what);  // what the machine has kept this process from
+  std::string how_it_ended();
   bool bad_message_ = false;  // the last message was not a reply
+  std::string lost_;          // why the worker cannot be talked to, if the machine has failed
+  std::string folder_;        // where a worker that is not ours may write
   std::uint64_t killed_for_memory_ = killed_for_memory();  // by the system before this worker started
   pid_t pid_ = -1;
   int socket_ = -1;
+  WorkerOutput output_;
 };
 
 }  // namespace assay

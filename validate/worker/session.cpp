@@ -74,8 +74,8 @@ class Session {
   Reply stopped(Reply::Status status, std::string why) const {
     return {.id = order_.id, .status = status, .message = std::move(why)};
   }
-  Reply no_memory(std::string why) const {
-    Reply reply = stopped(Reply::Status::skipped, std::move(why));
+  Reply no_memory(const std::string& why) const {
+    Reply reply = stopped(Reply::Status::skipped, std::string(kMachine) + why);
     reply.tainted = true;
     return reply;
   }

@@ -11,8 +11,9 @@
 
 namespace assay {
 
-// Answers questions and serves orders until the socket closes.  Returns the process's exit code, 0 or kSocketLost.  `about`: what
-// it says of itself.  `load` loads kernels, if they are not the built-in ones, when the first message has come.
+// Answers questions and serves orders until the socket closes.  Returns the process's exit code: 0, kMachineFailed or
+// kSocketLost.  `about`: what it says of itself.  `load` loads kernels, if they are not the built-in ones, when the first message
+// has come.
 int serve(const Listing& about, const std::function<void()>& load, const std::function<std::unique_ptr<Backend>()>& open_backend);
 
 }  // namespace assay

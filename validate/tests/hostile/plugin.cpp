@@ -197,6 +197,7 @@ const AssayPlugin* assay_plugin(uint32_t) {
   if (how == "numerics") all[1].numerics = "accumulate=f32 chian=32";
   if (how == "numerics_value") all[1].numerics = "chain=many";
   if (how == "tiles") all[1].tiles = "heads=4";
+  if (how == "tile_bytes") all[1].tiles = "rows=4 heads=64B";
   if (how == "tiles_value") all[1].tiles = "rows=four";
   return &plugin;
 }

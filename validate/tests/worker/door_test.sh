@@ -25,7 +25,7 @@ whole_run() {  # the run came to its end and no record is lost
 # --- every kind of misbehaviour
 names=$(grep -o 'K([a-z_]*)' "$sources/validate/tests/hostile/plugin.cpp" | sed 's/K(//; s/)//; /^kernel$/d')
 others=$(grep -vx hangs <<<"$names" | tr '\n' ,)uses_workspace,overruns_workspace,throws_early,takes_nothing,asks_for_all
-exits 1 "${run[@]}" --plugin "$hostile" --timeout $hangs --kernel "$others" --json records.jsonl
+exits 1 "${run[@]}" --backend host --plugin "$hostile" --timeout $hangs --kernel "$others" --json records.jsonl
 whole_run
 cases=$(grep -c '"kernel":"sound"' records.jsonl)
 same "cases of one kernel" 1 "$((cases > 2))"
@@ -50,7 +50,7 @@ expect throws_early failed "supports() threw: too early"
 expect takes_nothing unsupported "takes nothing"
 expect asks_for_all skipped "of memory for 'workspace', which are not free"
 holds "reasons of writes_past_the_end" "$(grep '"kernel":"writes_past_the_end"' records.jsonl)" "wrote outside 'y': 1 bytes past its end"
-exits 1 "${run[@]}" --plugin "$hostile" --timeout 2 --kernel hangs,sound --dtype f32 --json records.jsonl
+exits 1 "${run[@]}" --backend host --plugin "$hostile" --timeout 2 --kernel hangs,sound --dtype f32 --json records.jsonl
 whole_run
 expect hangs timeout "no answer within 2 s"
 expect sound passed ""
@@ -59,25 +59,25 @@ until_so none_left || fail "workers left behind" "none" "$(running "$validate")"
 
 # --- misbehaviour when it is opened, before the judge knows a kernel
 opened() {  # opened HOW PART
-  HOSTILE_OPENED=$1 refuses "$2" "$validate" run --plugin "$hostile" --timeout "${3:-$hangs}"
+  HOSTILE_OPENED=$1 refuses "$2" "$validate" run --backend host --plugin "$hostile" --timeout "${3:-$hangs}"
 }
 opened segfaults "the worker process was killed by signal 11"
 opened hangs "no answer within 2 s" 2
 opened exits "the worker process exited with code 0"
 opened aborts "the worker process was killed by signal 6"
-HOSTILE_OPENED=throws exits 2 "$validate" run --plugin "$hostile"
+HOSTILE_OPENED=throws exits 2 "$validate" run --backend host --plugin "$hostile"
 holds "$called" "$err" "the worker process was killed by signal 6"  # after what the C++ library says
 opened closes_descriptors "the worker's socket was closed"
-HOSTILE_OPENED=forks exits 1 "${run[@]}" --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+HOSTILE_OPENED=forks exits 1 "${run[@]}" --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound failed "it left a process behind"
-HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --no-sandbox --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound crashed "signal 11"
 
 # --- plugins that are none, and lists that cannot be right
 listed() {  # listed HOW PART
-  HOSTILE_LIST=$1 refuses "--plugin $hostile: $2" "$validate" run --plugin "$hostile"
+  HOSTILE_LIST=$1 refuses "--plugin $hostile: $2" "$validate" run --backend host --plugin "$hostile"
 }
 listed null "its assay_plugin(1) returns null"
 listed throws "assay_plugin() threw: not today"
@@ -97,7 +97,8 @@ listed no_dtype "its kernel 'softmax/segfaults': it declares no dtype"
 listed numerics "its kernel 'softmax/segfaults': unknown word of numerics 'chian'. Did you mean 'chain'?"
 listed numerics_value "its kernel 'softmax/segfaults': 'many' is no value of the word 'chain' of numerics"
 listed tiles "its kernel 'softmax/segfaults': 'heads=4' is no tile; an axis of the op"
-listed tiles_value "'rows=four' is no tile; AXIS=EXTENT was expected"
+listed tiles_value "'rows=four' is no tile; AXIS=EXTENT or AXIS=BYTESB was expected"
+listed tile_bytes "'heads=64' is no tile; an axis of the op"
 refuses "--plugin ./none.so: there is no such file" "$validate" run --plugin ./none.so
 refuses "--plugin .: there is no such file" "$validate" run --plugin .
 echo text >text.so
@@ -105,13 +106,23 @@ refuses "--plugin text.so: it cannot be opened as a shared object" "$validate" r
 refuses "it exports no function assay_plugin()" "$validate" run --plugin "$(ldd "$validate" | sed -n 's/.*libc[.][^ ]* => \([^ ]*\).*/\1/p')"
 refuses "a plugin is compiled already; it runs on host or cuda" "$validate" run --plugin "$hostile" --backend simt
 refuses "only the kernels of a --plugin run there" "$validate" run --backend host
-refuses "only the simulated machine sees every access" "$validate" run --plugin "$hostile" --watch
-refuses "unknown kernel 'naive'" "$validate" run --plugin "$hostile" --kernel naive
+refuses "only the simulated machine sees every access" "$validate" run --backend host --plugin "$hostile" --watch
+refuses "unknown kernel 'naive'" "$validate" run --backend host --plugin "$hostile" --kernel naive
 refuses "--plugin excludes --worker" "$validate" run --plugin "$hostile" --worker true
 refuses "a --worker runs on the machine that it chooses" "$validate" run --worker true --backend simt
 refuses "--worker true: asked for its kernels, the worker process exited with code 0" "$validate" run --worker true
 refuses "asked for its kernels, it said something else: hello" "$validate" run --worker 'printf hello >&3'
 refuses "no answer within 1 s" "$validate" run --worker 'sleep 1000' --timeout 1
+
+# --- bench: a GPU alone times, and a plugin's kernels stand beside ours
+refuses "--plugin: only a GPU times kernels; it needs one, --backend cuda" "$validate" bench --plugin "$hostile" --backend host
+refuses "--plugin is timed in a process of its own, so it excludes --memory, --once, --dram and --ab" \
+  "$validate" bench --plugin "$hostile" --backend host --memory
+refuses "--plugin is empty" "$validate" bench --plugin ""
+exits 0 "$validate" timer host "$hostile" </dev/null
+holds "$called" "$out" '{"timer":1,'
+exits 1 "$validate" timer host ./none.so </dev/null
+same "$called" '{"error":"there is no such file"}' "$out"
 
 # --- the examples
 flags=(-std=c11 -O2 -Wall -Wextra -Werror -shared -fPIC -I "$sources/include")
@@ -120,11 +131,20 @@ same "$called $err" "exit 0" "exit $code"
 call "$compiler" "${flags[@]}" "$sources"/examples/plugin/rmsnorm_gemm{,_plugin}.c -o libfused.so -lm
 same "$called $err" "exit 0" "exit $code"
 same "lines around the launcher, at most 30" 1 "$(($(wc -l <"$sources/examples/plugin/rmsnorm_gemm_plugin.c") <= 30))"
-exits 0 "$validate" run --plugin ./libsoftmax.so --json softmax.jsonl
+nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+if [[ -x $nvcc ]]; then  # a launcher for a GPU in the place of that for the host, in the same plugin
+  call "$nvcc" -O2 -arch=sm_90a -shared -Xcompiler -fPIC -I "$sources/include" "$sources/examples/plugin/rmsnorm_gemm.cu" \
+    "$sources/examples/plugin/rmsnorm_gemm_plugin.c" -o libfused_cuda.so
+  same "$called $err" "exit 0" "exit $code"
+  exits 1 "$validate" run --backend host --plugin ./libfused_cuda.so --suite sanitize --dtype f16 --no-shrink --json records.jsonl
+  whole_run
+  holds "$called" "$out" "run() returned the error"
+fi
+exits 0 "$validate" run --backend host --plugin ./libsoftmax.so --json softmax.jsonl
 holds "$called" "$out" "131 passed · 0 failed · 0 suspect"
 holds "$called" "$out" "not checked: races, reads of memory that nobody wrote, traffic"
 lacks "$called" "$out" "held to"
-exits 0 "$validate" run --plugin ./libfused.so --dtype f16 --json fused.jsonl
+exits 0 "$validate" run --backend host --plugin ./libfused.so --dtype f16 --json fused.jsonl
 holds "$called" "$out" "49 passed · 0 failed · 0 suspect"
 holds "$called" "$out" "held to f32 accumulation, any order"
 same "held_to of every record" "$(grep -c '"record":"case"' fused.jsonl)" \
@@ -136,20 +156,20 @@ sed 's/expf(load(x, from + c \* x->strides\[1\]) - max) \/ sum/expf(load(x, from
   "$sources/examples/plugin/softmax.c" >wrong.c
 mkdir -p "a folder"
 call "$compiler" "${flags[@]}" wrong.c -o "a folder/libsoftmax.so" -lm
-exits 1 "$validate" run --plugin "a folder/libsoftmax.so" --dtype f32 --suite sanitize --shrink $hangs --json wrong.jsonl --junit wrong.xml --md summary.md
+exits 1 "$validate" run --backend host --plugin "a folder/libsoftmax.so" --dtype f32 --suite sanitize --shrink $hangs --json wrong.jsonl --junit wrong.xml --md summary.md
 again=$(sed -n "s/^  again      validate //p" <<<"$out" | head -1)
 holds "$called" "$again" "replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32 rows=1 cols="
-eval "exits 1 \"\$validate\" $again --no-shrink"
+eval "exits 1 \"\$validate\" $again --backend host --no-shrink"
 holds "$called" "$out" "verdict        failed: err/bound"
 holds "$called" "$out" "not checked    races, reads of memory that nobody wrote, traffic"
-exits 1 "$validate" replay --no-shrink --from wrong.jsonl --plugin "a folder/libsoftmax.so"
+exits 1 "$validate" replay --backend host --no-shrink --from wrong.jsonl --plugin "a folder/libsoftmax.so"
 refuses "unknown kernel 'serial_row'" "$validate" replay --from wrong.jsonl
-exits 1 "$validate" run --no-shrink --last-failed wrong.jsonl --plugin "a folder/libsoftmax.so"
+exits 1 "$validate" run --backend host --no-shrink --last-failed wrong.jsonl --plugin "a folder/libsoftmax.so"
 works "$validate" report wrong.jsonl -o wrong.md
 holds "the report" "$(<wrong.md)" "validate replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32"
 holds "the summary" "$(<summary.md)" "Not checked with \`--plugin 'a folder/libsoftmax.so'\`: races, reads of memory that nobody wrote, traffic."
 holds "the JUnit file" "$(<wrong.xml)" "validate replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32"
-exits 0 "$validate" run --plugin ./libsoftmax.so --dtype f32 --suite sanitize --json right.jsonl
+exits 0 "$validate" run --backend host --plugin ./libsoftmax.so --dtype f32 --suite sanitize --json right.jsonl
 exits 1 "$validate" compare right.jsonl wrong.jsonl
 holds "$called" "$out" "passed, is failed now (binary changed)"
 exits 0 "$validate" compare right.jsonl right.jsonl
@@ -158,7 +178,7 @@ exits 0 "$validate" compare right.jsonl right.jsonl
 exits 0 "${run[@]}" --worker "'$validate' worker simt" --op softmax --json theirs.jsonl
 exits 0 "${run[@]}" --backend simt --op softmax --json ours.jsonl
 exits 0 "$validate" doctor --worker "'$validate' worker simt"
-exits 0 "$validate" doctor --plugin ./libsoftmax.so
+exits 0 "$validate" doctor --backend host --plugin ./libsoftmax.so
 holds "$called" "$out" "checks, 0 failed"
 outcomes() { grep '"record":"case"' "$1" | grep -o '"kernel":"[^"]*"\|"verdict":"[^"]*"\|"margin":[^,]*\|"digest":"[^"]*"'; }
 same "verdicts, margins and bits through --worker" "$(outcomes ours.jsonl)" "$(outcomes theirs.jsonl)"
@@ -182,7 +202,7 @@ if command -v python3 >/dev/null; then
   nonconforming 's/return  # the judge.*/raise SystemExit(1)/' "it ends with code 0 when the socket is closed: the worker process exited with code 1"
   misbehaves() {  # misbehaves CHANGE VERDICT REASON: every case of a worker in Python with this fault has this verdict
     sed "$1" "$sources/examples/worker/softmax.py" >misbehaving.py
-    exits 1 "${run[@]}" --worker "python3 misbehaving.py 2>python.log" --dtype f32 --json records.jsonl
+    exits 1 "${run[@]}" --no-sandbox --worker "python3 misbehaving.py 2>python.log" --dtype f32 --json records.jsonl
     whole_run
     expect python "$2" "$3"
   }

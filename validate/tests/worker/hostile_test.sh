@@ -8,10 +8,18 @@ on() { [[ $backend == "$1" ]]; }
 op=layernorm_residual
 sound=$(cd "$sources/cuda/$op" && ls -- *.cu | sed '/^baseline_/d; s/[.]cu$//')
 # Kernels that never answer.  The sound kernels of the same run answer in a fraction of a second.
-hanging=(loops_forever stops_itself leaves_a_child spins)
+hanging=(loops_forever stops_itself leaves_a_child spins blocks_signals stops_its_group)
 hang=20
+# Kernels that the sandbox keeps from what they try; a wrong answer tells that they could.
+kept=(opens_files_for_writing signals_the_judge traces_the_judge opens_the_record)
+on simt && kept+=(asks_for_namespaces connects_to_services)
+sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox *kernels: \([^;]*\);.*/\1/p')
+[[ $sandbox == landlock* && ${sandbox//[^0-9]/} -ge 6 ]] || { echo "not tried, the sandbox is '$sandbox': ${kept[*]}" && unconfined=("${kept[@]}") && kept=(); }
+on cuda && unconfined+=(asks_for_namespaces connects_to_services)
+mkdir hostile_folder && echo kept >hostile_folder/file
+export HOSTILE_FOLDER=$tmp/hostile_folder
 on cuda && hanging+=(gpu_leaves_a_loop gpu_exits_with_a_loop) && hang=60  # a worker's first order waits for its CUDA context
-others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}")")
+others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}" "${unconfined[@]}")")
 
 # attacked FILE FLAG...: a run with its records in FILE.
 attacked() {
@@ -20,7 +28,7 @@ attacked() {
   exits 1 "$bin/validate-hostile" run --backend $backend --op $op --suite sanitize --no-vendor --no-shrink --json "$file" "$@"
   whole_lines "$file" "$called"
   lacks "$called" "$out" '{"record"'     # what a kernel prints is not in the command's output
-  lacks "$called" "$out" $'\033'         # nor is what it throws at the terminal
+  lacks "$called" "$out$err" $'\033'         # nor is what it throws at the terminal
   same "$called" "an end record" "$(grep -q '"record":"end".*"interrupted":false' "$file" && echo an end record)"
 }
 names() { tr -s ' \n' , <<<"$*" | sed 's/,$//'; }
@@ -67,6 +75,29 @@ expect answers_for_the_worker crashed "something other than a reply"
 expect forges_a_reply crashed "answered another order"
 expect throws_noise failed "loud"
 expect prints passed ""
+verdicts doubles_an_element failed
+expect unmaps_its_inputs crashed "signal 11"
+expect closes_descriptors crashed "the worker's socket was closed"
+expect leaves_a_daemon failed "it left a process behind"
+expect leaves_many_and_dies crashed "signal 6"
+expect exits_in_a_handler crashed "exited with code 7"
+expect becomes_another_program crashed "exited with code 0"
+expect sets_an_alarm crashed "signal 14"
+expect throws_an_int crashed "signal 6"
+expect throws_through_c failed "thrown through C"
+verdicts throws_out_of_memory skipped failed
+for kernel in writes_sealed_inputs opens_the_seal floods_stderr leaves_its_parent changes_its_surroundings jumps_over_frames leaves_threads "${kept[@]}"; do
+  expect $kernel passed ""
+done
+# The system does what these ask for, and what follows concerns nobody else.
+for kernel in takes_all_descriptors flushes_subnormals rounds_upwards lowers_its_limits; do
+  verdicts $kernel passed failed skipped crashed
+done
+same "the test's folder" file "$(ls hostile_folder)"
+same "the test's file" kept "$(<hostile_folder/file)"
+holds "$called" "$err" "this worker prints too much"
+same "bytes on standard error" bounded "$( (($(wc -c <"$tmp/err") < 20000000)) && echo bounded || wc -c <"$tmp/err")"
+holds "the sandbox in the record" "$(head -1 "$file")" "\"sandbox\":\"$sandbox"
 expect lacks_a_library skipped "libnowhere is missing: no such file"
 # Not every case must have this reason: where nothing catches std::bad_alloc, the worker dies.
 memory=$(grep '"kernel":"allocates_forever"' "$file")
@@ -88,10 +119,32 @@ sound_pass
 # --- kernels that never answer, all at once
 attacked hangs.jsonl --shard 1/18 --timeout $hang --jobs 16 --kernel "$(names "${hanging[@]}" $sound)"
 for kernel in "${hanging[@]}"; do
-  if [[ $kernel == gpu_exits_with_a_loop ]]; then verdicts $kernel crashed timeout
+  # Note: once any other worker ends, the judge ends the orphans too, and with them the child that holds the socket.
+  if [[ $kernel == gpu_exits_with_a_loop || $kernel == leaves_a_child ]]; then verdicts $kernel crashed timeout
   else expect "$kernel" timeout "no answer within $hang s"; fi
 done
 sound_pass
+
+# --- without the sandbox
+if ((${#kept[@]})); then
+  attacked unconfined.jsonl --shard 1/18 --timeout $hangs --no-sandbox --kernel opens_files_for_writing
+  expect opens_files_for_writing failed ""
+  holds "the sandbox in the record" "$(head -1 "$file")" '"sandbox":"off: --no-sandbox"'
+fi
+
+# --- a worker of another program: it writes in a folder of its own, which is removed, and what it starts ends with it
+if ((${#kept[@]})); then
+  mkdir folders others && echo kept >others/file
+  TMPDIR=$tmp/folders call "$validate" run --worker 'echo x >others/new && printf "is %sside\n" out; echo x >$TMPDIR/new && printf "is %sside\n" in
+    echo x >>others/file && printf "is %sside\n" out; kill $PPID && printf "is %sside\n" out
+    setsid sleep 98765 3>&- & setsid sleep 98765 3>&- & exit 1'
+  same "a worker that writes" "exit 2" "exit $code"
+  holds "a worker that writes" "$err" "is inside"
+  lacks "a worker that writes" "$err" "is outside"
+  same "folders that it leaves" "" "$(ls folders)"
+  same "what it changes" "file kept" "$(ls others) $(<others/file)"
+  same "processes that it leaves" "" "$(grep -slz '9876[5]' /proc/[0-9]*/cmdline)"
+fi
 
 # --- single cases
 call "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 fill=nan_in_row"

@@ -171,6 +171,7 @@ TEST_CASE("protocol: the kernels of a worker are read as it lists them, in as ma
                            .numerics = "accumulate=f16 chain=32+5",
                            .dtypes = {"f16", "bf16"},
                            .tiles = {{"rows", 4}},
+                           .tile_bytes = {{"cols", 512}},
                            .deterministic = i % 2 == 0,
                            .finite_inputs = i % 3 == 0,
                            .position_matters = i % 5 == 0});
@@ -194,7 +195,9 @@ TEST_CASE("protocol: the kernels of a worker are read as it lists them, in as ma
     CHECK((k.dtypes.has(f16) && k.dtypes.has(bf16) && !k.dtypes.has(f32)));
     CHECK((k.deterministic == (i % 2 == 0) && k.finite_inputs == (i % 3 == 0) && k.position_matters == (i % 5 == 0)));
     CHECK((k.numerics.accumulate == f16 && k.numerics.chain == Chain{.lanes = 32, .extra = 5} && k.declares_numerics));
-    CHECK((k.tiles[0].axis == Axis::rows && k.tiles[0].bytes_or_extent == 4 && k.tiles[1].bytes_or_extent == 0));
+    CHECK((k.tiles[0].axis == Axis::rows && k.tiles[0].bytes_or_extent == 4 && !k.tiles[0].of_bytes));
+    CHECK((k.tiles[1].axis == Axis::cols && k.tiles[1].bytes_or_extent == 512 && k.tiles[1].of_bytes));
+    CHECK(k.tiles[2].bytes_or_extent == 0);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HOSTILE: leaves a process behind that holds the socket, and ends.
-// Expected: timeout: as long as the socket is open, an answer may come.  The child ends with the worker.
+// Expected: timeout: as long as the socket is open, an answer may come.  Or crashed: the judge ends orphans when a worker ends.
 #include <unistd.h>
 
 #include <cstdlib>

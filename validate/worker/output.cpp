@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/worker/output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace assay {
+
+namespace {
+
+constexpr std::size_t kMostOfWorker = std::size_t{1} << 20, kMostOfAll = std::size_t{16} << 20;  // bytes
+std::atomic<std::size_t> passed_on{0};
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+// Replaces what a terminal would obey.
+void disarm(char* text, std::size_t n) {
+  std::replace_if(
+      text, text + n, [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f; }, '?');
+}
+
+}  // namespace
+
+WorkerOutput::WorkerOutput() {
+  if (::pipe2(ends_, O_CLOEXEC) != 0 || (over_ = ::eventfd(0, EFD_CLOEXEC)) < 0) {
+    const int error = errno;
+    for (const int fd : ends_)
+      if (fd >= 0) ::close(fd);
+    throw std::runtime_error(fmt::format("cannot make a pipe for a worker's output: {}", std::strerror(error)));
+  }
+  ::fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+}
+
+void WorkerOutput::started() {
+  ::close(std::exchange(ends_[1], -1));
+  thread_ = std::thread([this] { pass_on(); });
+}
+
+WorkerOutput::~WorkerOutput() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(over_, &one, sizeof one);
+  if (thread_.joinable()) thread_.join();
+  for (const int fd : {ends_[0], ends_[1], over_})
+    if (fd >= 0) ::close(fd);
+}
+
+void WorkerOutput::pass_on() {
+  char buffer[1 << 14];
+  std::size_t seen = 0;
+  bool told = false, over = false;
+  while (true) {
+    const ssize_t n = ::read(ends_[0], buffer, sizeof buffer);
+    if (n > 0) {
+      const auto got = static_cast<std::size_t>(n);
+      const bool room = (seen += got) <= kMostOfWorker && (passed_on += got) <= kMostOfAll;
+      if (room) disarm(buffer, got), print({buffer, got});
+      else if (!std::exchange(told, true)) print("\nvalidate: this worker prints too much; the rest is left out\n");
+      if (!room && over) return;
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0 || over || errno != EAGAIN) return;
+    pollfd polled[2] = {{ends_[0], POLLIN, 0}, {over_, POLLIN, 0}};
+    ::poll(polled, 2, -1);
+    over = polled[1].revents != 0;
+  }
+}
+
+}  // namespace assay
