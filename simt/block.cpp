@@ -342,7 +342,8 @@ void run_block() {
   machine.exited = machine.arrived = 0;
   machine.trouble.what = Trouble::What::none;
   machine.ready.clear();
-  ready_threads([](Thread&) { return true; });
+  if (machine.whole_block) machine.ready.push_back(machine.thread);
+  else ready_threads([](Thread&) { return true; });
 
   Thread* first = machine.ready.pop();
   first->fiber = fibers().take();

@@ -86,6 +86,7 @@ struct Machine {
   Options options;
   Random random;
   const Grid* grid = nullptr;  // null if nothing runs
+  bool whole_block = false;    // the grid's body runs all threads of a block, on the fiber of the first (ptx/block_run.cpp)
   double deadline = 0;
   unsigned threads = 0;  // of a block
   unsigned exited = 0;

@@ -134,11 +134,14 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
   CLI::Option* plugin = app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object"));
   app.add_option("--worker", f.worker, fmt::format(fmt::runtime(what), "program, a command of a shell (docs/worker-protocol.md)"))
       ->excludes(plugin);
+  CLI::Option* ptx = app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module, on simt (docs/ptx.md)"));
+  ptx->excludes(plugin)->excludes("--worker");
+  ptx->needs(app.add_option("--launch", f.launch, "the launch file of the --ptx")->needs(ptx));
 }
 // Call it once the flags are read.
 inline void check_loaded(const CLI::App& app, RunFlags& f) {
   f.machine.plugin = !f.plugin.empty();
-  for (const char* flag : {"--plugin", "--worker"})
+  for (const char* flag : {"--plugin", "--worker", "--ptx", "--launch"})
     if (const CLI::Option* o = app.get_option(flag); o->count() && o->as<std::string>().empty())
       throw BadInput(fmt::format("{} is empty", flag));
   if (!f.worker.empty())

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "validate/backends/backends.hpp"
+#include "validate/backends/ptx.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
@@ -127,9 +128,10 @@ void end_undecided() {
 
 int judge_main(int argc, char** argv) {
   restore_process();
-  if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "worker") {
+  if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
+      if (argc == 5) use_ptx(argv[3], argv[4]);
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }

@@ -227,7 +227,15 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, flags.timeout_s).backend;
     return true;
   }
-  if (!backend_ready(flags.machine, backend, code)) return false;
+  BackendFlags machine = flags.machine;
+  if (!flags.ptx.empty() && machine.backend == "auto") machine.backend = "simt";
+  if (!backend_ready(machine, backend, code)) return false;
+  if (!flags.ptx.empty()) {
+    if (backend != "simt") throw BadInput("--ptx: only the simulated machine runs PTX  (--backend simt)");
+    std::vector<std::string> worker = own_worker(backend, flags.ptx);
+    worker.push_back(flags.launch);
+    load_kernels(fmt::format("{} {}", flag_text("--ptx", flags.ptx), flag_text("--launch", flags.launch)), worker, flags.timeout_s);
+  }
   if (!flags.plugin.empty())
     load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
   return true;

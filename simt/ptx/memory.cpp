@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld, st and cvta.  Every access goes through the machine's access(), lane by lane; those of a warp that lie in one allocation
+// are checked and counted at once where no one watches.
+#include "memory.hpp"
+
+#include <string>
+
+#include "asynchronous.hpp"
+
+namespace simt::ptx {
+
+namespace {
+
+using u8 = std::uint8_t;
+using s8 = std::int8_t;
+using u16 = std::uint16_t;
+using s16 = std::int16_t;
+using u32 = std::uint32_t;
+using s32 = std::int32_t;
+using u64 = std::uint64_t;
+using detail::Access;
+
+u64 arena_start() { return reinterpret_cast<std::uintptr_t>(detail::machine.shared); }
+
+Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
+
+// Checks and counts the accesses of a warp at once, if they lie in one allocation, are right, and nobody needs to see each.
+template <unsigned Bytes, Access Kind>
+bool together(u32 lanes, const u64 (&at)[kLanes]) {
+  const auto count = static_cast<unsigned>(std::popcount(lanes));
+  if (detail::hot.ticks < static_cast<std::int64_t>(count)) return false;
+  const u64 first = at[std::countr_zero(lanes)], id = first >> 32;
+  if (id >= detail::kSlots) return false;
+  detail::Slot& s = detail::slots[id];
+  const u64 begin = s.begin, limit = s.limit[std::countr_zero(Bytes)];
+  u64 beyond = 0, apart = first % (Bytes > 8 ? Bytes : 8), misaligned = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u64 takes_part = 0 - u64{lanes >> i & 1};
+    beyond |= (at[i] - begin < limit ? 0 : ~u64{0}) & takes_part;
+    misaligned |= at[i] & (Bytes - 1) & takes_part;
+    apart |= at[i] ^ (first + u64{i} * Bytes);
+  }
+  if (beyond != 0 || misaligned != 0) return false;
+  (is_write(Kind) ? s.written_bytes : s.read_bytes) += u64{Bytes} * count;
+  detail::hot.ticks -= count;
+  const std::uintptr_t map = is_write(Kind) ? detail::hot.written_map : detail::hot.read_map;
+  if (apart == 0 && lanes == 0xffffffffu) {  // neighbours
+    std::memset(reinterpret_cast<void*>(map + (first >> 3)), 0xff, Bytes * kLanes / 8);
+    return true;
+  }
+  for (u32 left = lanes; left != 0; left &= left - 1) {
+    const u64 address = at[std::countr_zero(left)];
+    auto* const bits = reinterpret_cast<unsigned char*>(map + (address >> 3));
+    if constexpr (Bytes >= 8) std::memset(bits, 0xff, Bytes / 8);
+    else *bits = static_cast<unsigned char>(*bits | ((1u << Bytes) - 1u) << (address & 7));
+  }
+  return true;
+}
+
+template <unsigned Bytes>
+struct Raw {
+  alignas(Bytes) std::byte bytes[Bytes];
+};
+
+// The value that one element of a load leaves in its register.
+template <class E>
+void put(const Warp& w, Place p, bool wide, unsigned lane, E v) {
+  if (sizeof(E) < 8 && wide)
+    w.at<u64>(p)[lane] = static_cast<u64>(static_cast<std::conditional_t<std::is_signed_v<E>, std::int64_t, u64>>(v));
+  else w.at<Store<E>>(p)[lane] = to_lane<E>(v);
+}
+
+template <class E, unsigned Count>
+void load(Warp& w, const Op& o) {
+  constexpr unsigned kBytes = sizeof(E) * Count;
+  u64 at[kLanes];
+  addresses(w, o, at);
+  const Place* const to = w.program->lists.data() + o.list;
+  const Space space = space_of(o);
+  const bool wide = o.how & kWideRegister;
+  const bool checked = space != Space::local && together<kBytes, Access::read>(w.mask, at);
+  if (checked) {
+    for (u32 left = w.mask; left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      E v[Count];
+      std::memcpy(v, reinterpret_cast<const void*>(at[lane]), kBytes);
+      for (unsigned k = 0; k < Count; ++k)
+        if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
+    }
+    return;
+  }
+  w.each_lane([&](unsigned lane) {
+    const void* from = reinterpret_cast<const void*>(at[lane]);
+    become(w, lane);
+    if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56))
+      from = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, false, o.where);
+    else detail::access<kBytes, Access::read>(from, o.where);
+    E v[Count];
+    std::memcpy(v, from, kBytes);
+    for (unsigned k = 0; k < Count; ++k)
+      if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
+  });
+}
+
+// Whether another lane of this instruction, before this one, stores the same bytes to the same place: no race, as the hardware
+// makes one store of them.
+template <unsigned Bytes>
+bool stored_before(const u64 (&at)[kLanes], const Raw<Bytes>* values, u32 done, unsigned lane) {
+  for (; done != 0; done &= done - 1) {
+    const auto other = static_cast<unsigned>(std::countr_zero(done));
+    if (at[other] == at[lane] && std::memcmp(&values[other], &values[lane], Bytes) == 0) return true;
+  }
+  return false;
+}
+
+template <class E, unsigned Count>
+void store(Warp& w, const Op& o) {
+  constexpr unsigned kBytes = sizeof(E) * Count;
+  u64 at[kLanes];
+  addresses(w, o, at);
+  const Place* const from = w.program->lists.data() + o.list;
+  Raw<kBytes> values[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    for (unsigned k = 0; k < Count; ++k)
+      std::memcpy(values[lane].bytes + k * sizeof(E), w.at<Store<E>>(from[k]) + lane, sizeof(E));
+  const Space space = space_of(o);
+  const bool checked = space != Space::local && together<kBytes, Access::write>(w.mask, at);
+  u32 done = 0;
+  w.each_lane([&](unsigned lane) {
+    void* to = reinterpret_cast<void*>(at[lane]);
+    become(w, lane);
+    if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56))
+      to = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, true, o.where);
+    else if (!checked && !(detail::machine.options.watch && stored_before(at, values, done, lane)))
+      detail::access<kBytes, Access::write>(to, o.where);
+    done |= 1u << lane;
+    std::memcpy(to, &values[lane], kBytes);
+  });
+}
+
+// A kernel's parameters: the same bytes for every lane.
+template <class E, unsigned Count>
+void load_parameter(Warp& w, const Op& o) {
+  const Place* const to = w.program->lists.data() + o.list;
+  const bool wide = o.how & kWideRegister;
+  w.each_lane([&](unsigned lane) {
+    u64 at = static_cast<u64>(o.value);
+    if (o.a != kNone) at += o.how & kWideAddress ? w.at<u64>(o.a)[lane] : w.at<u32>(o.a)[lane];
+    become(w, lane);
+    if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count)
+      detail::refuse_asynchronous(
+          "out_of_bounds",
+          "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), o.where);
+    E v[Count];
+    std::memcpy(v, w.parameters + at, sizeof v);
+    for (unsigned k = 0; k < Count; ++k)
+      if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
+  });
+}
+
+struct Runs {
+  Run load = nullptr, store = nullptr, parameter = nullptr;
+};
+template <class E, unsigned Count>
+constexpr Runs kRuns{load<E, Count>, store<E, Count>, load_parameter<E, Count>};
+template <class E>
+Runs runs(unsigned count) {
+  if (count == 1) return kRuns<E, 1>;
+  if (count == 2) return kRuns<E, 2>;
+  if constexpr (sizeof(E) <= 4)
+    if (count == 4) return kRuns<E, 4>;
+  return {};
+}
+Runs runs_of(Type t, unsigned count) {
+  switch (t) {
+    case Type::s8: return runs<s8>(count);
+    case Type::b8:
+    case Type::u8: return runs<u8>(count);
+    case Type::s16: return runs<s16>(count);
+    case Type::s32: return runs<s32>(count);
+    default: break;
+  }
+  switch (bits_of(t)) {
+    case 16: return runs<u16>(count);
+    case 32: return runs<u32>(count);
+    case 64: return runs<u64>(count);
+    default: return {};
+  }
+}
+
+// The parts of a vector operand, or the operand itself.
+unsigned parts(const Decoder& d, const Operand& o) {
+  return o.kind == Operand::Kind::vector ? o.count : (static_cast<void>(d), 1);
+}
+
+bool entry_parameter(const Decoder& d, const Operand& o) {
+  return o.base != Operand::Kind::variable || (!o.outer && o.id < d.f.parameters.size());
+}
+
+void decode_access(Decoder& d, bool stores) {
+  take_hints(d);
+  Space space = take_space(d);
+  const int vector = d.take_one({"v2", "v4"});
+  const Type t = d.take_type();
+  d.operands(2, 3);  // a third is a hint for the cache
+  const Operand &address = d.operand(stores ? 0 : 1), &value = d.operand(stores ? 1 : 0);
+  const unsigned count = vector < 0 ? 1 : vector == 0 ? 2 : 4;
+  if (parts(d, value) != count)
+    d.refuse("has " + std::to_string(parts(d, value)) + " values where " + std::to_string(count) + " were expected");
+  const Runs runs = runs_of(t, count);
+  const bool parameter = space == Space::param && entry_parameter(d, address);
+  if (parameter && stores) d.refuse("writes to a parameter of the kernel");
+  if (space == Space::param && !parameter) space = Space::local;
+  d.op.run = stores ? runs.store : parameter ? runs.parameter : runs.load;
+  if (d.op.run == nullptr) d.refuse("is not run for this type");
+  decode_address_of(d, address, space);
+  for (unsigned k = 0; k < count; ++k) {
+    const Operand& one = value.kind == Operand::Kind::vector ? d.part(value, k) : value;
+    if (stores) d.in_list(one, t, true);
+    else d.out_list(one, t, true);
+    if (!stores && one.kind == Operand::Kind::reg && d.bits_of_register(one) == 64) d.op.how |= kWideRegister;
+  }
+  d.emit();
+}
+
+}  // namespace
+
+std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
+  if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
+    detail::refuse_asynchronous("out_of_bounds",
+                                std::string(write ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at byte " +
+                                    std::to_string(offset) + " of a thread's " + std::to_string(w.program->local_bytes) +
+                                    " bytes of local memory",
+                                where);
+  if (offset % bytes != 0)
+    detail::refuse_asynchronous(
+        "misaligned", "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) + " of local memory",
+        where);
+  return w.local + lane * w.program->local_bytes + offset;
+}
+
+void addresses(const Warp& w, const Op& o, std::uint64_t (&at)[kLanes]) {
+  const auto offset = static_cast<u64>(o.value);
+  const bool shared = space_of(o) == Space::shared;
+  const u64 arena = shared ? reinterpret_cast<std::uintptr_t>(detail::machine.shared) : 0;
+  if (o.a == kNone) {
+    for (unsigned i = 0; i < kLanes; ++i) at[i] = arena + offset;
+  } else if (o.how & kWideAddress) {
+    const auto* a = w.at<u64>(o.a);
+    for (unsigned i = 0; i < kLanes; ++i) at[i] = arena + (shared ? static_cast<u32>(a[i] + offset) : a[i] + offset);
+  } else {
+    const auto* a = w.at<u32>(o.a);
+    for (unsigned i = 0; i < kLanes; ++i) at[i] = arena + (shared ? static_cast<u32>(a[i] + offset) : a[i] + offset);
+  }
+}
+
+void decode_address_of(Decoder& d, const Operand& o, Space space) {
+  if (o.kind != Operand::Kind::address) d.refuse("has " + d.text(o) + " where an address was expected");
+  d.op.how = static_cast<std::uint8_t>(d.op.how | static_cast<std::uint8_t>(space == Space::constant ? Space::global : space));
+  d.op.value = o.value, d.op.a = kNone;
+  if (o.base == Operand::Kind::variable) {
+    d.op.value = static_cast<std::int64_t>(d.address_of(o));
+  } else if (o.base == Operand::Kind::reg) {
+    const unsigned bits = d.bits_of_register(o);
+    if (bits != 64 && (bits != 32 || space == Space::global || space == Space::generic))
+      d.refuse("has an address in a register of " + std::to_string(bits) + " bits");
+    Operand base = o;
+    base.kind = Operand::Kind::reg;
+    d.in(&Op::a, base, bits == 64 ? Type::b64 : Type::b32);
+    if (bits == 64) d.op.how |= kWideAddress;
+  }
+}
+
+Space take_space(Decoder& d) {
+  const int k = d.take_one({"global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func"});
+  constexpr Space kSpaces[] = {Space::global,   Space::shared, Space::shared, Space::local,
+                               Space::constant, Space::param,  Space::param,  Space::param};
+  return k < 0 ? Space::generic : kSpaces[k];
+}
+
+void take_hints(Decoder& d) {
+  std::erase_if(d.words, [](std::string_view w) {
+    static constexpr std::string_view kHints[] = {"nc", "ca",       "cg",   "cs",      "lu",      "cv",      "wb",
+                                                  "wt", "volatile", "weak", "relaxed", "acquire", "release", "acq_rel",
+                                                  "sc", "mmio",     "cta",  "gpu",     "sys",     "cluster"};
+    for (const std::string_view hint : kHints)
+      if (w == hint) return true;
+    return w.starts_with("L1::") || w.starts_with("L2::");
+  });
+}
+
+void decode_load(Decoder& d) { decode_access(d, false); }
+void decode_store(Decoder& d) { decode_access(d, true); }
+
+// Generic addresses of shared memory are those of this process; a shared address is an offset.
+void decode_address(Decoder& d) {
+  const bool to = d.take("to");
+  const Space space = take_space(d);
+  const Type t = d.take_type();
+  d.operands(2);
+  if (t != Type::u64) d.refuse("is not run for this type");
+  switch (space) {
+    case Space::shared:
+      d.op.run =
+          to ? op1<[](u64 a) { return a - arena_start(); }, u64, u64> : op1<[](u64 a) { return a + arena_start(); }, u64, u64>;
+      break;
+    case Space::local:
+      d.op.run = to ? op1<[](u64 a) { return a & (kLocalWindow - 1); }, u64, u64>
+                    : op1<[](u64 a) { return a | kLocalWindow; }, u64, u64>;
+      break;
+    case Space::global:
+    case Space::constant: d.op.run = op1<[](u64 a) { return a; }, u64, u64>; break;
+    default: d.refuse("is not run for this space");
+  }
+  // Note: `cvta.shared d, x` names the variable itself.
+  d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
+  d.emit();
+}
+
+}  // namespace simt::ptx

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lanes of a warp, and the warps of a block, wait for.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "block_run.hpp"
+
+namespace simt::ptx {
+
+using detail::machine;
+using detail::Meet;
+using What = detail::Trouble::What;
+
+std::uint32_t BlockRun::value_of(const WarpRun& s, Place p, std::uint32_t lanes) const {
+  return s.warp.at<std::uint32_t>(p)[std::countr_zero(lanes)];
+}
+
+// The lanes that an instruction names, or all.  A full mask means all lanes that there are, but for matrices.
+std::uint32_t BlockRun::members_of(const WarpRun& s, const Op& o, std::uint32_t lanes) const {
+  const Place p = program_->lists[o.list];
+  const std::uint32_t members = p == kNone ? 0xffffffffu : value_of(s, p, lanes);
+  return members == 0xffffffffu && p != kNone ? s.exists : members;
+}
+
+void BlockRun::refuse_members(const WarpRun& s, const Op& o, std::uint32_t lanes, std::uint32_t members) const {
+  const auto first = [](std::uint32_t bits) { return static_cast<unsigned>(std::countr_zero(bits)); };
+  detail::Trouble t{.what = What::lane_exited, .where = o.where, .mask = members, .kind = o.meet};
+  machine.current = s.warp.thread + first(lanes);
+  if ((lanes & ~members) != 0)
+    t.what = What::caller_not_in_mask, t.lane = first(lanes & ~members), machine.current = s.warp.thread + t.lane;
+  else if ((members & ~s.exists) != 0) t.what = What::lane_missing, t.lane = first(members & ~s.exists);
+  else t.lane = first(members & ~s.warp.alive);
+  detail::stop(t);
+}
+
+bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
+  const std::uint32_t members = members_of(s, o, lanes);
+  if ((lanes & ~members) != 0 || (members & ~s.warp.alive) != 0) refuse_members(s, o, lanes, members);
+  if (lanes == members) {
+    s.warp.execute(lanes);
+    o.run(s.warp, o);
+    ++p.at;
+    return true;
+  }
+  if (lanes != p.lanes) {
+    s.parts.push_back(p);
+    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    p.lanes = lanes;
+  }
+  p.wait = Wait::together, p.members = members;
+  return false;
+}
+
+bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
+  const std::uint32_t members = members_of(s, o, lanes);
+  if ((lanes & ~members) != 0 || (members & ~s.exists) != 0) {
+    Op as_barrier = o;
+    as_barrier.meet = Meet::warp;
+    refuse_members(s, as_barrier, lanes, members);
+  }
+  if (lanes == (members & s.warp.alive)) {
+    if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
+    ++p.at;
+    return true;
+  }
+  if (lanes != p.lanes) {
+    s.parts.push_back(p);
+    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    p.lanes = lanes;
+  }
+  p.wait = Wait::warp_barrier, p.members = members;
+  return false;
+}
+
+// Lets go those parts of a warp whose companions have come.
+void BlockRun::resolve(WarpRun& s) {
+  bool waits = false;
+  for (const Part& p : s.parts) waits = waits || (p.wait != Wait::none && p.wait != Wait::at_barrier);
+  if (!waits) return;
+  resolve_together(s);
+  resolve_warp_barriers(s);
+  resolve_barriers(s);
+}
+
+void BlockRun::resolve_together(WarpRun& s) {
+  for (std::size_t k = 0; k < s.parts.size(); ++k) {
+    const Part first = s.parts[k];
+    if (first.wait != Wait::together) continue;
+    const auto with = [&](const Part& p) { return p.wait == Wait::together && p.at == first.at && p.members == first.members; };
+    std::uint32_t lanes = 0;
+    for (const Part& p : s.parts)
+      if (with(p)) lanes |= p.lanes;
+    const Op& o = program_->ops[first.at];
+    if ((first.members & ~s.warp.alive) != 0) {
+      machine.current = s.warp.thread + std::countr_zero(first.lanes);
+      const auto gone = static_cast<unsigned>(std::countr_zero(first.members & ~s.warp.alive));
+      detail::stop({.what = What::lane_left, .where = o.where, .mask = first.members, .lane = gone, .kind = o.meet});
+    }
+    if (lanes != first.members) continue;
+    s.warp.mask = 0, s.warp.full = false;
+    s.warp.execute(lanes);
+    o.run(s.warp, o);
+    for (Part& p : s.parts)
+      if (with(p)) p.wait = Wait::none, ++p.at;
+  }
+}
+
+void BlockRun::resolve_warp_barriers(WarpRun& s) {
+  for (std::size_t k = 0; k < s.parts.size(); ++k) {
+    if (s.parts[k].wait != Wait::warp_barrier) continue;
+    const std::uint32_t members = s.parts[k].members;
+    std::uint32_t lanes = 0;
+    for (const Part& p : s.parts)
+      if (p.wait == Wait::warp_barrier && p.members == members) lanes |= p.lanes;
+    if ((lanes & members) != (members & s.warp.alive)) continue;
+    if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
+    for (Part& p : s.parts)
+      if (p.wait == Wait::warp_barrier && p.members == members) p.wait = Wait::none, ++p.at;
+  }
+}
+
+// A block's barrier counts whole warps: all living lanes must wait at one instruction.
+void BlockRun::resolve_barriers(WarpRun& s) {
+  for (std::size_t k = 0; k < s.parts.size(); ++k) {
+    if (s.parts[k].wait != Wait::barrier) continue;
+    const std::uint32_t at = s.parts[k].at;
+    std::uint32_t lanes = 0;
+    for (const Part& p : s.parts)
+      if (p.wait == Wait::barrier && p.at == at) lanes |= p.lanes;
+    if (lanes != s.warp.alive) continue;
+    const unsigned id = value_of(s, program_->lists[program_->ops[at].list], lanes);
+    for (Part& p : s.parts) p.wait = Wait::at_barrier, p.barrier = id;
+    arrive(s, lanes, program_->ops[at], true);
+    return;
+  }
+}
+
+// Counts a warp at a barrier.
+void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) {
+  const Place of_threads = program_->lists[o.list + 1];
+  const unsigned id = value_of(s, program_->lists[o.list], lanes), whole = static_cast<unsigned>(warps_.size()) * kLanes;
+  const unsigned expected = of_threads == kNone ? whole : value_of(s, of_threads, lanes);
+  machine.current = s.warp.thread + std::countr_zero(lanes);
+  if (id >= detail::kNamedBarriers || expected == 0 || expected % kLanes != 0)
+    detail::stop({.what = What::bad_named_barrier, .where = o.where, .mask = expected, .lane = id});
+  Barrier& b = barriers_[id];
+  if (b.arrived != 0 && b.expected != expected)
+    detail::stop({.what = What::named_barrier_size, .where = o.where, .bytes = b.expected, .mask = expected, .lane = id});
+  b.expected = expected, b.arrived += kLanes;
+  if (!waits && machine.options.watch)
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      machine.watch.release(s.warp.thread[std::countr_zero(left)].id, b.clocks);
+  if (b.arrived >= b.expected) release(id);
+}
+
+void BlockRun::release(unsigned barrier) {
+  const detail::Watch::Clocks clocks = std::move(barriers_[barrier].clocks);
+  barriers_[barrier] = {};
+  std::vector<std::uint16_t> members;
+  for (WarpRun& s : warps_)
+    for (Part& p : s.parts)
+      if (p.wait == Wait::at_barrier && p.barrier == barrier) {
+        for (std::uint32_t left = p.lanes; left != 0; left &= left - 1)
+          members.push_back(static_cast<std::uint16_t>(s.warp.thread[std::countr_zero(left)].id));
+        p.wait = Wait::none, ++p.at;
+      }
+  if (!machine.options.watch) return;
+  if (members.size() == machine.threads) machine.watch.block_barrier();
+  else machine.watch.named_barrier(members, clocks);
+}
+
+// No part can go on: tells the machine who waits where.
+void BlockRun::stuck() {
+  for (WarpRun& s : warps_)
+    for (const Part& p : s.parts) {
+      const Op& o = program_->ops[p.at];
+      const bool barrier = p.wait == Wait::barrier || p.wait == Wait::at_barrier;
+      const unsigned id = barrier ? value_of(s, program_->lists[o.list], p.lanes) : 0;
+      for (std::uint32_t left = p.lanes; left != 0; left &= left - 1) {
+        detail::Thread& t = s.warp.thread[std::countr_zero(left)];
+        t.fiber = machine.thread[0].fiber;
+        t.where = o.where;
+        t.kind = !barrier ? (p.wait == Wait::warp_barrier ? Meet::warp : o.meet) : id == 0 ? Meet::block : Meet::named;
+        t.mask_or_id = barrier ? id : p.members;
+      }
+    }
+  detail::stop({.what = What::stuck});
+}
+
+}  // namespace simt::ptx

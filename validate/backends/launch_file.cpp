@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/backends/launch_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
+
+namespace assay {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// A value of the file, with its place.
+struct LaunchNode {
+  const Json& json;
+  std::string place;
+  [[noreturn]] void fail(const std::string& why) const { throw BadInput(fmt::format("{}: {}", place, why)); }
+  LaunchNode at(std::string_view key) const {
+    const auto found = json.find(key);
+    if (found == json.end()) fail(fmt::format("'{}' is missing.", key));
+    return {*found, fmt::format("{}/{}", place, key)};
+  }
+  bool has(std::string_view key) const { return json.contains(key); }
+  void object(const Names& allowed) const {
+    if (!json.is_object()) fail("expected an object.");
+    for (const auto& [key, value] : json.items())
+      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(unknown("key", key, allowed));
+  }
+  std::vector<LaunchNode> list(std::size_t most) const {
+    if (!json.is_array() || json.empty() || json.size() > most) fail(fmt::format("expected a list of 1 to {} values.", most));
+    std::vector<LaunchNode> all;
+    for (std::size_t k = 0; k < json.size(); ++k) all.push_back({json[k], fmt::format("{}/{}", place, k)});
+    return all;
+  }
+  std::string text() const {
+    if (!json.is_string()) fail("expected a text.");
+    return plain(json.get<std::string>());
+  }
+  bool flag() const {
+    if (!json.is_boolean()) fail("expected true or false.");
+    return json.get<bool>();
+  }
+  Expression expression(const Op& op, std::string_view text) const {
+    try {
+      return Expression(op, text);
+    } catch (const BadInput& e) {
+      fail(e.what());
+    }
+  }
+  Expression expression(const Op& op) const { return expression(op, json.is_number_unsigned() ? json.dump() : text()); }
+  std::array<Expression, 3> three(const Op& op) const {
+    std::array<Expression, 3> all{Expression(1.0), Expression(1.0), Expression(1.0)};
+    std::size_t k = 0;
+    for (const LaunchNode& n : list(3)) all[k++] = n.expression(op);
+    return all;
+  }
+};
+
+LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
+  using Kind = LaunchParameter::Kind;
+  const std::string text = n.text();
+  const std::size_t space = std::min(text.find(' '), text.size());
+  const std::string kind = text.substr(0, space), rest = text.substr(std::min(space + 1, text.size()));
+  LaunchParameter::Member m;
+  if (kind == "ptr") {
+    m.tensor = tensor_index(op, rest);
+    if (m.tensor == op.tensors.size()) {
+      Names names;
+      for (const TensorSpec& t : op.tensors) names.push_back(t.name);
+      n.fail(unknown("tensor", rest, names));
+    }
+    return m;
+  }
+  m.kind = kind == "i32" ? Kind::word : kind == "i64" ? Kind::wide : kind == "f32" ? Kind::single : Kind::workspace;
+  if (m.kind == Kind::workspace && kind != "workspace")
+    n.fail(fmt::format("'{}' is no parameter: 'ptr NAME', 'i32 EXPR', 'i64 EXPR', 'f32 EXPR' or 'workspace + EXPR' was expected",
+                       text));
+  if (m.kind == Kind::workspace && !rest.empty() && !rest.starts_with("+ ")) n.fail("'workspace + EXPR' was expected");
+  m.expression = m.kind != Kind::workspace ? n.expression(op, rest)
+                 : rest.empty()            ? Expression(0.0)
+                                           : n.expression(op, rest.substr(2));
+  return m;
+}
+
+FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>& dtypes) {
+  n.object({"entry", "grid", "block", "shared", "parameters"});
+  FileLaunch l;
+  l.where = n.place;
+  const LaunchNode entry = n.at("entry");
+  if (!entry.json.is_object() || entry.json.empty()) entry.fail("expected an object: a name of an entry for each dtype.");
+  for (const auto& [dtype, value] : entry.json.items()) {
+    if (dtype != "f16" && dtype != "bf16" && dtype != "f32") entry.fail(unknown("dtype", dtype, {"f16", "bf16", "f32"}));
+    l.entries[dtype] = entry.at(dtype).text();
+  }
+  std::vector<std::string> here;
+  for (const auto& [dtype, name] : l.entries) here.push_back(dtype);
+  if (dtypes.empty()) dtypes = here;
+  if (dtypes != here) entry.fail("every launch names an entry for the same dtypes.");
+  l.grid = n.at("grid").three(op), l.block = n.at("block").three(op);
+  l.shared = n.has("shared") ? n.at("shared").expression(op) : Expression(0.0);
+  for (const LaunchNode& p : n.at("parameters").list(256)) {
+    LaunchParameter parameter;
+    if (p.json.is_array())
+      for (const LaunchNode& part : p.list(64)) parameter.members.push_back(member_of(part, op));
+    else parameter.members.push_back(member_of(p, op));
+    l.parameters.push_back(std::move(parameter));
+  }
+  return l;
+}
+
+}  // namespace
+
+std::size_t LaunchParameter::bytes() const {
+  std::size_t n = 0, align = 1;
+  for (const Member& m : members) n = (n + m.bytes() - 1) / m.bytes() * m.bytes() + m.bytes(), align = std::max(align, m.bytes());
+  return (n + align - 1) / align * align;
+}
+
+LaunchFile read_launch_file(const std::string& path) {
+  std::string why;
+  const auto text = read_file(path, why);
+  if (!text) throw BadInput(fmt::format("{}: {}", path, why));
+  if (nests_too_deeply(*text)) throw BadInput(fmt::format("{}: the JSON nests too deeply", path));
+  Json json;
+  try {
+    json = Json::parse(*text);
+  } catch (const Json::exception& e) {
+    throw BadInput(fmt::format("{}: {}", path, e.what()));
+  }
+  const LaunchNode root{json, path + ":"};
+  root.object({"op", "kernel", "about", "numerics", "deterministic", "finite_inputs", "position_matters", "supports", "workspace",
+               "launches"});
+  LaunchFile file;
+  file.op = find_op(root.at("op").text());
+  if (!file.op) {
+    Names names;
+    for (const Op& op : ops()) names.push_back(op.name);
+    root.at("op").fail(unknown("op", root.at("op").text(), names));
+  }
+  ListedKernel& k = file.kernel;
+  k.op = file.op->name;
+  k.name = root.has("kernel") ? root.at("kernel").text() : std::filesystem::path(path).stem().string();
+  if (root.has("about")) k.about = root.at("about").text();
+  if (root.has("numerics")) k.numerics = root.at("numerics").text();
+  if (root.has("deterministic")) k.deterministic = root.at("deterministic").flag();
+  if (root.has("finite_inputs")) k.finite_inputs = root.at("finite_inputs").flag();
+  if (root.has("position_matters")) k.position_matters = root.at("position_matters").flag();
+  if (root.has("supports"))
+    for (const LaunchNode& n : root.at("supports").list(64)) file.supports.push_back(n.expression(*file.op));
+  if (root.has("workspace")) file.workspace = root.at("workspace").expression(*file.op);
+  for (const LaunchNode& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
+  return file;
+}
+
+}  // namespace assay

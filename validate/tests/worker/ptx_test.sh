@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The file route of the PTX door: a module with a launch file is judged like a kernel of ours, its faults are found, and what is
+# wrong with the files is told in a sentence.
+#   ptx_test.sh BINARIES
+source "$(dirname "$0")/../checks.sh"
+ptx=$sources/examples/ptx/softmax.ptx
+launch=$sources/examples/ptx/softmax.json
+run=("$validate" run --suite sanitize --no-shrink)
+
+exits 0 "${run[@]}" --ptx "$ptx" --launch "$launch" --watch --json records.jsonl
+same "kernels of the records" warp_per_row "$(grep -o '"kernel":"[a-z_]*"' records.jsonl | sort -u | cut -d'"' -f4)"
+same "verdicts" passed "$(grep '"dtype":"f32"' records.jsonl | grep -o '"verdict":"[a-z]*"' | sort -u | cut -d'"' -f4)"
+holds "head of the records" "$(head -1 records.jsonl)" '"backend":"simt"'
+
+# --- faults in the module
+sed 's/setp.ge.s64\(.*%rd65;\)/setp.gt.s64\1/' "$ptx" >wrong.ptx
+exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch" --json records.jsonl
+holds "a row too many" "$(<records.jsonl)" "out_of_bounds: read of 4 bytes ending 4 bytes past the end of 'x'"
+sed 's/\(%r7\), 16;/\1, 8;/' "$ptx" >wrong.ptx
+exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch"
+sed 's/shfl.sync.bfly.b32/tcgen05.ld/' "$ptx" >wrong.ptx
+refuses "wrong.ptx:117: \`tcgen05.ld\` is no instruction that the machine runs" "${run[@]}" --ptx wrong.ptx --launch "$launch"
+head -c 5000 "$ptx" >wrong.ptx
+refuses "wrong.ptx:" "${run[@]}" --ptx wrong.ptx --launch "$launch"
+printf 'no module' >wrong.ptx
+refuses "wrong.ptx:1: a PTX module begins with .version, not 'no'" "${run[@]}" --ptx wrong.ptx --launch "$launch"
+
+# --- faults in the launch file
+wrong() {  # wrong PART SED: the launch file so changed is refused with PART
+  sed "$2" "$launch" >wrong.json
+  refuses "$1" "${run[@]}" --ptx "$ptx" --launch wrong.json
+}
+wrong "wrong.json:/op: unknown op 'softmx'. Did you mean 'softmax'?" 's/"softmax"/"softmx"/'
+wrong "wrong.json:/launches/0/grid/0: unknown name in 'ceil_div(row, 4)' 'row'. Did you mean 'rows'?" 's/(rows, 4)/(row, 4)/'
+wrong "')' was expected at its character 17" 's/(rows, 4)/(rows, 4/'
+wrong "wrong.json:/launches/0/parameters/2: 'softmax_f32' takes 8 bytes there, and 4 are given" 's/i64 rows/i32 rows/'
+wrong "takes 6 parameters, and 5 are given" 's/"i64 rows", //'
+wrong "wrong.json:/launches/0/entry: unknown entry 'softmax_f3'. Did you mean 'softmax_f32'?" 's/softmax_f32"/softmax_f3"/'
+wrong "unknown dtype 'f8'" 's/"f32": "softmax_f32"/"f8": "softmax_f32"/'
+wrong "wrong.json:/launches/0: unknown key 'grids'. Did you mean 'grid'?" 's/"grid"/"grids"/'
+wrong "the tensor 'x' has 2 axes" 's/stride(x, 0)/stride(x, 2)/'
+wrong "unknown tensor 'z'" 's/ptr x/ptr z/'
+refuses "--ptx requires --launch" "${run[@]}" --ptx "$ptx"
+refuses "only the kernels of a --plugin run there" "${run[@]}" --ptx "$ptx" --launch "$launch" --backend host
+refuses "none.json: " "${run[@]}" --ptx "$ptx" --launch none.json
+verdict
