@@ -59,16 +59,14 @@ void allow(int ruleset, const char* path, std::uint64_t what) {
 void lock_land(Confined how, const std::string& folder) {
   const std::uint64_t all = changes_of_files();
   Ruleset rules{all, 0, has_scopes() ? kScopeSignals | kScopeSockets : 0};
-  if (how == Confined::gpu) rules.scoped &= ~kScopeSockets;  // the driver's services listen there
   const std::size_t known = has_scopes() ? sizeof rules : sizeof rules.files;
   const int ruleset = static_cast<int>(::syscall(kCreateRuleset, &rules, known, 0));
   if (ruleset < 0) return;
   const std::uint64_t write = all & (kWriteFile | kTruncate);
   allow(ruleset, "/dev/null", write);
-  if (how == Confined::program)
+  if (how == Confined::program) {
     for (const char* device : {"/dev/zero", "/dev/full", "/dev/tty"}) allow(ruleset, device, write);
-  if (how == Confined::program && !folder.empty()) allow(ruleset, folder.c_str(), all);
-  if (how != Confined::kernels) {
+    if (!folder.empty()) allow(ruleset, folder.c_str(), all);
     allow(ruleset, "/proc/self", write);  // names of threads
     for (const char* device : {"/dev/dri", "/dev/dxg", "/dev/nvmap"}) allow(ruleset, device, write);
     glob_t nodes{};
@@ -195,9 +193,10 @@ std::string why_off() {
 
 }  // namespace
 
-Confined confined_on(const std::string& backend) { return backend == "cuda" ? Confined::gpu : Confined::kernels; }
+Confined confined_on(const std::string& backend) { return backend == "cuda" ? Confined::no : Confined::kernels; }
 
 std::string sandbox_text(Confined how) {
+  if (how == Confined::no) return "off: our workers on a GPU have none";
   if (const std::string why = why_off(); !why.empty()) return "off: " + why;
   const int version = landlock_version();
   const std::string land = version ? fmt::format("landlock {}", version) : "";
@@ -206,8 +205,7 @@ std::string sandbox_text(Confined how) {
 }
 
 void confine(Confined how, const std::string& folder) {
-  if (!why_off().empty() || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-  if (how != Confined::program) ::setenv("CUDA_CACHE_DISABLE", "1", 1);
+  if (how == Confined::no || !why_off().empty() || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
   if (landlock_version()) lock_land(how, folder);
   if (how == Confined::kernels) filter_calls();
 }

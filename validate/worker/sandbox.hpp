@@ -7,9 +7,9 @@
 
 namespace assay {
 
-// How a worker is confined: one of ours without a GPU; one of ours that opens a GPU's device nodes; another program, which may
-// write to a folder of its own and starts processes as it likes.
-enum class Confined { kernels, gpu, program };
+// How a worker is confined: one of ours on a GPU is not; one of ours elsewhere; another program, which may write to a folder of its
+// own and to a GPU's device nodes, and starts processes as it likes.
+enum class Confined { no, kernels, program };
 
 // Of our own worker on a backend.
 Confined confined_on(const std::string& backend);
