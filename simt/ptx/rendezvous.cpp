@@ -172,6 +172,7 @@ void BlockRun::release(unsigned barrier) {
 
 // No part can go on: tells the machine who waits where.
 void BlockRun::stuck() {
+  detail::Fiber* const fiber = std::exchange(machine.thread[0].fiber, nullptr);  // Note: the first thread may have ended
   for (WarpRun& s : warps_)
     for (const Part& p : s.parts) {
       const Op& o = program_->ops[p.at];
@@ -179,7 +180,7 @@ void BlockRun::stuck() {
       const unsigned id = barrier ? value_of(s, program_->lists[o.list], p.lanes) : 0;
       for (std::uint32_t left = p.lanes; left != 0; left &= left - 1) {
         detail::Thread& t = s.warp.thread[std::countr_zero(left)];
-        t.fiber = machine.thread[0].fiber;
+        t.fiber = fiber;
         t.where = o.where;
         t.kind = !barrier ? (p.wait == Wait::warp_barrier ? Meet::warp : o.meet) : id == 0 ? Meet::block : Meet::named;
         t.mask_or_id = barrier ? id : p.members;
