@@ -68,6 +68,13 @@ bool is_worker = false;
   std::abort();
 }
 
+// Ends the program where memory runs out before anything is judged.  Note: a stream of the C++ library only says that it has
+// failed, and a list that was read from it would end there, unnoticed.
+[[noreturn]] void on_no_memory() {
+  std::fputs("validate: out of memory\n", stderr);
+  _exit(kIncomplete);
+}
+
 // A judge that crashes has no verdict to give.  Its record has no end.
 void on_crash(int) {
   constexpr char kText[] = "validate: the machine is at fault, or this program: it has crashed, and its record is incomplete\n";
@@ -142,6 +149,7 @@ int judge_main(int argc, char** argv) {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return kBadInput;
   wait_passively(argv);
   std::atexit(end_undecided);
+  std::set_new_handler(on_no_memory);
   struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGINT, &action, nullptr);

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -131,6 +132,7 @@ Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptio
     if (options.power) options.power->add(r);
     take(r, true);
   }
+  std::set_new_handler(nullptr);  // from here on, a case for which memory runs out is skipped
   Tally tally = judge(tasks, options, [&](const Record& judged) { take(judged, false); });
   tally.add(before);
   for (const Record& r : console.failures()) {
