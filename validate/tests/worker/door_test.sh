@@ -98,7 +98,7 @@ listed numerics "its kernel 'softmax/segfaults': unknown word of numerics 'chian
 listed numerics_value "its kernel 'softmax/segfaults': 'many' is no value of the word 'chain' of numerics"
 listed tiles "its kernel 'softmax/segfaults': 'heads=4' is no tile; an axis of the op"
 listed tiles_value "'rows=four' is no tile; AXIS=EXTENT or AXIS=BYTESB was expected"
-listed tile_bytes "'heads=64' is no tile; an axis of the op"
+listed tile_bytes "its kernel 'softmax/segfaults': 'heads=64' is no tile; an axis of the op"
 refuses "--plugin ./none.so: there is no such file" "$validate" run --plugin ./none.so
 refuses "--plugin .: there is no such file" "$validate" run --plugin .
 echo text >text.so
