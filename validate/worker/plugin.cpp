@@ -4,10 +4,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <span>
 #include <sstream>
 
@@ -162,7 +165,11 @@ void use_plugin(const std::string& path) {
   const std::string code = file_hash(path);
   // An absolute path, since dlopen() looks for a bare name elsewhere.
   void* object = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!object) throw BadInput(fmt::format("it cannot be opened as a shared object: {}", ::dlerror()));
+  if (!object) {
+    const std::string why = ::dlerror();
+    if (why.ends_with(std::strerror(ENOMEM))) throw std::bad_alloc();  // which is no fault of the plugin
+    throw BadInput("it cannot be opened as a shared object: " + why);
+  }
   const auto entry = reinterpret_cast<decltype(&assay_plugin)>(::dlsym(object, "assay_plugin"));
   if (!entry) throw BadInput("it exports no function assay_plugin()  (include/assay.h)");
   const AssayPlugin* plugin = guarded("assay_plugin", [&] { return entry(ASSAY_ABI_VERSION); });
