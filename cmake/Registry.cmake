@@ -75,7 +75,8 @@ function(assay_write_registry file)
       message(FATAL_ERROR "ops/${op}.hpp has no kernel: cuda/${op}/ holds no .cu file")
     endif()
     string(APPEND includes "#include \"ops/${op}.hpp\"\n")
-    string(APPEND declarations "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\n}\n"
+    string(APPEND declarations "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\ndouble scratch(const ${op}::Args&, const Rows&);\n}\n"
+      "template <>\ndouble TypedProblem<${op}>::scratch_of(const ${op}::Args& a, const Rows& rows) {\n  return reference::scratch(a, rows);\n}\n"
       "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args& a, ${op}::Golden& g, const Rows& rows) {\n  reference::golden(a, g, rows);\n}\n")
     set(hooks "{}")
     if(EXISTS "${PROJECT_SOURCE_DIR}/validate/ops/${op}.cpp")

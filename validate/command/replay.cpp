@@ -9,6 +9,7 @@
 #include <map>
 
 #include "validate/base/error.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 #include "validate/worker/listing.hpp"
@@ -106,6 +107,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
       fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
                  t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
     print_sites(r.sites);
+    if (r.memory > 0) fmt::print("  memory         {} of judge and worker, as estimated\n", size_text(r.memory));
     fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
     std::fflush(stdout);
     if (flags.shrink_s > 0 && can_shrink(r)) failed.push_back(r);

@@ -101,27 +101,29 @@ class Run {
     while (next_task_ < tasks_.size()) {
       const Task& task = tasks_[next_task_];
       const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
+      if (!known_) known_ = memory_of(task, options_);
+      const TaskMemory needs = *known_;
       const std::string why_not = unwanted          ? kEnough
                                   : !fault_.empty() ? fault_
                                   : out_of_budget() ? over_budget()
-                                                    : too_large(*task.op, task.c, available_, replays_);
-      const double bytes = memory_of(*task.op, task.c, replays_);
-      const bool room = places_.untouched() || (places_.has(1) && memory_.has(bytes) && files_.has(1 + kFilesOfOne));
+                                                    : too_large(task, needs.peak(), available_);
+      const bool room = places_.untouched() || (places_.has(1) && memory_.has(needs.peak()) && files_.has(1 + kFilesOfOne));
       if (why_not.empty() && !room) return;
-      ++next_task_;
+      ++next_task_, known_.reset();
       const std::size_t first = next_record_;
       next_record_ += task.kernels.size();
-      if (why_not.empty()) make(task, first, bytes);
+      if (why_not.empty()) make(task, first, needs);
       else skip(task, first, why_not, !unwanted);
     }
   }
-  void make(const Task& task, std::size_t first, double bytes) {
+  void make(const Task& task, std::size_t first, const TaskMemory& needs) {
     const auto state = std::make_shared<Making::State>();
-    auto job = [own = std::make_shared<const Task>(task), first, state, memory = memory_.take(bytes), place = places_.take(1),
+    auto job = [own = std::make_shared<const Task>(task), first, state, needs, memory = memory_.take(needs.preparing), place = places_.take(1),
                 file = files_.take(1), this]() mutable {
       state->began = std::max(1e-9, running_.seconds());
       std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
-      if (p) p->owner = own, p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file);
+      memory = memory_.take(p ? needs.prepared : 0);
+      if (p) p->owner = own, p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file), p->needs = needs;
       return p;
     };
     making_.push_back({&task, first, state, timed(goldens_ns_, std::move(job))});
@@ -209,10 +211,12 @@ class Run {
     if (!queue.worker && !files_.has(kFilesOfOne))
       for (KernelQueue& other : queues_)
         if (!other.running) other.end_worker();
-    return running() == 0 || files_.has(kFilesOfOne);
+    const bool alone = running() == 0 && judging_.empty();
+    return alone || (memory_.has(queue.tasks.front()->needs.kernel) && (running() == 0 || files_.has(kFilesOfOne)));
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;
+    queue.memory = memory_.take(p.needs.kernel);
     queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
     Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
     order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
@@ -327,7 +331,8 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t available_ = available_memory();
-  std::string fault_;  // of the machine, for which every case is skipped; empty: none
+  std::optional<TaskMemory> known_;  // of the next task
+  std::string fault_;                // of the machine, for which every case is skipped; empty: none
   Room memory_{static_cast<double>(available_)}, files_{static_cast<double>(spare_descriptors()) - kOtherFiles};
   bool replays_ = options_.backend == "cuda";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "validate/judge/aggregate.hpp"
+#include "validate/tasks/memory.hpp"
 #include "validate/tasks/room.hpp"
 #include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"
@@ -27,6 +28,7 @@ struct Prepared {
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
   Room::Share memory{}, place{}, file{};  // that it takes of its run
+  TaskMemory needs{};
 
   // Whether a kernel must meet the answer exactly.
   bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }

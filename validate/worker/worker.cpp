@@ -81,7 +81,7 @@ bool reply_with(const std::string& text) {
 // system kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
-  const std::size_t most = available_memory() / 4 * 3;
+  const std::size_t most = available_memory() / 16 * 15;
   const rlimit limit{most, most};
   ::setrlimit(RLIMIT_DATA, &limit);
 #endif
