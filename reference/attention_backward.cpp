@@ -4,8 +4,6 @@
 // of |.| and of squares.  Matrix products run over the finite elements; inf and NaN of visible pairs are added one by one.
 #include "ops/attention_backward.hpp"
 
-#include <omp.h>
-
 #include <Eigen/Core>
 #include <vector>
 
@@ -21,6 +19,7 @@ using Op = attention_backward;
 using Places = std::vector<std::int64_t>;  // positions of one sequence, sorted
 
 constexpr std::int64_t kMostOfBlock = 64, kChunk = 256;
+constexpr std::int64_t kThreads = 16;  // get a block each; no count of real ones, on which the bits would depend
 
 // Rows of one head of a [batch, seq, heads, head_dim] tensor.
 struct Operand {
@@ -207,7 +206,7 @@ struct Block {
   Places places;
 };
 
-// `wanted(position)`: whether to compute this position.  Blocks shrink if there would be fewer of them than threads.
+// `wanted(position)`: whether to compute this position.  Blocks shrink if there would be fewer than kThreads.
 template <class Wanted>
 void add_blocks(std::vector<Block>& blocks, bool of_query, std::int64_t batch, std::int64_t head, std::int64_t seq,
                 std::int64_t heads, Wanted&& wanted) {
@@ -215,7 +214,7 @@ void add_blocks(std::vector<Block>& blocks, bool of_query, std::int64_t batch, s
   for (std::int64_t i = 0; i < seq; ++i)
     if (wanted(i)) all.push_back(i);
   const auto count = static_cast<std::int64_t>(all.size());
-  const std::int64_t each = std::clamp<std::int64_t>(count * heads / omp_get_max_threads(), 8, kMostOfBlock);
+  const std::int64_t each = std::clamp<std::int64_t>(count * heads / kThreads, 16, kMostOfBlock);
   for (std::int64_t first = 0; first < count; first += each)
     blocks.push_back({of_query, batch, head, {all.begin() + first, all.begin() + std::min(first + each, count)}});
 }

@@ -4,8 +4,6 @@
 // Memory: the scores of one block, at most kMostQueries x seq_k, for each thread.
 #include "ops/attention_forward.hpp"
 
-#include <omp.h>
-
 #include <Eigen/Core>
 #include <limits>
 #include <vector>
@@ -22,6 +20,7 @@ using Op = attention_forward;
 
 using Wide = long double;                               // for angles, as in reference/rope.cpp
 constexpr std::int64_t kMostQueries = 64, kKeys = 512;  // queries per block, keys per chunk
+constexpr std::int64_t kThreads = 16;                   // get a block each; no count of real ones, on which bits would depend
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // One key/value head of one sequence.
@@ -94,10 +93,10 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
 }
 
 std::int64_t of_block(std::int64_t wanted) {
-  return std::clamp<std::int64_t>(wanted / omp_get_max_threads(), 8, kMostQueries);
+  return std::clamp<std::int64_t>(wanted / kThreads, 16, kMostQueries);
 }
 
-// The wanted rows of one key/value head, in blocks; blocks shrink if there would be fewer of them than threads.
+// The wanted rows of one key/value head, in blocks; they shrink if there would be fewer than kThreads.
 std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
   const std::int64_t heads = a.q.shape[2], group = heads / a.k.shape[2];
   std::vector<Block> blocks;

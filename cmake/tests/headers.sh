@@ -64,6 +64,11 @@ cd "$source" || exit 2
 # Note: leaves out *_gpu.cuh, which needs nvcc, and cuda/core/vendor/cudnn_*.hpp, which need cuDNN's header.
 find ops reference validate simt cuda include \( -name '*.hpp' -o -name '*.h' -o -name '*.cuh' \) ! -name '*_gpu.cuh' ! -name 'cudnn_*.hpp' |
   sort >"$build/headers.txt"
+# Where no CUDA is installed, those that include its headers are left out too.
+if ! echo '#include <cuda_runtime.h>' | "$1" -fsyntax-only -x c++ - 2>/dev/null; then
+  xargs grep -LE '#include <(cuda|cupti|nvml)' <"$build/headers.txt" >"$build/headers.without_cuda.txt"
+  mv "$build/headers.without_cuda.txt" "$build/headers.txt"
+fi
 [ -s "$build/headers.txt" ] || { echo "no headers in $source"; exit 2; }
 # An empty FLAGS argument means no flags.
 command=()

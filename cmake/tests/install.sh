@@ -15,7 +15,7 @@ cmp -s "$prefix/share/doc/assay/LICENSE" "$(dirname "$0")/../../LICENSE" || fail
 page=$prefix/share/man/man1/validate.1
 grep -q '^\.TH VALIDATE 1' "$page" || fail "the man page is not there"
 for flag in 'last\-failed' partial color; do grep -qF -- "\\-\\-$flag" "$page" || fail "the man page has no --$flag"; done
-if command -v man >/dev/null && man --version >/dev/null 2>&1; then
+if command -v man >/dev/null && command -v col >/dev/null && man --version >/dev/null 2>&1; then
   text=$(MANWIDTH=100 man --warnings -l "$page" 2>"$prefix/log" | col -b)
   [ ! -s "$prefix/log" ] || { cat "$prefix/log"; fail "the man page has faults"; }
   echo "$text" | grep -q 'validate run' || fail "the man page does not show"

@@ -71,7 +71,7 @@ void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, co
 std::optional<std::string> WorkerProcess::receive_text() {
   std::string text(1 << 16, ' ');
   ssize_t n;
-  // Note: a worker that ends with an order unread resets the connection, once; what it said before comes after that.
+  // Note: ECONNRESET says, once, that the worker has ended and left a message unread; what it said before can still be read.
   while ((n = ::recv(socket_, text.data(), text.size(), 0)) < 0 && (errno == EINTR || errno == ECONNRESET)) {
   }
   if (n <= 0) return std::nullopt;

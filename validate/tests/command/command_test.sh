@@ -396,7 +396,7 @@ if command -v script >/dev/null; then
     # The text that a terminal would show: the part of each line after its last carriage return.
     shown=$(sed '1d; s/\r$//; s/.*\r//; s/\x1b\[[0-9]*[Km]//g; /^Script done/d' terminal)
     progress=$(tr '\r' '\n' <terminal | sed -n 's/\x1b\[K//g; / of [0-9]*  /p')
-    same "lines wider than $columns columns" "" "$(wider "$columns" <<<"$shown")"
+    same "lines wider than $columns columns" "" "$(grep -v '^Assay ' <<<"$shown" | wider "$columns")"
     same "progress lines that may wrap at $columns columns" "" "$(wider $((columns - 1)) <<<"$progress")"
     holds "the table at $columns columns" "$shown" "err/bound"
     holds "the note on tiles" "$shown" "cases with more than one tile and a ragged tail ("

@@ -68,7 +68,7 @@ std::vector<double> values_of(const Json& c, const Json& t) {
   NamedTensor tensor;
   if (t.contains("initializer")) {
     for (NamedTensor& i : test::onnx::parse_model(bytes).initializers)
-      if (i.name == t["initializer"]) tensor = std::move(i);
+      if (i.name == t["initializer"].get<std::string>()) tensor = std::move(i);
   } else {
     tensor = test::onnx::parse_tensor(bytes);
   }
@@ -188,7 +188,7 @@ TEST_CASE("captured: the golden gives what is stored, and so do sound kernels on
     INFO(json["path"]);
     const auto kinds = test::onnx::parse_model(read(root() / file_of(json, "model.onnx"))).nodes;
     const auto node = std::find_if(kinds.begin(), kinds.end(), [](auto& k) { return k != "Constant" && k != "Transpose"; });
-    CHECK((node != kinds.end() && *node == json["node"]));
+    CHECK((node != kinds.end() && *node == json["node"].get<std::string>()));
     Captured captured(json);
     captured.solve();
     double margin = 0;

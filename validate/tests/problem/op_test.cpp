@@ -2,6 +2,8 @@
 // The generated tables: what every op and every kernel in the tree must have.
 #include "validate/problem/op.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -97,6 +99,38 @@ TEST_CASE("op: a contract names its axes and tensors once, and shapes its tensor
       CHECK(f.value != nullptr);
     }
   }
+}
+
+TEST_CASE("op: a golden has the same bits with any number of threads") {
+  const int before = omp_get_max_threads();
+  for (const Op& op : ops()) {
+    Case c{.op = std::string(op.name), .dtype = f32, .seed = 5};
+    for (const AxisUse& a : op.axes) {
+      const bool many = a.axis == Axis::rows || a.axis == Axis::tokens || a.axis == Axis::seq_q || a.axis == Axis::seq_k;
+      c.dims[a.axis] = std::max<std::int64_t>(a.least, many ? 19 : 40);
+    }
+    const std::vector<Placement> placements = place(op, c);
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<std::byte*> images;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      memory.emplace_back(placements[i].bytes);
+      fill_image(op, c, static_cast<int>(i), placements[i], memory.back().data(), {});
+      images.push_back(is_given(op.tensors[i]) ? memory[i].data() : nullptr);
+    }
+    std::vector<double> first;
+    for (const int threads : {1, 2, 16}) {
+      CAPTURE(op.name, threads);
+      omp_set_num_threads(threads);
+      const auto problem = op.make();
+      attach(*problem, c, placements, images);
+      REQUIRE(problem->legal());
+      problem->solve();
+      const auto golden = problem->golden(0);
+      if (first.empty()) first.assign(golden.begin(), golden.end());
+      CHECK(std::equal(first.begin(), first.end(), golden.begin(), golden.end()));
+    }
+  }
+  omp_set_num_threads(before);
 }
 
 TEST_CASE("op: a small problem of every op is solved, with a bound for each element and a cost") {

@@ -102,7 +102,7 @@ refuses "--plugin ./none.so: there is no such file" "$validate" run --plugin ./n
 refuses "--plugin .: there is no such file" "$validate" run --plugin .
 echo text >text.so
 refuses "--plugin text.so: it cannot be opened as a shared object" "$validate" run --plugin text.so
-refuses "it exports no function assay_plugin()" "$validate" run --plugin "$(ldd "$validate" | sed -n 's/.*libz[^ ]* => \([^ ]*\).*/\1/p')"
+refuses "it exports no function assay_plugin()" "$validate" run --plugin "$(ldd "$validate" | sed -n 's/.*libc[.][^ ]* => \([^ ]*\).*/\1/p')"
 refuses "a plugin is compiled already; it runs on host or cuda" "$validate" run --plugin "$hostile" --backend simt
 refuses "only the kernels of a --plugin run there" "$validate" run --backend host
 refuses "only the simulated machine sees every access" "$validate" run --plugin "$hostile" --watch
