@@ -158,6 +158,12 @@ foreach(test command/command command/records command/outputs command/input comma
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
+find_program(python NAMES python3 NO_CACHE)
+if(python)
+  add_test(NAME typed COMMAND "${python}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
+  add_test(NAME memory COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/memory_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_tests_properties(typed memory PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+endif()
 if(ASSAY_GPU)
   add_test(NAME gpu.hostile COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/hostile_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" cuda)
   set_tests_properties(gpu.hostile PROPERTIES LABELS gpu RUN_SERIAL ON)

@@ -66,11 +66,13 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
   if (times) times->inputs_s = filling.seconds();
   const Stopwatch solving;
   const Fill& fill = find_fill(*task.op, task.c.fill);
-  p->problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+  const bool exact_with = !fill.exact_with || fill.exact_with(task.c);
+  // Note: the few values of a probe round alike.
+  p->problem->set_errors(fill.coherent || !exact_with ? Errors::coherent : Errors::independent);
   p->problem->solve(sampled_rows(*task.op, task.c, *p->problem));
   p->scattered = fill.scattered && !fill.coherent;
   if (times) times->golden_s = solving.seconds();
-  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
+  p->exact = fill.exact && fill.exact(task.c.dims, task.c.dtype) && exact_with;
   return p;
 }
 

@@ -37,7 +37,7 @@ struct Solved {
   std::unique_ptr<Problem> problem;  // null: the relation does not apply
 };
 Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from, const std::byte* inputs,
-             const std::byte* outputs, const std::byte* related_outputs) {
+             const std::byte* outputs, const std::byte* related_outputs, Errors errors) {
   Solved s{.related = relate(op, c, r, from, inputs, outputs), .problem = nullptr};
   if (!s.related) return s;
   const Packing to = pack(op, s.related->c);
@@ -48,7 +48,7 @@ Solved solve(const Op& op, const Case& c, const Relation& r, const Packing& from
                                              : nullptr);
   s.problem = op.make();
   attach(*s.problem, s.related->c, to.placements, images);
-  s.problem->set_errors(find_fill(op, c.fill).coherent ? Errors::coherent : Errors::independent);
+  s.problem->set_errors(errors);
   s.problem->solve();
   return s;
 }
@@ -93,7 +93,7 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
   const bool bounds = !bits || (!r.within_bounds.empty() && r.move != Relation::Move::first_part);
   Solved solved;
   if (bounds && original.rows().all()) {  // Note: rows that are not sampled have no bound
-    solved = solve(op, c, r, from, inputs, outputs, related_outputs);
+    solved = solve(op, c, r, from, inputs, outputs, related_outputs, original.errors());
     if (!solved.problem) return {};
   }
   const Problem* problem = solved.problem.get();
@@ -134,7 +134,8 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         return fail(i, scaled, "and must have the bits of");
       }
       if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: both have passed their own comparison
-      double allowed = (*related_bounds)[i] + std::fabs(s.factor) * (*original_bounds)[j];
+      // Note: an original that may be anything, times 0, is 0.
+      double allowed = (*related_bounds)[i] + (s.factor == 0 ? 0 : std::fabs(s.factor) * (*original_bounds)[j]);
       if (inverse) allowed += (*original_bounds)[i];
       if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
     }

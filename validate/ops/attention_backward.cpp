@@ -206,6 +206,7 @@ bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c
 Hooks hooks_of_attention_backward() {
   using namespace attention_relations;
   return {
+      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}},
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,

@@ -93,6 +93,7 @@ struct Summed {
 
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
+  std::vector<Overflow> overflows{};
   std::vector<Fill> fills;
   // Element i of an integer tensor, for fills without Fill::integer; null: a random index of the axis TensorOptions::index_of.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
@@ -135,7 +136,7 @@ struct Op {
   bool composite = false;  // has stages, judged one by one (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
-  OpShape shape() const { return {name, axes, attributes, hooks.fills}; }
+  OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }
 };
 
 // Where kernels come from that are not built in.
