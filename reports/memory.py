@@ -69,57 +69,66 @@ def main():
         ratio = told / taken
         wrong = not 0.8 <= ratio <= 1.2
         bad += wrong
-        print(f"{'WRONG ' if wrong else '      '}{told / MIB:8.0f} MiB told {taken / MIB:8.0f} taken {ratio:6.2f}  {verdict[:40]:40}  {line}",
-              flush=True)
+        print(f"{'WRONG ' if wrong else '      '}{told / MIB:8.0f} MiB told {taken / MIB:8.0f} taken {ratio:6.2f}",
+              f"{verdict[:40]:40}  {line}", flush=True)
     print(f"{bad} of {len(lines or SHAPES)} are told too little or too much")
     return 1 if bad else 0
 
 
-# Of every op a kernel that simt runs fast, and six shapes: many short rows, few long ones, both dtypes' sizes, strided memory.
-ROWS = ["f16 rows=4096 cols=4096", "f32 rows=2048 cols=4096", "bf16 rows=90000 cols=128", "f16 rows=6 cols=2000000",
-        "f32 rows=200000 cols=40", "f16 rows=3000 cols=3001 layout=padded"]
-PRODUCTS = ["f16 tokens=4096 hidden=16 out=3072", "f32 tokens=2048 hidden=32 out=3072", "bf16 tokens=40 hidden=64 out=150000",
-            "f16 tokens=150000 hidden=32 out=40", "f32 tokens=64 hidden=100000 out=64", "f16 tokens=3000 hidden=24 out=3000 layout=padded"]
-FFN = ["f16 tokens=3072 hidden=16 ffn=2048", "f32 tokens=2048 hidden=16 ffn=2048", "bf16 tokens=40 hidden=32 ffn=100000",
-       "f16 tokens=100000 hidden=16 ffn=48", "f32 tokens=16 hidden=40000 ffn=64", "f16 tokens=2500 hidden=24 ffn=2000 layout=padded"]
-ATTENTION = ["f16 batch=1 seq_q=64 seq_k=300000 heads=1 kv_heads=1 head_dim=16", "f32 batch=64 seq_q=512 seq_k=64 heads=4 kv_heads=2 head_dim=16",
-             "bf16 batch=1024 seq_q=128 seq_k=16 heads=2 kv_heads=1 head_dim=16", "f16 batch=8 seq_q=16 seq_k=40000 heads=2 kv_heads=2 head_dim=32",
-             "f32 batch=1 seq_q=16 seq_k=400000 heads=2 kv_heads=1 head_dim=8", "f16 batch=256 seq_q=256 seq_k=32 heads=2 kv_heads=2 head_dim=16 layout=padded"]
-OF_OP = {
-    "add/naive": ROWS, "gelu/naive": ROWS, "silu_mul/naive": ROWS, "softmax/block_row": ROWS, "layernorm/block_row": ROWS,
-    "layernorm_residual/naive": ROWS, "residual_layernorm/naive": ROWS, "residual_rmsnorm/naive": ROWS, "rmsnorm/block_row": ROWS,
-    "row_reduce/naive": ["f16 rows=4096 cols=16384", "f32 rows=2048 cols=16384", "bf16 rows=1000000 cols=64", "f16 rows=3 cols=30000000",
-                         "f32 rows=100000 cols=300", "f16 rows=9000 cols=6001 layout=padded"],
-    "cross_entropy/naive": ["f16 tokens=1024 vocab=50000", "f32 tokens=500 vocab=50000", "bf16 tokens=200000 vocab=300",
-                            "f16 tokens=4 vocab=12000000", "f32 tokens=60000 vocab=500", "f16 tokens=5000 vocab=10001 layout=padded"],
-    "embedding/naive": ["f16 tokens=4096 vocab=1000 hidden=4096", "f32 tokens=2048 vocab=2000 hidden=4096", "bf16 tokens=100000 vocab=50 hidden=128",
-                        "f16 tokens=6 vocab=6 hidden=2000000", "f32 tokens=200000 vocab=100000 hidden=40",
-                        "f16 tokens=3000 vocab=3000 hidden=3001 layout=padded"],
-    "linear/mma_tiled": PRODUCTS, "gelu_linear/mma_tiled": PRODUCTS, "layernorm_linear/mma_tiled": PRODUCTS, "rmsnorm_gemm/mma_tiled": PRODUCTS,
-    "gemm_swiglu/mma_tiled": FFN, "ffn_gelu/mma_tiled": FFN,
-    "attention_forward/mma_tiled": ATTENTION, "attention_backward/mma_tiled": ATTENTION,
-    "attention_scores/naive": ["f16 batch=1 seq_q=2048 seq_k=4096 heads=1 kv_heads=1 head_dim=8", "f32 batch=1 seq_q=2048 seq_k=4096 heads=1 kv_heads=1 head_dim=8",
-                               "bf16 batch=256 seq_q=64 seq_k=64 heads=8 kv_heads=1 head_dim=8", "f16 batch=1 seq_q=8 seq_k=1000000 heads=1 kv_heads=1 head_dim=8",
-                               "f32 batch=1000 seq_q=64 seq_k=16 heads=8 kv_heads=8 head_dim=8",
-                               "f16 batch=4 seq_q=500 seq_k=4001 heads=1 kv_heads=1 head_dim=8 layout=padded"],
-    "paged_attention/naive": [f"{dtype} batch={batch} seq_q=1 heads=4 kv_heads={kv} head_dim={dim} pages={pages} page_size=64 max_pages={most}"
-                              for dtype, batch, kv, dim, pages, most in
-                              (("f16", 8, 2, 64, 4000, 500), ("f32", 16, 2, 64, 2000, 100), ("bf16", 4, 4, 64, 3000, 700), ("f16", 64, 1, 128, 6000, 90),
-                               ("f32", 2, 1, 64, 8000, 3000), ("f16", 1, 2, 64, 6000, 6000))],
-    "kv_append/naive": [f"{dtype} batch={batch} seq_q={new} kv_heads={kv} head_dim={dim} pages={pages} page_size=64 max_pages={most}"
-                        for dtype, batch, new, kv, dim, pages, most in
-                        (("f16", 8, 4, 2, 64, 500, 50), ("f32", 16, 1, 2, 64, 400, 20), ("bf16", 4, 40, 4, 64, 300, 70), ("f16", 64, 1, 1, 128, 600, 9),
-                         ("f32", 2, 300, 1, 64, 800, 300), ("f16", 1, 1, 2, 64, 600, 600))],
-    "rope/naive": [f"{dtype} batch={batch} seq_q={seq} heads={heads} kv_heads={kv} head_dim={dim}{more}" for dtype, batch, seq, heads, kv, dim, more in
-                   (("f16", 1, 2048, 16, 4, 128, ""), ("f32", 2, 1024, 16, 16, 64, ""), ("bf16", 64, 64, 8, 8, 64, ""),
-                    ("f16", 1, 40000, 2, 1, 32, ""), ("f32", 1, 16000, 4, 4, 32, ""), ("f16", 2, 1000, 16, 8, 100, " layout=padded"))],
-    "transformer_layer/unfused": [f"{dtype} batch={batch} seq_q={seq} hidden={hidden} heads={heads} kv_heads={kv} head_dim=16 ffn={ffn}{more}"
-                                  for dtype, batch, seq, hidden, heads, kv, ffn, more in
-                                  (("f16", 40, 64, 128, 8, 8, 512, ""), ("f32", 64, 32, 128, 8, 4, 512, ""), ("bf16", 300, 16, 64, 4, 4, 256, ""),
-                                   ("f16", 1000, 4, 64, 4, 1, 256, " dialect=gpt2"), ("f32", 100, 16, 128, 8, 8, 512, " dialect=gptneox"),
-                                   ("f16", 40, 60, 120, 8, 8, 500, " layout=padded"))],
-}
-SHAPES = [f"{kernel} {shape}" for kernel, shapes in OF_OP.items() for shape in shapes]
+# Of every op a kernel that simt runs fast, and six shapes: many short rows, few long ones, both sizes of elements, strided memory.
+ROWS = """f16 rows=4096 cols=4096; f32 rows=2048 cols=4096; bf16 rows=90000 cols=128; f16 rows=6 cols=2000000;
+    f32 rows=200000 cols=40; f16 rows=3000 cols=3001 layout=padded"""
+PRODUCTS = """f16 tokens=4096 hidden=16 out=3072; f32 tokens=2048 hidden=32 out=3072; bf16 tokens=40 hidden=64 out=150000;
+    f16 tokens=150000 hidden=32 out=40; f32 tokens=64 hidden=100000 out=64; f16 tokens=3000 hidden=24 out=3000 layout=padded"""
+FFN = """f16 tokens=3072 hidden=16 ffn=2048; f32 tokens=2048 hidden=16 ffn=2048; bf16 tokens=40 hidden=32 ffn=100000;
+    f16 tokens=100000 hidden=16 ffn=48; f32 tokens=16 hidden=40000 ffn=64; f16 tokens=2500 hidden=24 ffn=2000 layout=padded"""
+ATTENTION = """f16 batch=1 seq_q=1 seq_k=600000 heads=1 kv_heads=1 head_dim=16;
+    f32 batch=64 seq_q=512 seq_k=64 heads=4 kv_heads=2 head_dim=16;
+    bf16 batch=1024 seq_q=128 seq_k=16 heads=2 kv_heads=1 head_dim=16;
+    f16 batch=8 seq_q=1 seq_k=40000 heads=2 kv_heads=2 head_dim=32;
+    f32 batch=1 seq_q=2 seq_k=400000 heads=2 kv_heads=1 head_dim=8;
+    f16 batch=256 seq_q=256 seq_k=32 heads=2 kv_heads=2 head_dim=16 layout=padded"""
+SCORES = """f16 batch=1 seq_q=2048 seq_k=4096; f32 batch=1 seq_q=2048 seq_k=4096; bf16 batch=2048 seq_q=64 seq_k=64;
+    f16 batch=1 seq_q=8 seq_k=1000000; f32 batch=8000 seq_q=64 seq_k=16; f16 batch=4 seq_q=500 seq_k=4001 layout=padded"""
+PAGED = """f16 batch=8 kv_heads=2 head_dim=64 pages=4000 max_pages=500;
+    f32 batch=16 kv_heads=2 head_dim=64 pages=2000 max_pages=100;
+    bf16 batch=4 kv_heads=4 head_dim=64 pages=3000 max_pages=700;
+    f16 batch=64 kv_heads=1 head_dim=128 pages=6000 max_pages=90;
+    f32 batch=2 kv_heads=1 head_dim=64 pages=8000 max_pages=3000; f16 batch=1 kv_heads=2 head_dim=64 pages=6000 max_pages=6000"""
+APPENDED = """f16 batch=8 seq_q=4 kv_heads=2 head_dim=64 pages=500 max_pages=50;
+    f32 batch=16 seq_q=1 kv_heads=2 head_dim=64 pages=400 max_pages=20;
+    bf16 batch=4 seq_q=40 kv_heads=4 head_dim=64 pages=300 max_pages=70;
+    f16 batch=64 seq_q=1 kv_heads=1 head_dim=128 pages=600 max_pages=9;
+    f32 batch=2 seq_q=300 kv_heads=1 head_dim=64 pages=800 max_pages=300;
+    f16 batch=1 seq_q=1 kv_heads=2 head_dim=64 pages=600 max_pages=600"""
+ROTATED = """f16 batch=1 seq_q=2048 heads=16 kv_heads=4 head_dim=128;
+    f32 batch=2 seq_q=1024 heads=16 kv_heads=16 head_dim=64; bf16 batch=64 seq_q=64 heads=8 kv_heads=8 head_dim=64;
+    f16 batch=1 seq_q=40000 heads=2 kv_heads=1 head_dim=32; f32 batch=1 seq_q=16000 heads=4 kv_heads=4 head_dim=32;
+    f16 batch=2 seq_q=1000 heads=16 kv_heads=8 head_dim=100 layout=padded"""
+LAYERS = """f16 batch=40 seq_q=64 hidden=128 heads=8 kv_heads=8 ffn=512;
+    f32 batch=64 seq_q=32 hidden=128 heads=8 kv_heads=4 ffn=512;
+    bf16 batch=300 seq_q=16 hidden=64 heads=4 kv_heads=4 ffn=256;
+    f16 batch=1000 seq_q=4 hidden=64 heads=4 kv_heads=1 ffn=256 dialect=gpt2;
+    f32 batch=100 seq_q=16 hidden=128 heads=8 kv_heads=8 ffn=512 dialect=gptneox;
+    f16 batch=40 seq_q=60 hidden=120 heads=8 kv_heads=8 ffn=500 layout=padded"""
+REDUCED = """f16 rows=4096 cols=16384; f32 rows=2048 cols=16384; bf16 rows=1000000 cols=64; f16 rows=12 cols=4000000;
+    f32 rows=100000 cols=300; f16 rows=9000 cols=6001 layout=padded"""
+LOSSES = """f16 tokens=1024 vocab=50000; f32 tokens=500 vocab=50000; bf16 tokens=200000 vocab=300;
+    f16 tokens=12 vocab=4000000; f32 tokens=60000 vocab=500; f16 tokens=5000 vocab=10001 layout=padded"""
+TABLES = """f16 tokens=4096 vocab=1000 hidden=4096; f32 tokens=2048 vocab=2000 hidden=4096;
+    bf16 tokens=100000 vocab=50 hidden=128; f16 tokens=6 vocab=6 hidden=2000000; f32 tokens=200000 vocab=100000 hidden=40;
+    f16 tokens=3000 vocab=3000 hidden=3001 layout=padded"""
+OF_OPS = [("add/naive gelu/naive silu_mul/naive softmax/block_row layernorm/block_row", ROWS, ""),
+          ("layernorm_residual/naive residual_layernorm/naive residual_rmsnorm/naive rmsnorm/block_row", ROWS, ""), ("row_reduce/naive", REDUCED, ""),
+          ("cross_entropy/naive", LOSSES, ""), ("embedding/naive", TABLES, ""),
+          ("linear/mma_tiled gelu_linear/mma_tiled layernorm_linear/mma_tiled rmsnorm_gemm/mma_tiled", PRODUCTS, ""),
+          ("gemm_swiglu/mma_tiled ffn_gelu/mma_tiled", FFN, ""),
+          ("attention_forward/naive attention_backward/naive", ATTENTION, ""),
+          ("attention_scores/naive", SCORES, " heads=1 kv_heads=1 head_dim=8"),
+          ("paged_attention/naive", PAGED, " seq_q=1 heads=4 page_size=64"), ("kv_append/naive", APPENDED, " page_size=64"),
+          ("rope/naive", ROTATED, ""), ("transformer_layer/unfused", LAYERS, " head_dim=16")]
+SHAPES = [f"{kernel} {shape.strip()}{more}" for kernels, shapes, more in OF_OPS for kernel in kernels.split()
+          for shape in shapes.split(";")]
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,8 +4,8 @@
 source "$(dirname "$0")/../checks.sh"
 command -v python3 >/dev/null || exit 77
 exits 0 python3 "$sources/reports/memory.py" "$validate" \
-  'row_reduce/naive f16 rows=3 cols=30000000' \
+  'row_reduce/naive f16 rows=12 cols=4000000' \
   'gemm_swiglu/mma_tiled f16 tokens=1536 hidden=16 ffn=2048' \
-  'attention_forward/mma_tiled f16 batch=1 seq_q=16 seq_k=400000 heads=1 kv_heads=1 head_dim=16'
+  'embedding/naive f32 tokens=2048 vocab=2000 hidden=4096'
 [[ $code == 0 ]] || echo "$out"
 verdict
