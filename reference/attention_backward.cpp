@@ -246,7 +246,8 @@ double scratch(const attention_backward::Args& a, const Rows& rows) {
   const double dim = static_cast<double>(a.q.shape[3]), block = kMostOfBlock, chunk = kChunk;
   const auto places = static_cast<double>(a.q.shape[0] * (a.q.shape[1] * a.q.shape[2] + a.k.shape[1] * a.k.shape[2]));
   const double of_thread = dim * (10 * block + 9 * block + 10 * chunk) + 12 * block * chunk;
-  return bytes_of((rows.all() ? places : static_cast<double>(rows.count())) + static_cast<double>(omp_get_max_threads()) * of_thread);
+  return bytes_of((rows.all() ? places : static_cast<double>(rows.count())) +
+                  static_cast<double>(omp_get_max_threads()) * of_thread);
 }
 
 }  // namespace assay::reference

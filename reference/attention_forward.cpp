@@ -92,9 +92,7 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
   return m;
 }
 
-std::int64_t of_block(std::int64_t wanted) {
-  return std::clamp<std::int64_t>(wanted / kThreads, 16, kMostQueries);
-}
+std::int64_t of_block(std::int64_t wanted) { return std::clamp<std::int64_t>(wanted / kThreads, 16, kMostQueries); }
 
 // The wanted rows of one key/value head, in blocks; they shrink if there would be fewer than kThreads.
 std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
@@ -288,8 +286,8 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
     }
 }
 
-// The keys and values of one head, twice if they are rotated; each thread has the scores of a block of queries, and a chunk of keys in
-// two forms.
+// The keys and values of one head, twice if they are rotated; each thread has the scores of a block of queries, and a chunk of
+// keys in two forms.
 double scratch(const attention_forward::Args& a, const Rows& rows) {
   const std::int64_t dim = a.q.shape[3], group = a.q.shape[2] / std::max<std::int64_t>(1, a.k.shape[2]);
   const double forms = a.rope.rotary(dim) > 0 ? 4 : 2;

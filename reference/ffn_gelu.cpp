@@ -82,7 +82,8 @@ void golden(const ffn_gelu::Args& a, ffn_gelu::Golden& g, const Rows& rows) {
 // The rows and the seven forms of h; each thread has w in three forms, and for a product the magnitudes of h and of w.
 double scratch(const ffn_gelu::Args& a, const Rows& rows) {
   const double hidden = static_cast<double>(a.x.shape[1]), ffn = static_cast<double>(a.w1.shape[0]);
-  const double block = static_cast<double>(std::min(kRows, rows.count())), out = static_cast<double>(std::min(kOut, a.x.shape[1]));
+  const double block = static_cast<double>(std::min(kRows, rows.count())),
+               out = static_cast<double>(std::min(kOut, a.x.shape[1]));
   const auto threads = static_cast<double>(threads_on((a.x.shape[1] + kOut - 1) / kOut));
   return bytes_of(block * (hidden + 7 * ffn) + threads * ffn * (4 * out + block));
 }

@@ -206,10 +206,13 @@ double scratch(const transformer_layer::Args& a, const Rows&) {
   const auto of_heads = [&](std::int64_t count) { return dense(nullptr, f64, {b, s, count, d}); };
   attention_forward::Args attention{.q = of_heads(nq), .k = of_heads(nk), .v = of_heads(nk), .o = of_heads(nq), .lse = {}};
   attention.mask = attention_forward::Mask::causal;
-  const double steps[] = {product(c, nq * d), product(nq * d, c), product(f, c), arrays_of<rope>(heads),
-                          arrays_of<attention_forward>(heads) + scratch(attention, queries),
-                          (llama ? arrays_of<gemm_swiglu>(inner) : arrays_of<gelu_linear>(inner)) +
-                              scratch_of_products(tokens, c, f, llama ? 2 : 1)};
+  const double steps[] = {
+      product(c, nq * d),
+      product(nq * d, c),
+      product(f, c),
+      arrays_of<rope>(heads),
+      arrays_of<attention_forward>(heads) + scratch(attention, queries),
+      (llama ? arrays_of<gemm_swiglu>(inner) : arrays_of<gelu_linear>(inner)) + scratch_of_products(tokens, c, f, llama ? 2 : 1)};
   double strided = 0;
   for (const Tensor* w : {&a.wq, &a.wk, &a.wv, &a.wo, &a.w_gate, &a.w_up, &a.w_down})
     if (w->rank > 0 && !w->contiguous()) strided += static_cast<double>(w->size());

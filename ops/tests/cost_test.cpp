@@ -35,7 +35,8 @@ TEST_CASE("a clamped sum is the sum of its terms", "[cost]") {
 }
 
 TEST_CASE("the cost of attention counts the visible pairs under every mask and window", "[cost]") {
-  for (const auto mask : {attention_forward::Mask::none, attention_forward::Mask::causal, attention_forward::Mask::causal_top_left})
+  for (const auto mask :
+       {attention_forward::Mask::none, attention_forward::Mask::causal, attention_forward::Mask::causal_top_left})
     for (const auto& [queries, keys] : {std::pair{5, 3}, {3, 5}, {4, 4}, {0, 3}, {3, 0}})
       for (const double window : {0.0, 1.0, 2.0, 9.0}) {
         attention_forward::Args a = forward(1, queries, keys);
@@ -48,7 +49,8 @@ TEST_CASE("the cost of attention counts the visible pairs under every mask and w
 
         attention_scores::Args scores{.q = a.q, .k = a.k, .p = dense(nullptr, f16, {1, 1, queries, keys})};
         scores.mask = static_cast<attention_scores::Mask>(mask);
-        attention_backward::Args back{.q = a.q, .k = a.k, .v = a.k, .o = a.q, .lse = {}, .d_o = a.q, .dq = a.q, .dk = a.k, .dv = a.k};
+        attention_backward::Args back{
+            .q = a.q, .k = a.k, .v = a.k, .o = a.q, .lse = {}, .d_o = a.q, .dq = a.q, .dk = a.k, .dv = a.k};
         back.mask = static_cast<attention_backward::Mask>(mask);
         std::int64_t of_scores = 0, of_back = 0;
         for (std::int64_t i = 0; i < queries; ++i) of_scores += scores.visible(i), of_back += back.visible(i);
@@ -61,7 +63,9 @@ TEST_CASE("the cost of attention counts the visible pairs under every mask and w
 TEST_CASE("an empty attention with an axis of 2^40 costs nothing", "[cost]") {
   CHECK(attention_forward::cost(forward(0, kHuge, 1)).flops == 0);
   CHECK(attention_forward::cost(forward(kHuge, 0, 0)).flops == 0);
-  CHECK(attention_scores::cost({.q = rows(0, kHuge), .k = rows(0, kHuge), .p = dense(nullptr, f16, {0, 1, kHuge, kHuge})}).flops == 0);
+  CHECK(
+      attention_scores::cost({.q = rows(0, kHuge), .k = rows(0, kHuge), .p = dense(nullptr, f16, {0, 1, kHuge, kHuge})}).flops ==
+      0);
   attention_backward::Args back{};
   back.q = back.o = back.d_o = back.dq = rows(0, kHuge), back.k = back.v = back.dk = back.dv = rows(0, 1);
   CHECK(attention_backward::cost(back).flops == 0);

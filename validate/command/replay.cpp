@@ -70,10 +70,11 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
     tasks = bad_tasks(file, flags.selection);
   }
   JudgeOptions options = judge_options(flags, backend);
-  // Note: simt keeps every access of a block's threads until the last thread has made it, which takes much memory in a large case.
+  // Note: simt keeps every access of a block's threads until the last thread has made it, which takes much memory in a large
+  // case.
   constexpr std::int64_t kMostForSectors = std::int64_t{1} << 21;
-  options.sectors = std::all_of(tasks.begin(), tasks.end(),
-                                [](const Task& t) { return elements(t.c, t.op->shape()) <= kMostForSectors; });
+  options.sectors =
+      std::all_of(tasks.begin(), tasks.end(), [](const Task& t) { return elements(t.c, t.op->shape()) <= kMostForSectors; });
   options.relations = Relations::all;
   const bool colour = colours(flags.colour, STDOUT_FILENO);
   std::vector<Record> failed;

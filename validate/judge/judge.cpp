@@ -85,9 +85,8 @@ class Run {
 
   static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
-  static constexpr int kFilesOfOne = 3;   // its worker's socket, and two memories that are sent to it
-  static constexpr int kOtherFiles = 8;   // the pool's, those that start a worker, reports at the end
-  static constexpr int kLeastFiles = 4;   // those of one case and one kernel
+  static constexpr int kFilesOfOne = 3;                   // its worker's socket, and two memories that are sent to it
+  static constexpr int kOtherFiles = 8, kLeastFiles = 4;  // the pool's, a start's, reports; those of a case and a kernel
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
   std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
@@ -101,8 +100,7 @@ class Run {
     while (next_task_ < tasks_.size()) {
       const Task& task = tasks_[next_task_];
       const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
-      if (!known_) known_ = memory_of(task, options_);
-      const TaskMemory needs = *known_;
+      const TaskMemory needs = known_ ? *known_ : known_.emplace(memory_of(task, options_));
       const std::string why_not = unwanted          ? kEnough
                                   : !fault_.empty() ? fault_
                                   : out_of_budget() ? over_budget()
@@ -110,20 +108,19 @@ class Run {
       const bool room = places_.untouched() || (places_.has(1) && memory_.has(needs.peak()) && files_.has(1 + kFilesOfOne));
       if (why_not.empty() && !room) return;
       ++next_task_, known_.reset();
-      const std::size_t first = next_record_;
-      next_record_ += task.kernels.size();
+      const std::size_t first = std::exchange(next_record_, next_record_ + task.kernels.size());
       if (why_not.empty()) make(task, first, needs);
       else skip(task, first, why_not, !unwanted);
     }
   }
   void make(const Task& task, std::size_t first, const TaskMemory& needs) {
     const auto state = std::make_shared<Making::State>();
-    auto job = [own = std::make_shared<const Task>(task), first, state, needs, memory = memory_.take(needs.preparing), place = places_.take(1),
-                file = files_.take(1), this]() mutable {
+    Prepared::Shares shares{memory_.take(needs.preparing), places_.take(1), files_.take(1)};
+    auto job = [own = std::make_shared<const Task>(task), first, state, needs, shares = std::move(shares), this]() mutable {
       state->began = std::max(1e-9, running_.seconds());
       std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
-      memory = memory_.take(p ? needs.prepared : 0);
-      if (p) p->owner = own, p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file), p->needs = needs;
+      shares.memory = memory_.take(p ? needs.prepared : 0);
+      if (p) p->owner = own, p->needs = needs, p->shares = std::move(shares);
       return p;
     };
     making_.push_back({&task, first, state, timed(goldens_ns_, std::move(job))});
@@ -211,8 +208,8 @@ class Run {
     if (!queue.worker && !files_.has(kFilesOfOne))
       for (KernelQueue& other : queues_)
         if (!other.running) other.end_worker();
-    const bool alone = running() == 0 && judging_.empty();
-    return alone || (memory_.has(queue.tasks.front()->needs.kernel) && (running() == 0 || files_.has(kFilesOfOne)));
+    if (running() == 0) return judging_.empty() || memory_.has(queue.tasks.front()->needs.kernel);
+    return files_.has(kFilesOfOne) && memory_.has(queue.tasks.front()->needs.kernel);
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;

@@ -27,8 +27,10 @@ struct Prepared {
   bool scattered = false;              // Fill::scattered, and the errors are independent
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
-  Room::Share memory{}, place{}, file{};  // that it takes of its run
   TaskMemory needs{};
+  struct Shares {
+    Room::Share memory, place, file;
+  } shares{};  // that it takes of its run
 
   // Whether a kernel must meet the answer exactly.
   bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }

@@ -75,9 +75,9 @@ bool within_range(const Op& op, const Case& c, const Problem& original, const Pa
   return true;
 }
 
-// Whether a sound kernel must give equal bits: asks_bits(), unless elements are moved and the values are not all within_range().  A
-// tile with such a value may be computed in another order than its neighbours, so what comes out for an ordinary element depends
-// on who shares its tile.
+// Whether a sound kernel must give equal bits: asks_bits(), unless elements are moved and the values are not all within_range().
+// A tile with such a value may be computed in another order than its neighbours, so what comes out for an ordinary element
+// depends on who shares its tile.
 bool owes_bits(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original, const Packing& from,
                const std::byte* inputs) {
   if (!asks_bits(r, kernel, c.dtype)) return false;

@@ -53,7 +53,7 @@ class Problem {
   virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
   // Of solve() for these rows.  Tensors need no data, but where tables of integers have theirs it is read.  `given`: a composite
   // op's outputs will have data.
-  virtual SolveMemory memory(const Rows& rows, bool given) = 0;
+  virtual SolveMemory memory(const Rows& /*rows*/, bool /*given*/) { return {}; }
   virtual const Rows& rows() const = 0;                               // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;

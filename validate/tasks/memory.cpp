@@ -126,7 +126,8 @@ TaskMemory memory_of(const Task& task, const JudgeOptions& options) {
 
 std::string too_large(const Task& task, double needed, std::size_t available) {
   double space = 0;
-  for (const Placement& p : place(*task.op, task.c)) space += 4 * static_cast<double>(p.bytes);  // in judge and worker, of each run
+  for (const Placement& p : place(*task.op, task.c))
+    space += 4 * static_cast<double>(p.bytes);  // in judge and worker, of each run
   if (const auto allowed = static_cast<double>(address_space()); space > allowed)
     return fmt::format("needs about {} of address space and {} are allowed", size_text(space), size_text(allowed));
   if (needed <= static_cast<double>(available)) return {};

@@ -151,8 +151,8 @@ class Session {
   void reset_workspace() {
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
-  // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.  A kernel that
-  // trusts what it finds there then gives a wrong answer.
+  // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.
+  // A kernel that trusts what it finds there then gives a wrong answer.
   void keep_ends(std::size_t number, std::byte garbage) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of an image, which is built in the worker's memory
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
