@@ -4,7 +4,8 @@
  *   validate run --plugin ./libmine.so --op softmax
  *
  * The object exports one function, assay_plugin().  Everything that it returns must stay valid and unchanged.  Every struct
- * begins with its size, and later versions only add members at its end.  docs/door.md has an example. */
+ * but AssayDLTensor begins with its size, sizeof in the version that filled it in, and later versions only add members at its
+ * end.  AssayDLTensor never changes.  docs/door.md has an example. */
 #ifndef ASSAY_H
 #define ASSAY_H
 
@@ -57,8 +58,8 @@ typedef struct AssayCall {
   int32_t attribute_count;
   const AssayTensor* const* tensors;       /* in the order of `validate describe OP`; null: the case lacks this one */
   const AssayAttribute* const* attributes; /* all of the op, in that order */
-  void* stream;                            /* a cudaStream_t, on which all work must be enqueued; null on the host */
-  void* workspace;                         /* workspace_bytes() of memory, undefined; only run() gets it */
+  void* stream;                            /* on a GPU, in run(): the cudaStream_t on which to enqueue all work; else null */
+  void* workspace; /* in run(): workspace_bytes() of memory, aligned to 256 bytes, with undefined contents; else null */
 } AssayCall;
 
 /* What a kernel may declare in `flags`; none is the strictest. */
@@ -93,7 +94,8 @@ typedef struct AssayPlugin {
 #endif
 #define ASSAY_EXPORT __attribute__((visibility("default")))
 
-/* The one function that a plugin exports.  `abi_version` is the caller's. */
+/* The one function that a plugin exports.  `abi_version` is the version that Assay speaks.  Null says that the plugin does not
+ * serve it, and Assay refuses the plugin. */
 ASSAY_EXPORT const AssayPlugin* assay_plugin(uint32_t abi_version);
 
 /* --- Helpers ---------------------------------------------------------------------------------------------------------- */

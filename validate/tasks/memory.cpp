@@ -67,7 +67,7 @@ class Bound {
 
   // Of a worker, besides the memory that it shares with the judge.
   double worker(const JudgeOptions& options, DType dtype) const {
-    constexpr double kMostKept = 1 << 26;  // of an image that keeps the ends of rows (Session::keep_ends)
+    constexpr double kMostKept = 1 << 26;  // of an image that keeps the ends of rows (Session::keep_part)
     // An image of the largest tensor is made to compare it.  simt has two bits for each byte of what a kernel reads and one for
     // what it writes (simt/memory.hpp).
     const double own = written - over, buffers = given + own + std::max(largest_given, std::min(largest_written, kMostKept)) +

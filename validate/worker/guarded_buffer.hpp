@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory whose guard bytes reveal writes out of bounds.
+// The memory of one tensor, with guard bytes around it where the machine does not check each access itself.
 #pragma once
 
 #include <fmt/format.h>

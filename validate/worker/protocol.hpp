@@ -40,7 +40,7 @@ struct OrderRun {
   std::size_t inputs = 0;  // index of the set of input images
   // The set of input images of a launch right before this one, whose outputs nobody judges.  Its workspace stays as it left it.
   std::optional<std::size_t> after{};
-  bool keeps = false;     // up to four elements at both ends of every other output row stay as the run before left them
+  bool keeps = false;     // the ends or the first half of every other output row stay as the run before left them
   bool replayed = false;  // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 

@@ -153,7 +153,7 @@ class Session {
   }
   // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.
   // A kernel that trusts what it finds there then gives a wrong answer.
-  void keep_ends(std::size_t number, std::byte garbage) {
+  void keep_part(std::size_t number, std::byte garbage) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of an image, which is built in the worker's memory
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const OrderTensor& t = order_.tensors[i];
@@ -195,7 +195,7 @@ class Session {
         run_kernel(run.how);
       }
       change_inputs(run.inputs), reset_outputs(run.garbage);
-      if (run.keeps && number > 0) keep_ends(number - 1, run.garbage);
+      if (run.keeps && number > 0) keep_part(number - 1, run.garbage);
     };
     try {
       if (!run.replayed) begin(), run_kernel(run.how);
