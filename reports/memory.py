@@ -4,8 +4,9 @@
 
   memory.py VALIDATE [LINE...]      LINE: a repro line with a kernel; without any, six shapes of every op
 
-A case takes the peak of the proportional set size (PSS) of the judge and its worker with one job, above that of an empty case of
-the same kernel.  Exits with 1 if a case is told less than 80 % or more than 120 % of it."""
+A case takes the peak of the memory of the judge and its worker with one job, above that of a tiny case of the same kernel: their
+own pages (PSS), and all pages of the memory that they share.  PSS alone leaves out what a worker wrote and the judge has not
+read.  Exits with 1 if a case is told less than 80 % or more than 120 % of that."""
 import os
 import re
 import subprocess
@@ -16,12 +17,30 @@ MIB = 1 << 20
 UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": MIB, "GiB": 1 << 30}
 
 
-def pss(pid):
+def own(pid, shared):
+    """The bytes of a process that are in no shared memory of the judge; adds that memory to `shared`, by its inode."""
+    taken = pss = 0
     try:
         with open(f"/proc/{pid}/smaps_rollup") as rollup:
-            return next(int(line.split()[1]) for line in rollup if line.startswith("Pss:")) * 1024
-    except (OSError, StopIteration):
-        return 0
+            for line in rollup:
+                key, value = line.split()[:2]
+                taken += int(value) * 1024 if key in ("Pss_Anon:", "Pss_File:") else 0
+                pss = int(value) * 1024 if key == "Pss_Shmem:" else pss
+        with open(f"/proc/{pid}/maps") as maps:
+            images = [line.split()[0] for line in maps if "memfd:assay" in line]
+        for image in images:
+            file = os.stat(f"/proc/{pid}/map_files/{image}")
+            shared[file.st_ino] = max(shared.get(file.st_ino, 0), 512 * file.st_blocks)
+    except PermissionError:  # who is not root sees only the shared memory that a process has touched
+        return taken + pss
+    except (OSError, ValueError):
+        pass
+    return taken
+
+
+def taken_by(pids):
+    shared = {}
+    return sum(own(pid, shared) for pid in pids) + sum(shared.values())
 
 
 def tree(pid):
@@ -43,7 +62,7 @@ def measure(validate, line):
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, sum(pss(pid) for pid in tree(process.pid)))
+        peak = max(peak, taken_by(tree(process.pid)))
         time.sleep(0.002)
     said = process.stdout.read()
     told = re.search(r"memory +([0-9.]+) (\w+) of judge", said)
