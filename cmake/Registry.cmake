@@ -124,15 +124,18 @@ function(assay_write_ops)
       message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
     endif()
     string(APPEND includes "#include \"${contract_${op}}\"\n")
+    set(scratch_of "template <>\ndouble TypedProblem<${op}>::scratch_of(const ${op}::Args& a, const Rows& rows)")
     set(golden_of "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args& a, ${op}::Golden& g, const Rows& rows)")
-    string(APPEND declared "${golden_of};\n")
+    string(APPEND declared "${golden_of};\n${scratch_of};\n")
     if(op IN_LIST ASSAY_OWN_OPS)
-      string(APPEND answers "${golden_of} {\n  ${op}::golden(a, g, rows);\n}\n")
+      string(APPEND answers "${golden_of} {\n  ${op}::golden(a, g, rows);\n}\n"
+        "${scratch_of} {\n  return scratch_of_own<${op}>(a, rows);\n}\n")
     else()
-      string(APPEND answers "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\n}\n"
-      "${golden_of} {\n  reference::golden(a, g, rows);\n}\n")
+      string(APPEND answers "namespace reference {\nvoid golden(const ${op}::Args&, ${op}::Golden&, const Rows&);\ndouble scratch(const ${op}::Args&, const Rows&);\n}\n"
+        "${golden_of} {\n  reference::golden(a, g, rows);\n}\n${scratch_of} {\n  return reference::scratch(a, rows);\n}\n")
     endif()
-    string(APPEND no_answers "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args&, ${op}::Golden&, const Rows&) {\n  throw std::logic_error(\"a worker has no golden\");\n}\n")
+    string(APPEND no_answers "template <>\nvoid TypedProblem<${op}>::golden_of(const ${op}::Args&, ${op}::Golden&, const Rows&) {\n  throw std::logic_error(\"a worker has no golden\");\n}\n"
+      "template <>\ndouble TypedProblem<${op}>::scratch_of(const ${op}::Args&, const Rows&) {\n  throw std::logic_error(\"a worker has no golden\");\n}\n")
     set(hooks "{}")
     if(op IN_LIST ASSAY_OWN_OPS)
       set(hooks "hooks_of_own<${op}>()")

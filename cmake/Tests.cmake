@@ -149,13 +149,14 @@ target_link_libraries(hostile_plugin PRIVATE assay_room_include)
 add_dependencies(assay_tests hostile_plugin)
 # One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
 find_package(Python3 COMPONENTS Interpreter)
-if(Python3_FOUND AND NOT ASSAY_ASAN)  # whose allocator cannot be replaced
+if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator cannot be replaced
   add_library(faults MODULE validate/tests/faults/interpose.cpp)
   set_target_properties(faults PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
   target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
   add_test(NAME faults COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/faults/faults_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "$<TARGET_FILE:faults>" --sites 0.01 --calls 60)
-  set_tests_properties(faults PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
+  add_test(NAME memory COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/command/memory_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_tests_properties(faults memory PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
 find_program(c_compiler NAMES gcc cc NO_CACHE)
 if(c_compiler)  # of a plugin's author
@@ -170,6 +171,11 @@ foreach(test command/command command/records command/outputs command/input comma
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
+if(Python3_FOUND)
+  add_test(NAME typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
+  set_tests_properties(typed PROPERTIES LABELS cpu)
+endif()
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
   set_source_files_properties("${own_plugin}" PROPERTIES LANGUAGE CUDA)

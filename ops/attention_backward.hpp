@@ -8,6 +8,7 @@
 // NaN and inf of visible pairs propagate by the formulas.
 #pragma once
 
+#include "ops/core/clamped_sum.hpp"
 #include "ops/core/gradient_bound.hpp"
 
 namespace assay {
@@ -133,8 +134,7 @@ struct attention_backward {
   // A visible pair costs 2 head_dim operations in each of S, dO V^T, dQ, dK and dV.  Unfused: S and dO V^T are written and read
   // once, P and dS written once and read twice.
   static Cost cost(const Args& a) {
-    double pairs = 0;
-    for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));
+    const double pairs = clamped_sum(a.q.shape[1], 1 + a.above(), a.k.shape[1]);
     const double rows = static_cast<double>(a.q.shape[0] * a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
     const double all = rows * static_cast<double>(a.q.shape[1]) * static_cast<double>(a.k.shape[1]);
     const double read =

@@ -14,6 +14,7 @@
 
 #include "ops/core/attention_golden.hpp"
 #include "ops/core/attention_rope.hpp"
+#include "ops/core/clamped_sum.hpp"
 #include "ops/core/sequences.hpp"
 
 namespace assay {
@@ -132,13 +133,16 @@ struct attention_forward {
   // 2 head_dim for O.  Unfused, the scores and the probabilities are written and read once each.
   static Cost cost(const Args& a) {
     double pairs = 0, all = 0;
-    for (std::int64_t b = 0; b < (a.packed ? a.q.shape[0] : 1); ++b) {
+    const bool apart = a.cu_seqlens_q.data != nullptr;  // sequences of several lengths
+    for (std::int64_t b = 0; b < (apart ? a.q.shape[0] : 1); ++b) {
       const Sequence s = a.sequence(b);
-      for (std::int64_t query = 0; query < s.queries; ++query)
-        pairs += static_cast<double>(a.visible(s, query) - a.first_visible(s, query));
+      const std::int64_t place = a.place(s, 0) + 1, window = static_cast<std::int64_t>(a.window);
+      pairs += a.mask == Mask::none ? static_cast<double>(s.queries) * static_cast<double>(s.keys)
+                                    : clamped_sum(s.queries, place, s.keys);
+      if (window > 0) pairs -= clamped_sum(s.queries, place - window, s.keys);
       all += static_cast<double>(s.queries) * static_cast<double>(s.keys);
     }
-    const double rows = static_cast<double>((a.packed ? 1 : a.q.shape[0]) * a.q.shape[2]);
+    const double rows = static_cast<double>((apart ? 1 : a.q.shape[0]) * a.q.shape[2]);
     const double dim = static_cast<double>(a.q.shape[3]);
     const double starts = a.packed ? 8 * static_cast<double>(a.q.shape[0] + 1) : 0;
     const double read = static_cast<double>(a.q.bytes() + a.k.bytes() + a.v.bytes()) + starts;

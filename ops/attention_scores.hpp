@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "ops/core/clamped_sum.hpp"
 #include "ops/core/gemm_bound.hpp"
 
 namespace assay {
@@ -25,9 +26,10 @@ struct attention_scores {
 
     double scale_used() const { return scale == 0 ? 1 / std::sqrt(static_cast<double>(q.shape[3])) : scale; }
     // A query sees the keys [0, visible(query)).
-    std::int64_t visible(std::int64_t query) const {
-      const std::int64_t keys = k.shape[1], above = mask == Mask::causal ? keys - q.shape[1] : 0;
-      return mask == Mask::none ? keys : std::clamp<std::int64_t>(query + 1 + above, 0, keys);
+    std::int64_t visible(std::int64_t query) const { return std::clamp<std::int64_t>(last_key(query) + 1, 0, k.shape[1]); }
+    // The last key that it sees, as if keys had no end and no beginning.
+    std::int64_t last_key(std::int64_t query) const {
+      return query + (mask == Mask::none ? k.shape[1] : mask == Mask::causal ? k.shape[1] - q.shape[1] : 0);
     }
   };
   // For each query: s its scaled scores.  Each magnitude is the largest among its visible keys, inf and NaN left out.
@@ -114,8 +116,7 @@ struct attention_scores {
   // Reads Q and K, writes P; 2 head_dim operations per visible pair of query and key.  Unfused, the scores are written and read
   // once.
   static Cost cost(const Args& a) {
-    double pairs = 0;
-    for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(query));
+    const double pairs = clamped_sum(a.q.shape[1], a.last_key(0) + 1, a.k.shape[1]);
     const double read = static_cast<double>(a.q.bytes() + a.k.bytes()), written = static_cast<double>(a.p.bytes());
     return {.flops = 2 * pairs * static_cast<double>(a.q.shape[0] * a.q.shape[2] * a.q.shape[3]),
             .bytes_read = read,

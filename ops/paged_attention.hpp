@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ops/core/attention_golden.hpp"
+#include "ops/core/clamped_sum.hpp"
 #include "ops/core/page_table.hpp"
 
 namespace assay {
@@ -86,11 +87,12 @@ struct paged_attention {
   // taken to be full.
   static Cost cost(const Args& a) {
     double positions = 0, pairs = 0;
-    for (std::int64_t b = 0; b < a.q.shape[0]; ++b) {
-      const std::int64_t length = a.lengths.data ? a.table().length(b) : a.page_table.shape[1] * a.k_pool.shape[1];
-      positions += static_cast<double>(length);
-      for (std::int64_t query = 0; query < a.q.shape[1]; ++query) pairs += static_cast<double>(a.visible(length, query));
-    }
+    const auto add = [&](std::int64_t length, double sequences) {
+      positions += sequences * static_cast<double>(length);
+      pairs += sequences * clamped_sum(a.q.shape[1], length - a.q.shape[1] + 1, length);
+    };
+    if (!a.lengths.data) add(a.page_table.shape[1] * a.k_pool.shape[1], static_cast<double>(a.q.shape[0]));  // all are full
+    for (std::int64_t b = 0; a.lengths.data && b < a.q.shape[0]; ++b) add(a.table().length(b), 1);
     const double heads = static_cast<double>(a.q.shape[2]), dim = static_cast<double>(a.q.shape[3]);
     const double rows = 2 * positions * static_cast<double>(a.k_pool.shape[2]) * dim * size_of(a.q.dtype);  // of K and V
     const double tables = positions / static_cast<double>(a.k_pool.shape[1]) * 4 + static_cast<double>(a.lengths.bytes());

@@ -3,6 +3,7 @@
 #include "ops/add.hpp"
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -14,6 +15,11 @@ void golden(const add::Args& a, add::Golden& g, const Rows& rows) {
     const std::int64_t first = rows[k] * cols;
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + first, cols) = load(a.a, first, cols) + load(a.b, first, cols);
   }
+}
+
+// Each thread has a row of a and one of b.
+double scratch(const add::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1]));
 }
 
 }  // namespace assay::reference

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -238,6 +239,15 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
     if (b.of_query) answer_queries(a, g, b.batch, b.head, b.places);
     else answer_keys(a, g, b.batch, b.head, b.places);
   }
+}
+
+// The positions of all blocks; each thread has a block, a chunk of the other side in three forms, and all pairs of both.
+double scratch(const attention_backward::Args& a, const Rows& rows) {
+  const double dim = static_cast<double>(a.q.shape[3]), block = kMostOfBlock, chunk = kChunk;
+  const auto places = static_cast<double>(a.q.shape[0] * (a.q.shape[1] * a.q.shape[2] + a.k.shape[1] * a.k.shape[2]));
+  const double of_thread = dim * (10 * block + 9 * block + 10 * chunk) + 12 * block * chunk;
+  return bytes_of((rows.all() ? places : static_cast<double>(rows.count())) +
+                  static_cast<double>(omp_get_max_threads()) * of_thread);
 }
 
 }  // namespace assay::reference

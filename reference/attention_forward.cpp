@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -91,6 +92,8 @@ KeysAndValues load_keys(const Op::Args& a, Op::Golden& g, const Sequence& sequen
   return m;
 }
 
+std::int64_t of_block(std::int64_t wanted) { return std::clamp<std::int64_t>(wanted / kThreads, 16, kMostQueries); }
+
 // The wanted rows of one key/value head, in blocks; they shrink if there would be fewer than kThreads.
 std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence& sequence, std::int64_t kv) {
   const std::int64_t heads = a.q.shape[2], group = heads / a.k.shape[2];
@@ -100,7 +103,7 @@ std::vector<Block> blocks_of(const Op::Args& a, const Rows& rows, const Sequence
     for (std::int64_t query = 0; query < sequence.queries; ++query)
       if (rows.has((sequence.first_query + query) * heads + head)) wanted.push_back(query);
     const auto count = static_cast<std::int64_t>(wanted.size());
-    const std::int64_t each = std::clamp<std::int64_t>(count * group / kThreads, 16, kMostQueries);
+    const std::int64_t each = of_block(count * group);
     for (std::int64_t first = 0; first < count; first += each)
       blocks.push_back({head, {wanted.begin() + first, wanted.begin() + std::min(first + each, count)}});
   }
@@ -281,6 +284,23 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
 #pragma omp parallel for schedule(dynamic)
       for (std::size_t i = 0; i < blocks.size(); ++i) BlockAnswer(a, sequence, m, blocks[blocks.size() - 1 - i]).answer(g);
     }
+}
+
+// The keys and values of one head, twice if they are rotated; each thread has the scores of a block of queries, and a chunk of
+// keys in two forms.
+double scratch(const attention_forward::Args& a, const Rows& rows) {
+  const std::int64_t dim = a.q.shape[3], group = a.q.shape[2] / std::max<std::int64_t>(1, a.k.shape[2]);
+  const double forms = a.rope.rotary(dim) > 0 ? 4 : 2;
+  double most = 0;
+  for (std::int64_t batch = 0; batch < (a.cu_seqlens_q.data ? a.q.shape[0] : std::min<std::int64_t>(1, a.q.shape[0])); ++batch) {
+    const Sequence s = a.sequence(batch);
+    const std::int64_t wanted = std::min(rows.count(), s.queries * group), each = of_block(wanted);
+    const double blocks = static_cast<double>(threads_on((wanted + each - 1) / each)), keys = static_cast<double>(s.keys);
+    const double chunk = static_cast<double>(std::min(kKeys, s.keys) * (2 * dim + each) + 8 * each * dim);
+    most = std::max(most, static_cast<double>(wanted) + forms * keys * static_cast<double>(dim) +
+                              blocks * (static_cast<double>(each) * keys + chunk));
+  }
+  return bytes_of(most);
 }
 
 }  // namespace assay::reference

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -140,6 +141,15 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = std::ssize(blocks) - 1; i >= 0; --i) answer(a, g, blocks[static_cast<std::size_t>(i)], w);
   }
+}
+
+// The queries of all blocks; each thread has the scores of a block and its queries in three forms, and a chunk of keys.
+double scratch(const attention_scores::Args& a, const Rows& rows) {
+  const auto keys = static_cast<double>(a.k.shape[1]), dim = static_cast<double>(a.q.shape[3]);
+  const auto queries = static_cast<double>(std::min(kMostQueries, a.q.shape[1]));
+  const double blocks = static_cast<double>(rows.count()) / std::max(1.0, queries);
+  const auto threads = static_cast<double>(threads_on(static_cast<std::int64_t>(blocks) + 1));
+  return bytes_of(static_cast<double>(rows.count()) + threads * (queries * (keys + 3 * dim + kKeys) + kKeys * dim));
 }
 
 }  // namespace assay::reference

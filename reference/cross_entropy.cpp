@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -29,6 +30,11 @@ void golden(const cross_entropy::Args& a, cross_entropy::Golden& g, const Rows&)
   double sum = 0;
   for (std::int64_t t = 0; t < tokens; ++t) sum += g.loss[t];
   g.mean[0] = sum / static_cast<double>(tokens);
+}
+
+// Each thread has x, d and e of a token.
+double scratch(const cross_entropy::Args& a, const Rows&) {
+  return bytes_of(static_cast<double>(threads_on(a.x.shape[0])) * 3 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

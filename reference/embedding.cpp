@@ -3,6 +3,7 @@
 #include "ops/embedding.hpp"
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -14,6 +15,11 @@ void golden(const embedding::Args& a, embedding::Golden& g, const Rows& rows) {
     const auto id = static_cast<std::int64_t>(a.ids.at(rows[k]));
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + rows[k] * hidden, hidden) = load(a.table, id * hidden, hidden);
   }
+}
+
+// Each thread has a row of the table.
+double scratch(const embedding::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, static_cast<double>(a.y.shape[1]));
 }
 
 }  // namespace assay::reference

@@ -3,10 +3,13 @@
 #include "ops/ffn_gelu.hpp"
 
 #include "reference/core/product.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
 namespace {
+
+constexpr std::int64_t kRows = 128, kOut = 128;
 
 // The inputs of the second product for a block of tokens, [tokens, ffn] each.
 struct Hidden {
@@ -37,7 +40,6 @@ void solve_hidden(const ffn_gelu::Args& a, const Matrix& x, std::int64_t first, 
 }  // namespace
 
 void golden(const ffn_gelu::Args& a, ffn_gelu::Golden& g, const Rows& rows) {
-  constexpr std::int64_t kRows = 128, kOut = 128;
   const std::int64_t hidden = a.x.shape[1], ffn = a.w1.shape[0];
 
 #pragma omp parallel for schedule(static)
@@ -75,6 +77,15 @@ void golden(const ffn_gelu::Args& a, ffn_gelu::Golden& g, const Rows& rows) {
         }
     }
   }
+}
+
+// The rows and the seven forms of h; each thread has w in three forms, and for a product the magnitudes of h and of w.
+double scratch(const ffn_gelu::Args& a, const Rows& rows) {
+  const double hidden = static_cast<double>(a.x.shape[1]), ffn = static_cast<double>(a.w1.shape[0]);
+  const double block = static_cast<double>(std::min(kRows, rows.count())),
+               out = static_cast<double>(std::min(kOut, a.x.shape[1]));
+  const auto threads = static_cast<double>(threads_on((a.x.shape[1] + kOut - 1) / kOut));
+  return bytes_of(block * (hidden + 7 * ffn) + threads * ffn * (4 * out + block));
 }
 
 }  // namespace assay::reference

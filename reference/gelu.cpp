@@ -3,6 +3,7 @@
 #include "ops/gelu.hpp"
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -15,6 +16,11 @@ void golden(const gelu::Args& a, gelu::Golden& g, const Rows& rows) {
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + first, cols) =
         load(a.x, first, cols).unaryExpr([&](double x) { return activation(a.form, x); });
   }
+}
+
+// Each thread has a row of x.
+double scratch(const gelu::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

@@ -3,6 +3,7 @@
 #include "ops/gemm_swiglu.hpp"
 
 #include "reference/core/product.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -19,6 +20,11 @@ void golden(const gemm_swiglu::Args& a, gemm_swiglu::Golden& g, const Rows& rows
         g.up[i] = up.value(r, f), g.up_abs[i] = up.sum_abs(r, f), g.up_sq[i] = up.sum_sq(r, f);
       }
   });
+}
+
+// Each thread has a block of rows and two products.
+double scratch(const gemm_swiglu::Args& a, const Rows& rows) {
+  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 2);
 }
 
 }  // namespace assay::reference

@@ -3,6 +3,7 @@
 #include "ops/kv_append.hpp"
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -22,6 +23,11 @@ void golden(const kv_append::Args& a, kv_append::Golden& g, const Rows& rows) {
       const std::int64_t from = (b * queries + i) * kv_heads, to = a.table().row(b, position) * kv_heads;
       copy(a.k, from, g.k_pool, to, kv_heads), copy(a.v, from, g.v_pool, to, kv_heads);
     }
+}
+
+// Each thread has a row of a pool, or those of a new position.
+double scratch(const kv_append::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, static_cast<double>(a.k.shape[2] * a.k.shape[3]));
 }
 
 }  // namespace assay::reference

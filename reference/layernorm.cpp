@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -25,6 +26,11 @@ void golden(const layernorm::Args& a, layernorm::Golden& g, const Rows& rows) {
     g.mean_abs[r] = x.abs().mean();
     g.variance[r] = variance;
   }
+}
+
+// Each thread has x and centred of a row, beside gamma and beta.
+double scratch(const layernorm::Args& a, const Rows& rows) {
+  return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 2 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

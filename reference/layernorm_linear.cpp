@@ -3,6 +3,7 @@
 #include "ops/layernorm_linear.hpp"
 
 #include "reference/core/product.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -47,6 +48,12 @@ void golden(const layernorm_linear::Args& a, layernorm_linear::Golden& g, const 
       }
   };
   for_product_blocks(rows, hidden, out, load_x, use);
+}
+
+// Each thread has w and its magnitudes, the rows in three forms and the squares of one, and four products.
+double scratch(const layernorm_linear::Args& a, const Rows& rows) {
+  const double hidden = static_cast<double>(a.x.shape[1]), block = kProductRows, out = kProductOut;
+  return bytes_of(3 * hidden + threads_on_products(rows, a.y.shape[1]) * (hidden * (4 * block + 2 * out) + 4 * block * out));
 }
 
 }  // namespace assay::reference

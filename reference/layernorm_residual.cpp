@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -26,6 +27,11 @@ void golden(const layernorm_residual::Args& a, layernorm_residual::Golden& g, co
     g.mean_abs[r] = x.abs().mean();
     g.variance[r] = variance;
   }
+}
+
+// Each thread has x, centred and residual of a row, beside gamma and beta.
+double scratch(const layernorm_residual::Args& a, const Rows& rows) {
+  return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

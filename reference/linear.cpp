@@ -3,6 +3,7 @@
 #include "ops/linear.hpp"
 
 #include "reference/core/product.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -19,6 +20,11 @@ void golden(const linear::Args& a, linear::Golden& g, const Rows& rows) {
         g.sum_sq[i] = p.sum_sq(r, o);
       }
   });
+}
+
+// Each thread has a block of rows and one product.
+double scratch(const linear::Args& a, const Rows& rows) {
+  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1);
 }
 
 }  // namespace assay::reference

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -99,6 +100,16 @@ void golden(const Op::Args& a, Op::Golden& g, const Rows& rows) {
     const KeysAndValues m = gather(a, batch, kv);
     for (const std::int64_t row : wanted) answer(a, g, m, row);
   }
+}
+
+// Each thread has the keys and values of one head of the longest sequence, and six figures of each key of a query.
+double scratch(const paged_attention::Args& a, const Rows& rows) {
+  const std::int64_t dim = a.k_pool.shape[3], blocks = a.q.shape[0] * a.k_pool.shape[2];
+  const auto most = static_cast<double>(a.page_table.shape[1] * a.k_pool.shape[1]);  // where the lengths are not known yet
+  double longest = 0;
+  for (std::int64_t batch = 0; batch < a.q.shape[0]; ++batch)
+    longest = std::max(longest, a.lengths.data ? static_cast<double>(a.table().length(batch)) : most);
+  return bytes_of(static_cast<double>(threads_on(std::min(blocks, rows.count()))) * longest * (2 * static_cast<double>(dim) + 6));
 }
 
 }  // namespace assay::reference

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -28,6 +29,11 @@ void golden(const residual_layernorm::Args& a, residual_layernorm::Golden& g, co
     g.mean_abs[r] = s.abs().mean();
     g.variance[r] = variance;
   }
+}
+
+// Each thread has x, residual and s of a row, beside gamma and beta.
+double scratch(const residual_layernorm::Args& a, const Rows& rows) {
+  return bytes_of(2 * static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

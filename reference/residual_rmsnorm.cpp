@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -24,6 +25,11 @@ void golden(const residual_rmsnorm::Args& a, residual_rmsnorm::Golden& g, const 
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = s / std::sqrt(square + a.epsilon) * gamma;
     g.square[r] = square;
   }
+}
+
+// Each thread has x, residual and s of a row, beside gamma.
+double scratch(const residual_rmsnorm::Args& a, const Rows& rows) {
+  return bytes_of(static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -21,6 +22,11 @@ void golden(const rmsnorm::Args& a, rmsnorm::Golden& g, const Rows& rows) {
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = x / std::sqrt(square + a.epsilon) * gamma;
     g.square[r] = square;
   }
+}
+
+// Each thread has a row of x, beside gamma.
+double scratch(const rmsnorm::Args& a, const Rows& rows) {
+  return bytes_of(static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

@@ -3,6 +3,7 @@
 #include "ops/rmsnorm_gemm.hpp"
 
 #include "reference/core/product.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -34,6 +35,11 @@ void golden(const rmsnorm_gemm::Args& a, rmsnorm_gemm::Golden& g, const Rows& ro
         g.sum_sq[i] = p.sum_sq(r, o);
       }
   });
+}
+
+// Each thread has a block of rows and one product.
+double scratch(const rmsnorm_gemm::Args& a, const Rows& rows) {
+  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1);
 }
 
 }  // namespace assay::reference

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -51,6 +52,11 @@ void golden(const rope::Args& a, rope::Golden& g, const Rows& rows) {
       if (head % group == 0) rotate(a, g, a.k, token, token * kv_heads + head / group, g.k_out);
     }
   }
+}
+
+// Each thread has a row of q or k.
+double scratch(const rope::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, static_cast<double>(a.q.shape[3]));
 }
 
 }  // namespace assay::reference

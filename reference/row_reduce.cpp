@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -88,6 +89,12 @@ void golden(const row_reduce::Args& a, row_reduce::Golden& g, const Rows&) {
   if (rows == 1) return reduce_row(a, g, 0);
 #pragma omp parallel for schedule(static)
   for (std::int64_t r = 0; r < rows; ++r) reduce_row(a, g, r);
+}
+
+// Each thread has a piece of a row, and what is made of it.
+double scratch(const row_reduce::Args& a, const Rows&) {
+  const auto piece = static_cast<double>(std::min(kPiece, a.x.shape[1]));
+  return bytes_of(static_cast<double>(omp_get_max_threads()) * 2 * piece);
 }
 
 }  // namespace assay::reference

@@ -3,6 +3,7 @@
 #include "ops/silu_mul.hpp"
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -15,6 +16,11 @@ void golden(const silu_mul::Args& a, silu_mul::Golden& g, const Rows& rows) {
     const auto silu = [](double z) { return activation(Activation::silu, z); };
     Eigen::Map<Eigen::ArrayXd>(g.y.data() + first, cols) = load(a.gate, first, cols).unaryExpr(silu) * load(a.up, first, cols);
   }
+}
+
+// Each thread has a row of gate and one of up.
+double scratch(const silu_mul::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1]));
 }
 
 }  // namespace assay::reference

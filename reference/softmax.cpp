@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -26,6 +27,11 @@ void golden(const softmax::Args& a, softmax::Golden& g, const Rows& rows) {
     // Note: select avoids 0 * inf where x is -inf.
     g.spread[r] = (y > 0).select(-y * d, 0.0).sum();
   }
+}
+
+// Each thread has x, d and e of a row.
+double scratch(const softmax::Args& a, const Rows& rows) {
+  return scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }
 
 }  // namespace assay::reference

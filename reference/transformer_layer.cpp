@@ -16,6 +16,7 @@
 #include "ops/linear.hpp"
 #include "ops/rmsnorm.hpp"
 #include "ops/rope.hpp"
+#include "reference/core/product.hpp"
 
 namespace assay::reference {
 
@@ -27,6 +28,7 @@ void golden(const layernorm::Args&, layernorm::Golden&, const Rows&);
 void golden(const linear::Args&, linear::Golden&, const Rows&);
 void golden(const rmsnorm::Args&, rmsnorm::Golden&, const Rows&);
 void golden(const rope::Args&, rope::Golden&, const Rows&);
+double scratch(const attention_forward::Args&, const Rows&);
 
 namespace {
 
@@ -164,6 +166,57 @@ class Block {
 
 void golden(const transformer_layer::Args& a, transformer_layer::Golden& g, const Rows& /*all are computed*/) {
   Block(a, g).solve();
+}
+
+namespace {
+
+// Counts the values of a step's golden.
+struct Counted {
+  const Dims& dims;
+  double values = 0;
+  void array(std::string_view, const Array&, AxisList axes) {
+    double n = 1;
+    for (const Axis axis : axes) n *= static_cast<double>(dims[axis]);
+    values += n;
+  }
+};
+template <class Op>
+double arrays_of(const Dims& dims) {
+  Counted counted{dims};
+  typename Op::Golden golden_of_step;
+  Op::bind(golden_of_step, counted);
+  return bytes_of(counted.values);
+}
+
+}  // namespace
+
+// The stream before and after a norm, copies of strided weights, and the golden of one step at a time.
+double scratch(const transformer_layer::Args& a, const Rows&) {
+  const std::int64_t b = a.x.shape[0], s = a.x.shape[1], n = b * s, c = a.x.shape[2], f = a.w_up.shape[0];
+  const std::int64_t nq = a.wq.shape[0], nk = a.wk.shape[0], d = a.wq.shape[1];
+  const Rows tokens{.total = n}, queries{.total = n * nq};
+  const bool llama = a.dialect == transformer_layer::Dialect::llama;
+  const auto product = [&](std::int64_t in, std::int64_t out) {
+    return arrays_of<linear>(dims_of({{Axis::tokens, n}, {Axis::hidden, in}, {Axis::out, out}})) +
+           scratch_of_products(tokens, in, out, 1);
+  };
+  const Dims heads = dims_of(
+      {{Axis::batch, b}, {Axis::seq_q, s}, {Axis::seq_k, s}, {Axis::heads, nq}, {Axis::kv_heads, nk}, {Axis::head_dim, d}});
+  const Dims inner = dims_of({{Axis::tokens, n}, {Axis::hidden, c}, {Axis::out, f}, {Axis::ffn, f}});
+  const auto of_heads = [&](std::int64_t count) { return dense(nullptr, f64, {b, s, count, d}); };
+  attention_forward::Args attention{.q = of_heads(nq), .k = of_heads(nk), .v = of_heads(nk), .o = of_heads(nq), .lse = {}};
+  attention.mask = attention_forward::Mask::causal;
+  const double steps[] = {
+      product(c, nq * d),
+      product(nq * d, c),
+      product(f, c),
+      arrays_of<rope>(heads),
+      arrays_of<attention_forward>(heads) + scratch(attention, queries),
+      (llama ? arrays_of<gemm_swiglu>(inner) : arrays_of<gelu_linear>(inner)) + scratch_of_products(tokens, c, f, llama ? 2 : 1)};
+  double strided = 0;
+  for (const Tensor* w : {&a.wq, &a.wk, &a.wv, &a.wo, &a.w_gate, &a.w_up, &a.w_down})
+    if (w->rank > 0 && !w->contiguous()) strided += static_cast<double>(w->size());
+  return bytes_of(2 * static_cast<double>(n * c) + strided) + *std::max_element(std::begin(steps), std::end(steps));
 }
 
 }  // namespace assay::reference

@@ -8,6 +8,7 @@
 
 #include "ops/core/rows.hpp"
 #include "reference/core/load.hpp"
+#include "reference/core/scratch.hpp"
 
 namespace assay::reference {
 
@@ -56,11 +57,25 @@ struct Product {
   }
 };
 
+inline constexpr std::int64_t kProductRows = 128, kProductOut = 256;  // of a block
+
+inline double threads_on_products(const Rows& rows, std::int64_t out) {
+  const auto blocks = [](std::int64_t n, std::int64_t of) { return (n + of - 1) / of; };
+  return static_cast<double>(threads_on(blocks(rows.count(), kProductRows) * blocks(out, kProductOut)));
+}
+// Bytes of for_product_blocks() where each thread makes `products` of its block: the rows, a tile of them and one of the weight,
+// and three sums of each product.
+inline double scratch_of_products(const Rows& rows, std::int64_t hidden, std::int64_t out, int products) {
+  const double block = kProductRows, part = kProductOut;
+  return bytes_of(threads_on_products(rows, out) *
+                  (block * static_cast<double>(hidden) + (block + part) * 256 + products * 3 * block * part));
+}
+
 // Calls use(k, first_out, count, x_block) in parallel for each block of rows and of output features; x_block holds the rows
 // rows[k], rows[k + 1], ...  load_x(row, into) fills one row of a block with `hidden` values.
 template <class LoadX, class Use>
 void for_product_blocks(const Rows& rows, std::int64_t hidden, std::int64_t out, LoadX&& load_x, Use&& use) {
-  constexpr std::int64_t kRows = 128, kOut = 256;
+  constexpr std::int64_t kRows = kProductRows, kOut = kProductOut;
   const std::int64_t row_blocks = (rows.count() + kRows - 1) / kRows, out_blocks = (out + kOut - 1) / kOut;
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t block = 0; block < row_blocks * out_blocks; ++block) {

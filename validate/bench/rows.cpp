@@ -96,7 +96,8 @@ class RowList {
         if (lies_over(op, row.c, i))
           throw BadInput(fmt::format("{}: bench launches a kernel many times, so '{}' cannot overwrite '{}'", entry.shape,
                                      op.tensors[i].name, op.tensors[i].options.in_place_of));
-      const std::string why_not = on_gpu_ ? too_large(op, row.c, available_memory()) : "";
+      const Task task{&op, row.c, {}};
+      const std::string why_not = on_gpu_ ? too_large(task, memory_of(task, {.backend = "cuda"}).peak(), available_memory()) : "";
       if (!why_not.empty()) throw BadInput(fmt::format("{}: {}", entry.shape, why_not));
       all.push_back(std::move(row));
     }

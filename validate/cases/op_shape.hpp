@@ -21,11 +21,19 @@ struct Attribute {
   std::vector<std::string_view> choices{};  // a choice's words, for the values 0, 1, ...; empty: a number, any finite one
 };
 
+// A fill whose values overflow what sound kernels keep between inputs and outputs: a sum, a score, a stored intermediate.  So
+// they differ, and nobody is wrong.
+struct Overflow {
+  std::string_view fill;
+  std::vector<DType> dtypes{};  // in which it does; empty: in all
+};
+
 struct OpShape {
   std::string_view name;
   std::span<const AxisUse> axes;
   std::vector<Attribute> attributes;
-  std::vector<Fill> fills;  // the op's own fills; may be empty
+  std::vector<Fill> fills;            // the op's own fills; may be empty
+  std::vector<Overflow> overflows{};  // fills that it does not take
 };
 
 // The element types of activations, which every op accepts.

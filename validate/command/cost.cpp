@@ -55,7 +55,7 @@ int cost_command(const Selection& selection, const std::vector<std::string>& lin
   fmt::print("  {:>8}  {:>8}  {:>10}  {:>16}  {:>9}\n", "inputs", "golden", "comparison", "rows checked", "us a row");
   for (const Task& task : tasks) {
     if (stop_requested) return kInterrupted;
-    if (const std::string why = too_large(*task.op, task.c, available_memory()); !why.empty()) {
+    if (const std::string why = too_large(task, memory_of(task, {}).peak(), available_memory()); !why.empty()) {
       fmt::print("{}\n  left out: {}\n", repro(task.c, task.op->shape()), why);
       continue;
     }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "validate/base/error.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 
@@ -67,17 +68,24 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
     tasks = bad_tasks(file, flags.selection);
   }
   JudgeOptions options = judge_options(flags, backend);
-  options.sectors = true, options.relations = Relations::all;
+  // Note: simt keeps every access of a block's threads until the last thread has made it, which takes much memory in a large
+  // case.
+  constexpr std::int64_t kMostForSectors = std::int64_t{1} << 21;
+  options.sectors =
+      std::all_of(tasks.begin(), tasks.end(), [](const Task& t) { return elements(t.c, t.op->shape()) <= kMostForSectors; });
+  options.relations = Relations::all;
   const bool colour = colours(flags.colour, STDOUT_FILENO);
   std::vector<Record> failed;
   Tally tally = judge(tasks, options, [&](const Record& r) {
     fmt::print("{}\n", replay_text(r));
     print_judged(r, colour);
     fmt::print("  bytes          {:.0f} by formula (unfused {:.0f})\n", r.cost.bytes(), r.cost.unfused_bytes);
+    const auto sectors = [&](std::uint64_t n) { return options.sectors ? fmt::format(", {} sectors", n) : ""; };
     for (const auto& [tensor, t] : r.traffic)
-      fmt::print("    {:<12} read {} (unique {}, {} sectors) · written {} (unique {}, {} sectors)\n", tensor, t.read_bytes,
-                 t.unique_read_bytes, t.read_sectors, t.written_bytes, t.unique_written_bytes, t.written_sectors);
+      fmt::print("    {:<12} read {} (unique {}{}) · written {} (unique {}{})\n", tensor, t.read_bytes, t.unique_read_bytes,
+                 sectors(t.read_sectors), t.written_bytes, t.unique_written_bytes, sectors(t.written_sectors));
     print_sites(r.sites);
+    if (r.memory > 0) fmt::print("  memory         {} of judge and worker, as estimated\n", size_text(r.memory));
     fmt::print("  time           {:.3f} s on {}\n\n", r.seconds, backend);
     std::fflush(stdout);
     if (flags.shrink_s > 0 && can_shrink(r)) failed.push_back(r);

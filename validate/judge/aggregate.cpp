@@ -9,6 +9,7 @@
 #include "ops/core/gemm_bound.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/problem/solved_elements.hpp"
+#include "validate/tasks/memory.hpp"
 
 namespace assay {
 
@@ -48,6 +49,8 @@ struct Row {
   double allowed = 0, squares = 0, expected = 0, last_squares = 0, last_expected = 0;
   std::int64_t elements = 0;
 };
+
+static_assert(sizeof(Row) == kBytesOfRowSums);
 
 // Sums over rows; spread: of n_r V_r.
 struct Sums {

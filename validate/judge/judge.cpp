@@ -11,7 +11,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "validate/base/error.hpp"
@@ -83,45 +82,40 @@ class Run {
     });
   }
 
-  static constexpr int kMostThreads = 8;  // of the pool
   static constexpr const char* kEnough = "judged enough";
-  static constexpr int kFilesOfOne = 5;   // its worker's socket, two for what that prints, two memories that are sent to it
-  static constexpr int kOtherFiles = 8;   // the pool's, those that start a worker, reports at the end
-  static constexpr int kLeastFiles = 6;   // those of one case and one kernel
 
   bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
   std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
   bool finished() const { return emitted_ == records_total_; }
   bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
-  static int pool_size() { return std::clamp(cores() / 2, 1, kMostThreads); }
-  static int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-
   void prepare_ahead() {
     while (next_task_ < tasks_.size()) {
       const Task& task = tasks_[next_task_];
       const bool unwanted = (options_.wanted && !options_.wanted(task)) || enough(task);
-      const std::string why_not = unwanted          ? kEnough
-                                  : !fault_.empty() ? fault_
-                                  : out_of_budget() ? over_budget()
-                                                    : too_large(*task.op, task.c, available_, replays_);
-      const double bytes = memory_of(*task.op, task.c, replays_);
-      const bool room = places_.untouched() || (places_.has(1) && memory_.has(bytes) && files_.has(1 + kFilesOfOne));
-      if (why_not.empty() && !room) return;
+      std::string why_not = unwanted ? kEnough : !fault_.empty() ? fault_ : out_of_budget() ? over_budget() : "";
+      if (why_not.empty()) {
+        if (!needs_) needs_ = memory_of(task, options_);
+        why_not = too_large(task, needs_->peak(), available_);
+        const bool room = places_.untouched() || (places_.has(1) && memory_.has(needs_->peak()) && files_.has(1 + kFilesOfOne));
+        if (why_not.empty() && !room) return;
+      }
       ++next_task_;
-      const std::size_t first = next_record_;
-      next_record_ += task.kernels.size();
-      if (why_not.empty()) make(task, first, bytes);
+      const std::size_t first = std::exchange(next_record_, next_record_ + task.kernels.size());
+      if (why_not.empty()) make(task, first, *needs_);
       else skip(task, first, why_not, !unwanted);
+      needs_.reset();
     }
   }
-  void make(const Task& task, std::size_t first, double bytes) {
+  void make(const Task& task, std::size_t first, const TaskMemory& needs) {
     const auto state = std::make_shared<Making::State>();
-    auto job = [own = std::make_shared<const Task>(task), first, state, memory = memory_.take(bytes), place = places_.take(1),
-                file = files_.take(1), this]() mutable {
+    auto job = [own = std::make_shared<const Task>(task), first, state, needs, memory = memory_.take(needs.peak()),
+                place = places_.take(1), file = files_.take(1), this]() mutable {
       state->began = std::max(1e-9, running_.seconds());
       std::shared_ptr<Prepared> p = state->given_up ? nullptr : prepare(*own, first, replays_);
-      if (p) p->owner = own, p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file);
+      if (!p) return p;
+      p->owner = own, p->needs = needs;
+      p->memory = std::move(memory), p->place = std::move(place), p->file = std::move(file);
       return p;
     };
     making_.push_back({&task, first, state, timed(goldens_ns_, std::move(job))});
@@ -198,6 +192,7 @@ class Run {
       // Note: an idle worker still holds a GPU context, half a gigabyte of device memory.
       if (!queue.running && queue.tasks.empty() && made() > queue.last_task) queue.end_worker();
       if (queue.running || queue.tasks.empty() || running() >= jobs_ || !room_for(queue)) continue;
+      if (const Prepared& p = *queue.tasks.front(); !unused(p, queues_, judging_)) queue.memory = memory_.take(p.needs.kernel);
       queue.running = queue.tasks.front();
       queue.tasks.pop_front();
       go(queue, [&] { start(queue); });
@@ -211,7 +206,8 @@ class Run {
     if (!queue.worker && !files_.has(kFilesOfOne))
       for (KernelQueue& other : queues_)
         if (!other.running) other.end_worker();
-    return running() == 0 || files_.has(kFilesOfOne);
+    const Prepared& p = *queue.tasks.front();
+    return (running() == 0 || files_.has(kFilesOfOne)) && (unused(p, queues_, judging_) || memory_.has(p.needs.kernel));
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;
@@ -329,7 +325,8 @@ class Run {
   const std::function<void(const Record&)>& on_record_;
   int jobs_ = 1;
   std::size_t available_ = available_memory();
-  std::string fault_;  // of the machine, for which every case is skipped; empty: none
+  std::optional<TaskMemory> needs_;  // of the next task, once it is known
+  std::string fault_;                // of the machine, for which every case is skipped; empty: none
   Room memory_{static_cast<double>(available_)}, files_{static_cast<double>(spare_descriptors()) - kOtherFiles};
   bool replays_ = options_.backend == "cuda";  // whether the backend can capture and replay launches
   std::int64_t last_order_ = 0;

@@ -107,6 +107,7 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   r.traffic = result.reply.traffic;
   r.sites = result.reply.sites;
   r.cost = result.of->problem->cost();
+  r.memory = result.of->needs.with_workspace(result.reply.workspace, options.backend).peak();
   r.rows_checked = result.of->problem->rows().sample;
   r.rows = result.of->problem->rows().total;
   if (r.verdict == Verdict::passed)

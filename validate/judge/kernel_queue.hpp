@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,14 @@
 #include "validate/worker/process.hpp"
 
 namespace assay {
+
+inline int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+inline int pool_size() { return std::clamp(cores() / 2, 1, 8); }  // threads that make goldens and judge outputs
+
+// Open files that a run needs.
+inline constexpr int kFilesOfOne = 5;  // a worker's socket, two for what it prints, two memories that are sent to it
+inline constexpr int kOtherFiles = 8;  // the pool's, those that start a worker, reports at the end
+inline constexpr int kLeastFiles = 6;  // those of one case and one kernel
 
 // A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
 struct KernelQueue {
@@ -130,5 +139,11 @@ struct Judging {
   Room::Share memory;
   std::future<Record> record;
 };
+
+// Whether no kernel is being judged on the case.  Its own share of the memory has room for one.
+inline bool unused(const Prepared& p, const std::vector<KernelQueue>& queues, const std::vector<Judging>& judging) {
+  return std::none_of(queues.begin(), queues.end(), [&](const KernelQueue& q) { return q.running.get() == &p; }) &&
+         std::none_of(judging.begin(), judging.end(), [&](const Judging& j) { return j.of.get() == &p; });
+}
 
 }  // namespace assay

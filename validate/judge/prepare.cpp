@@ -9,15 +9,11 @@
 #include "validate/base/stopwatch.hpp"
 #include "validate/problem/sample.hpp"
 #include "validate/tasks/given.hpp"
-#include "validate/values/islands.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
 
 namespace {
-
-// What is known of tensors that were given.
-constexpr Fill kGiven{.name = kGivenFill, .shows = "", .coherent = true};
 
 // Note: filling a model's weights a second time would cost more than all the rest, so their elements are reversed instead.
 bool is_large(const Tensor& t) { return t.contiguous() && t.size() > std::int64_t{1} << 22; }
@@ -38,20 +34,6 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
     if (is_large(p.tensor)) reverse_elements(first, second, p.tensor);
     else fill_image(op, changed, static_cast<int>(i), p, second, {});
   }
-}
-
-// Writes the values of an input: of the case's fill, or those that were given.
-void make_image(const Task& task, std::size_t tensor, const Placement& p, std::byte* image) {
-  if (!task.given) return fill_image(*task.op, task.c, static_cast<int>(tensor), p, image, {});
-  const Tensor& from = task.given->tensors[tensor];
-  Tensor to = p.tensor;
-  to.data = image;
-  if (!to.contiguous())
-    for (const Island& i : islands(to, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
-  const auto element = static_cast<std::size_t>(size_of(to.dtype));
-  for (std::int64_t i = 0; i < to.size(); ++i)
-    std::memcpy(image + static_cast<std::size_t>(to.offset(i)) * element,
-                from.as<std::byte>() + static_cast<std::size_t>(i) * element, element);
 }
 
 bool has_second_set(const Case& c, const OpShape& op, bool replayed) {
@@ -90,11 +72,13 @@ void solve_given(Prepared& p) {
   attach(*p.problem, task.c, p.packing.placements, p.given);
   if (const Legality ok = p.problem->legal(); !ok)
     throw BadInput(fmt::format("{}: {}.", repro(task.c, task.op->shape()), ok.why));
-  const Fill& fill = task.c.fill == kGivenFill ? kGiven : find_fill(*task.op, task.c.fill);
-  p.problem->set_errors(fill.coherent ? Errors::coherent : Errors::independent);
+  const Fill& fill = fill_of(task);
+  const bool exact_with = !fill.exact_with || fill.exact_with(task.c);
+  // Note: the few values of a probe round alike.
+  p.problem->set_errors(fill.coherent || !exact_with ? Errors::coherent : Errors::independent);
   p.problem->solve(sampled_rows(*task.op, task.c, *p.problem));
   p.scattered = fill.scattered && !fill.coherent;
-  p.exact = fill.exact && fill.exact(task.c.dims, task.c.dtype);
+  p.exact = fill.exact && fill.exact(task.c.dims, task.c.dtype) && exact_with;
 }
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "validate/judge/aggregate.hpp"
+#include "validate/tasks/memory.hpp"
 #include "validate/tasks/room.hpp"
 #include "validate/tasks/task.hpp"
 #include "validate/worker/protocol.hpp"
@@ -31,7 +32,8 @@ struct Prepared {
   bool scattered = false;              // Fill::scattered, and the errors are independent
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
-  Room::Share memory{}, place{}, file{};  // that it takes of its run
+  TaskMemory needs{};
+  Room::Share memory{}, place{}, file{};  // that it takes of its run; the memory is that with one kernel
 
   // Whether a kernel must meet the answer exactly.
   bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }

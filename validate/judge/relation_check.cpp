@@ -75,17 +75,12 @@ bool within_range(const Op& op, const Case& c, const Problem& original, const Pa
   return true;
 }
 
-// Whether a sound kernel must give equal bits.  Not so:
-//  - if the relation does not ask for them (`bits`);
-//  - if the kernel is not deterministic, or declares `position_matters`, or is a library's;
-//  - if operands are scaled, and it rounds intermediates to f16: there, halves of ordinary values may be subnormal;
-//  - if elements are moved, and the values are not all within_range(): a tile with such a value may be computed in another order
-//    than its neighbours, so what comes out for an ordinary element depends on who shares its tile.
+// Whether a sound kernel must give equal bits: asks_bits(), unless elements are moved and the values are not all within_range().
+// A tile with such a value may be computed in another order than its neighbours, so what comes out for an ordinary element
+// depends on who shares its tile.
 bool owes_bits(const Op& op, const Kernel& kernel, const Relation& r, const Case& c, const Problem& original, const Packing& from,
                const std::byte* inputs) {
-  if (!r.bits || !kernel.deterministic || kernel.position_matters || is_vendor(kernel)) return false;
-  const Numerics& n = kernel.numerics;
-  if (!r.scaled.empty() && (n.accumulate == DType::f16 || (n.stores_intermediate && c.dtype == DType::f16))) return false;
+  if (!asks_bits(r, kernel, c.dtype)) return false;
   return r.move == Relation::Move::none || within_range(op, c, original, from, inputs);
 }
 
@@ -139,7 +134,8 @@ std::string judge_relation(const Op& op, const Kernel& kernel, const Relation& r
         return fail(i, scaled, "and must have the bits of");
       }
       if (!std::isfinite(got) || !std::isfinite(scaled)) continue;  // Note: both have passed their own comparison
-      double allowed = (*related_bounds)[i] + std::fabs(s.factor) * (*original_bounds)[j];
+      // Note: an original that may be anything, times 0, is 0.
+      double allowed = (*related_bounds)[i] + (s.factor == 0 ? 0 : std::fabs(s.factor) * (*original_bounds)[j]);
       if (inverse) allowed += (*original_bounds)[i];
       if (!(std::fabs(got - scaled) <= allowed)) return fail(i, scaled, "further than both bounds from");
     }

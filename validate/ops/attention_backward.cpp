@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "validate/ops/attention_fills.hpp"
@@ -21,11 +22,29 @@ using namespace draws;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // --- O and L ---------------------------------------------------------------------------------------------------------
-// Runs attention_forward's golden on the case's Q, K and V.  The last result is cached, since both tensors come from one run.
+// Both come from one run of attention_forward's golden on the case's Q, K and V, and are kept until both were asked for.
 struct Forward {
   std::string of;  // repro line of the case
   std::vector<double> o, lse;
 };
+
+// Q, K and V, the golden of attention_forward, its O and L, and O for the caller.
+double derive_memory(const Op& op, const Case& c) {
+  Case plain = c;
+  plain.layout = "contiguous";
+  const std::vector<Placement> placements = place(op, plain);
+  const auto problem = find_op("attention_forward")->make();
+  double bytes = 0;
+  for (std::size_t i = 0; i < problem->tensors().size(); ++i) {
+    Tensor& t = *problem->tensors()[i];
+    t = placements[i].tensor, t.data = nullptr;
+    if (i < 5) bytes += i < 3 ? static_cast<double>(placements[i].bytes) : 8 * static_cast<double>(t.size());
+  }
+  for (const auto& [name, value] : c.attributes) problem->set_attribute(name, value);
+  const Tensor& o = *problem->tensors()[3];
+  const SolveMemory golden = problem->memory({.total = o.size() / std::max<std::int64_t>(1, o.shape[3])}, false);
+  return bytes + golden.kept + golden.passing;
+}
 
 Forward solve_forward(const Op& op, Case c) {
   const std::string of = repro(c, op.shape());
@@ -52,8 +71,10 @@ std::vector<double> derive(const Op& op, const Case& c, std::string_view tensor)
   static std::mutex mutex;
   static Forward last;
   const std::lock_guard lock(mutex);
-  if (last.of != repro(c, op.shape())) last = solve_forward(op, c);
-  return tensor == "o" ? last.o : last.lse;
+  const std::string of = repro(c, op.shape());
+  if (last.of != of) last = {}, last = solve_forward(op, c);
+  if (tensor == "o") return last.o;
+  return std::exchange(last, {}).lse;
 }
 
 // --- Fills -----------------------------------------------------------------------------------------------------------
@@ -185,6 +206,7 @@ bool far_from_underflow(const Case& c) { return relations::normal_values(c) && c
 Hooks hooks_of_attention_backward() {
   using namespace attention_relations;
   return {
+      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}},
       .fills = {{.name = "probe_one_key",
                  .shows = "a wrong key, query, head or channel: dV is a sum of one-hot rows; exact",
                  .value = probe_one_key,
@@ -213,6 +235,7 @@ Hooks hooks_of_attention_backward() {
                  .value = special_gradients}},
       .derived = {"o", "lse"},
       .derive = derive,
+      .derive_memory = derive_memory,
       .oracle = oracle,
       .relations = {kBatchPermuted,
                     kFirstSequences,

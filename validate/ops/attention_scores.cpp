@@ -161,6 +161,7 @@ bool exact_digits(const Dims& d, DType t) { return room_for_digits(d, t) && atte
 
 Hooks hooks_of_attention_scores() {
   return {
+      .overflows = {{"extremes"}, {"near_max"}, {"wide_range"}, {"one_outlier", {f16}}},
       .fills = {{.name = "probe_uniform",
                  .shows = "a padding key that is included, a key that is not; exact without a mask",
                  .coherent = true,

@@ -109,6 +109,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_ffn_gelu() {
   using namespace gemm_relations;
   return {
+      .overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
       .fills = {{.name = "probe_units",
                  .shows = "a wrong index, unit or channel; exact",
                  .value = probe_units,

@@ -29,7 +29,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_gelu_linear() {
   using namespace gemm_fills;
   using namespace gemm_relations;
-  return {.fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge, kSpecialWeights, kInfiniteTails},
+  return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
+          .fills = {kSaturated, kChosen, kUnit, kUnitOutlier, kCancelling, kSubnormal, kLarge, kSpecialWeights, kInfiniteTails},
           .oracle = oracle,
           .relations = {kTokensPermuted, kFirstTokens, features_permuted(Axis::out), kChannelsPermuted},
           .repeated_roundings = true,

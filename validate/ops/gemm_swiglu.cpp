@@ -39,7 +39,8 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 Hooks hooks_of_gemm_swiglu() {
   using namespace gemm_fills;
   using namespace gemm_relations;
-  return {.fills = {{.name = "probe_gates",
+  return {.overflows = {{"extremes"}, {"near_max", {f16}}, {"wide_range", {f16}}},
+          .fills = {{.name = "probe_gates",
                      .shows = "gate and up swapped, a wrong feature or channel; exact",
                      .value = probe_gates,
                      .exact = always},

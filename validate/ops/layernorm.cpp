@@ -12,10 +12,12 @@ namespace assay {
 Hooks hooks_of_layernorm() {
   using namespace norm_fills;
   using namespace row_relations;
-  return {.fills = {{.name = "probe_signs",
+  return {.overflows = {{"extremes", {bf16, f32}}},
+          .fills = {{.name = "probe_signs",
                      .shows = "a wrong index, weight or term; exact with epsilon = 0",
                      .value = probe<balanced, probe_gamma>,
                      .exact = even_cols,
+                     .exact_with = no_epsilon,
                      .applies = even_cols},
                     {.name = "probe_constant_row",
                      .shows = "a mean not subtracted exactly, another column's beta; exact",

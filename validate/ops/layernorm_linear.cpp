@@ -96,10 +96,12 @@ bool far_from_underflow(const Case& c) { return gemm_relations::moderate(c) && c
 
 Hooks hooks_of_layernorm_linear() {
   using namespace gemm_relations;
-  return {.fills = {{.name = "probe_signs",
+  return {.overflows = {{"extremes", {bf16, f32}}},
+          .fills = {{.name = "probe_signs",
                      .shows = "a wrong index, gamma, beta or channel; exact with epsilon = 0",
                      .value = probe_signs,
                      .exact = even_hidden,
+                     .exact_with = norm_fills::no_epsilon,
                      .applies = even_hidden},
                     norm_fills::kLarge,
                     norm_fills::kTiny,

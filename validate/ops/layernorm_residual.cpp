@@ -42,12 +42,14 @@ Hooks hooks_of_layernorm_residual() {
   using namespace norm_fills;
   using namespace row_relations;
   return {
+      .overflows = {{"extremes", {bf16, f32}}},
       .fills = {kFresh,
                 kSpecialGamma,
                 {.name = "probe_signs",
-                 .shows = "a wrong index, weight or term; exact",
+                 .shows = "a wrong index, weight or term; exact with epsilon = 0",
                  .value = probe<balanced, probe_gamma>,
                  .exact = even_cols,
+                 .exact_with = no_epsilon,
                  .applies = even_cols},
                 {.name = "probe_constant_row",
                  .shows = "a mean not subtracted exactly, another column's beta or residual; exact",

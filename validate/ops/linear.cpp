@@ -39,7 +39,8 @@ double last_addend(const void* args, std::int64_t i) {
 Hooks hooks_of_linear() {
   using namespace gemm_fills;
   using namespace gemm_relations;
-  return {.fills = {kIntegers, kOneHot, kCancelling, kUnit, kSpecialWeights, kInfiniteTails},
+  return {.overflows = {{"extremes", {bf16, f32}}},
+          .fills = {kIntegers, kOneHot, kCancelling, kUnit, kSpecialWeights, kInfiniteTails},
           .oracle = oracle,
           .sweep = sweep,
           .relations = {kTokensPermuted,

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 
+#include "validate/cases/case.hpp"
 #include "validate/values/draws.hpp"
 
 namespace assay::norm_fills {
@@ -42,6 +43,7 @@ inline double signs(const FillSite& s, std::int64_t row, std::int64_t col) {
 inline double one_hot(const FillSite& s, std::int64_t row, std::int64_t col) {
   return col == row * 37 % cols_of(s) ? random::power_of_two(static_cast<int>(row % 5)) : 0;
 }
+inline bool no_epsilon(const Case& c) { return attribute(c, "epsilon", 1) == 0; }  // Note: the default is not 0
 inline bool power_of_four(const Dims& d, DType) { return draws::is_power_of_four(d[Axis::cols]); }
 
 // Builds an op's probe from Value(site, row, col), the element to be normalised, and Gamma(col).

@@ -40,4 +40,11 @@ Hooks hooks_of_own() {
   return hooks;
 }
 
+// Bytes that the golden takes besides its arrays: what the op says in scratch(), none if it says nothing.
+template <class Op>
+double scratch_of_own(const typename Op::Args& a, const Rows& rows) {
+  if constexpr (requires { Op::scratch(a, rows); }) return Op::scratch(a, rows);
+  else return 0;
+}
+
 }  // namespace assay

@@ -12,14 +12,17 @@ namespace assay {
 Hooks hooks_of_residual_rmsnorm() {
   using namespace norm_fills;
   using namespace row_relations;
-  return {.fills = {{.name = "probe_signs",
+  return {.overflows = {{"extremes", {bf16, f32}}},
+          .fills = {{.name = "probe_signs",
                      .shows = "a wrong index or gamma; exact with epsilon = 0",
                      .value = probe_sum<signs, probe_any_gamma>,
-                     .exact = always},
+                     .exact = always,
+                     .exact_with = no_epsilon},
                     {.name = "probe_one_hot",
                      .shows = "the root or gamma of another row or column; exact with epsilon = 0",
                      .value = probe_sum<one_hot, probe_any_gamma>,
                      .exact = power_of_four,
+                     .exact_with = no_epsilon,
                      .applies = power_of_four},
                     {.name = "opposite_residual",
                      .shows = "the norm before the addition, the root of x; only one column in eight has a nonzero sum",

@@ -139,14 +139,17 @@ Hooks hooks_of_rmsnorm_gemm() {
   using draws::always;
   using namespace gemm_relations;
   return {
+      .overflows = {{"extremes", {bf16, f32}}},
       .fills = {{.name = "probe_signs",
                  .shows = "a wrong index, gamma or channel; exact with epsilon = 0",
                  .value = probe_signs,
-                 .exact = always},
+                 .exact = always,
+                 .exact_with = norm_fills::no_epsilon},
                 {.name = "probe_channel",
                  .shows = "r, gamma or weight of another row or channel; exact with epsilon = 0",
                  .value = probe_channel,
                  .exact = power_of_four,
+                 .exact_with = norm_fills::no_epsilon,
                  .applies = power_of_four},
                 norm_fills::kLarge,
                 norm_fills::kTiny,

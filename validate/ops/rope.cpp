@@ -68,6 +68,7 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
 }
 
 bool has_positions(const Case& c) { return attribute(c, "positions") != 0; }
+bool starts_at_zero(const Case& c) { return has_positions(c) && attribute(c, "offset") == 0; }
 constexpr double kMoved = 3;  // subtracted from the positions, added to the offset
 
 // The other element of a pair.  Inverse check: rotate (a, b) by t, swap, rotate by t again, swap: the result is (a, b), since the
@@ -89,7 +90,8 @@ Hooks hooks_of_rope() {
                  .shows = "a wrong channel, head or token; exact with explicit positions, which are zero",
                  .value = small_integers,
                  .integer = start,
-                 .exact = always},
+                 .exact = always,
+                 .exact_with = starts_at_zero},
                 {.name = "one_channel",
                  .shows = "the partner of the other layout, the angle of another pair",
                  .value = one_channel},

@@ -67,7 +67,8 @@ bool is(const Case& c, Reduction what) { return attribute(c, "what") == static_c
 
 Hooks hooks_of_row_reduce() {
   using namespace row_relations;
-  return {.fills = {{.name = "probe_hot",
+  return {.overflows = {{"extremes", {bf16, f32}}},
+          .fills = {{.name = "probe_hot",
                      .shows = "a column dropped, read twice or of another row, a maximum that starts at zero; exact",
                      .coherent = true,
                      .value = probe_hot,

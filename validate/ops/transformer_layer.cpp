@@ -69,6 +69,7 @@ bool finite(const Case& c) {
 
 Hooks hooks_of_transformer_layer() {
   return {
+      .overflows = {{"extremes", {bf16, f32}}},
       .fills = {{.name = "probe_steps", .shows = "a wrong index, bias or residual; exact", .value = probe_steps, .exact = always},
                 {.name = "unit", .shows = "a step skipped, repeated or given the wrong tensor", .value = unit, .scattered = true},
                 {.name = "sharp_scores",

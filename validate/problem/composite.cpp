@@ -40,6 +40,26 @@ class Composite final : public Problem {
     if (!given) whole_->solve(), whole_solved_ = true;
     for (const Stage& stage : stages_(args())) solve(stage, given);
   }
+  SolveMemory memory(const Rows& rows, bool given) override {
+    SolveMemory all;
+    if (!given && !rows.all()) return all;
+    if (!given) all = whole_->memory(rows, given);
+    rows_ = rows;
+    for (std::size_t i = 0; i < specs_.size(); ++i)
+      if (const Tensor& t = tensor(i); given ? !t.contiguous() : specs_[i].role == Role::output)
+        all.kept += static_cast<double>(t.bytes());
+    for (const Stage& stage : stages_(args())) {
+      const Op& op = op_of(stage);
+      const auto problem = op.make();
+      bind(stage, op, *problem, [](std::size_t) { return nullptr; });
+      const Tensor& first = *problem->tensors()[first_output(op)];
+      const Rows of_stage{.total = first.size() / std::max<std::int64_t>(1, first.shape[first.rank - 1]),
+                          .sample = rows_of(*problem, op)};
+      const SolveMemory of = problem->memory(of_stage, false);
+      all.kept += of.kept, all.passing = std::max(all.passing, of.passing);
+    }
+    return all;
+  }
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override { return i / row_length(output); }
   std::int64_t row_length(int output) const override {
@@ -83,15 +103,17 @@ class Composite final : public Problem {
     return stored_[i];
   }
 
-  void solve(const Stage& stage, bool given) {
-    const Op* const op = find_op(stage.op);
-    if (!op) throw std::logic_error(fmt::format("a stage names an unknown op '{}'", stage.op));
-    const std::shared_ptr<Problem> problem = op->make();
-    struct Made {
-      int output;
-      std::size_t is;
-    };
+  // An output that a stage makes: its number there, and the tensor of the composite that it is.
+  struct Made {
+    int output;
+    std::size_t is;
+  };
+
+  // Sets the tensors and attributes of a stage's problem.  data_of(i): the elements of tensor i of the composite.
+  template <class DataOf>
+  std::vector<Made> bind(const Stage& stage, const Op& of, Problem& problem, DataOf data_of) {
     std::vector<Made> made;
+    const Op* const op = &of;
     int output = 0;
     for (std::size_t k = 0; k < op->tensors.size(); ++k) {
       const TensorSpec& spec = op->tensors[k];
@@ -110,12 +132,24 @@ class Composite final : public Problem {
         if (tensor(is).size() != t.size())
           throw std::logic_error(fmt::format("{} of {} has {} elements, but '{}' has {}", spec.name, op->name, t.size(), part->is,
                                              tensor(is).size()));
-        if (number < 0) t.data = elements(is);
+        if (number < 0) t.data = data_of(is);
         else made.push_back({number, is});
       }
-      *problem->tensors()[k] = t;
+      *problem.tensors()[k] = t;
     }
-    for (const auto& [name, value] : stage.attributes) problem->set_attribute(name, value);
+    for (const auto& [name, value] : stage.attributes) problem.set_attribute(name, value);
+    return made;
+  }
+
+  static const Op& op_of(const Stage& stage) {
+    const Op* const op = find_op(stage.op);
+    if (!op) throw std::logic_error(fmt::format("a stage names an unknown op '{}'", stage.op));
+    return *op;
+  }
+  void solve(const Stage& stage, bool given) {
+    const Op* const op = &op_of(stage);
+    const std::shared_ptr<Problem> problem = op->make();
+    const std::vector<Made> made = bind(stage, *op, *problem, [this](std::size_t i) { return elements(i); });
     if (const Legality ok = problem->legal(); !ok) throw std::logic_error(fmt::format("stage {}: {}", op->name, ok.why));
     problem->set_errors(errors());
     problem->solve(rows_of(*problem, *op));
@@ -131,12 +165,15 @@ class Composite final : public Problem {
     }
   }
 
+  static std::size_t first_output(const Op& op) {
+    std::size_t first = 0;
+    while (op.tensors[first].role != Role::output) ++first;
+    return first;
+  }
   // The composite's sampled rows as rows of a stage.  One row may be several there: a token has a row for each head.
   std::vector<std::int64_t> rows_of(Problem& problem, const Op& op) const {
     if (rows_.all()) return {};
-    std::size_t first = 0;
-    while (op.tensors[first].role != Role::output) ++first;
-    const Tensor& t = *problem.tensors()[first];
+    const Tensor& t = *problem.tensors()[first_output(op)];
     const std::int64_t each = t.size() / t.shape[t.rank - 1] / rows_.total;
     std::vector<std::int64_t> all;
     for (const std::int64_t row : rows_.sample)

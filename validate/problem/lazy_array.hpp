@@ -19,7 +19,8 @@ class LazyArray {
     void* p = ::mmap(nullptr, count * sizeof(double), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<double*>(p);
-    if (whole) ::madvise(p, count * sizeof(double), MADV_HUGEPAGE);  // only a hint: failure does not matter
+    // Only a hint: failure does not matter.  Note: a sampled row in a huge page would take all of it.
+    ::madvise(p, count * sizeof(double), whole ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
   LazyArray(LazyArray&& o) noexcept : data_(std::exchange(o.data_, nullptr)), count_(std::exchange(o.count_, 0)) {}
   LazyArray& operator=(LazyArray&&) = delete;

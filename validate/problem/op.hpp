@@ -34,6 +34,11 @@ struct TensorSpec {
 // Whether the fill makes its values: true for inputs, and for the initial values of updated outputs.
 inline bool is_given(const TensorSpec& t) { return t.role != Role::output || t.options.updated; }
 
+// Bytes that solving takes: what the problem keeps, and what is freed before solve() returns.
+struct SolveMemory {
+  double kept = 0, passing = 0;
+};
+
 // One problem: an op's arguments, and its golden once solved.
 class Problem {
  public:
@@ -46,6 +51,9 @@ class Problem {
   virtual Cost cost() const = 0;
   // Computes the golden (values and magnitudes) for all rows or for a sorted sample.
   virtual void solve(std::vector<std::int64_t> sample = {}) = 0;
+  // Of solve() for these rows.  Tensors need no data, but where tables of integers have theirs it is read.  `given`: a composite
+  // op's outputs will have data.
+  virtual SolveMemory memory(const Rows& /*rows*/, bool /*given*/) { return {}; }
   virtual const Rows& rows() const = 0;                               // the solved rows
   virtual std::int64_t row_of(int output, std::int64_t i) const = 0;  // the row of element i (ops/core/rows.hpp)
   virtual std::span<const double> golden(int output) const = 0;
@@ -85,6 +93,7 @@ struct Summed {
 
 // Properties of an op that only the judge needs; from validate/ops/OP.cpp, optional.
 struct Hooks {
+  std::vector<Overflow> overflows{};
   std::vector<Fill> fills;
   // Element i of an integer tensor, for fills without Fill::integer; null: a random index of the axis TensorOptions::index_of.
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
@@ -94,6 +103,7 @@ struct Hooks {
   // row-major, before rounding.
   std::vector<std::string_view> derived{};
   std::vector<double> (*derive)(const Op&, const Case&, std::string_view tensor) = nullptr;
+  double (*derive_memory)(const Op&, const Case&) = nullptr;  // bytes that derive() takes, if there is one
   // The second oracle: a scalar implementation that shares no code with the golden.  Writes the first output, not yet rounded.
   void (*oracle)(const void* args, const Numerics&, Roundings, std::span<double> y) = nullptr;
   // Used if the golden is sampled: a cheap check of every row of the first output, `got`, for the inputs in `args`.  Returns the
@@ -126,7 +136,7 @@ struct Op {
   bool composite = false;  // has stages, judged one by one (composite.hpp)
   std::unique_ptr<Problem> (*make)() = nullptr;
 
-  OpShape shape() const { return {name, axes, attributes, hooks.fills}; }
+  OpShape shape() const { return {name, axes, attributes, hooks.fills, hooks.overflows}; }
 };
 
 // Where kernels come from that are not built in.

@@ -7,88 +7,10 @@
 #include <stdexcept>
 
 #include "validate/problem/composite.hpp"
-#include "validate/problem/lazy_array.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/problem/op_visitors.hpp"
 
 namespace assay {
-
-namespace detail {
-
-// Contracts name their tensors, attributes and arrays once, in bind(); the visitors here read them.
-struct IgnoreAll {
-  void input(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
-  void weight(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
-  void output(std::string_view, Tensor&, AxisList, TensorOptions = {}) {}
-  void attribute(std::string_view, double&, double) {}
-  template <class T>
-  void choice(std::string_view, T&, Words) {}
-};
-
-struct DescribeArgs {
-  Op& op;
-  void input(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::input, a, o}); }
-  void weight(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::weight, a, o}); }
-  void output(std::string_view n, Tensor&, AxisList a, TensorOptions o = {}) { op.tensors.push_back({n, Role::output, a, o}); }
-  void attribute(std::string_view n, double&, double standard) { op.attributes.push_back({n, standard}); }
-  template <class T>
-  void choice(std::string_view n, T&, Words words) {
-    op.attributes.push_back({n, 0, words});
-  }
-};
-
-struct CollectTensors : IgnoreAll {
-  std::vector<Tensor*>& all;
-  explicit CollectTensors(std::vector<Tensor*>& into) : all(into) {}
-  void input(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
-  void weight(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
-  void output(std::string_view, Tensor& t, AxisList, TensorOptions = {}) { all.push_back(&t); }
-};
-
-struct SetAttribute : IgnoreAll {
-  std::string_view name;
-  double value;
-  SetAttribute(std::string_view attribute_name, double to) : name(attribute_name), value(to) {}
-  void attribute(std::string_view n, double& target, double) {
-    if (n == name) target = value;
-  }
-  template <class T>
-  void choice(std::string_view n, T& target, Words) {
-    if (n == name) target = static_cast<T>(static_cast<int>(value));
-  }
-};
-
-// Reads the extent of every axis from the bound tensors.
-struct ReadDims : IgnoreAll {
-  Dims dims;
-  std::int64_t rows = -1, last = 1;  // number of rows, and last extent, of the first output
-  void read(const Tensor& t, AxisList axes, const TensorOptions& options) {
-    int i = 0;
-    for (Axis a : axes)
-      if (t.rank && !options.extent_plus_one) dims[a] = t.shape[i++];
-  }
-  void input(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
-  void weight(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) { read(t, a, o); }
-  void output(std::string_view, Tensor& t, AxisList a, TensorOptions o = {}) {
-    read(t, a, o);
-    if (rows >= 0) return;
-    rows = 1, last = t.rank ? t.shape[t.rank - 1] : 1;
-    for (int i = 0; i + 1 < t.rank; ++i) rows *= t.shape[i];
-  }
-};
-
-struct AllocateArrays {
-  const Dims& dims;
-  bool whole;  // every row will be computed
-  std::vector<LazyArray>& storage;
-  void array(std::string_view, Array& a, AxisList axes) {
-    std::size_t n = 1;
-    for (Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
-    storage.emplace_back(n, whole);
-    a = storage.back().values();
-  }
-};
-
-}  // namespace detail
 
 // A composite op, judged by the bounds of its stages.
 template <class Op>
@@ -129,6 +51,17 @@ class TypedProblem final : public Problem {
     const bool empty = std::all_of(storage_.begin(), storage_.end(), [](const LazyArray& a) { return a.values().empty(); });
     if (!empty) golden_of(args_, golden_, rows_);
   }
+  SolveMemory memory(const Rows& rows, bool /*given*/) override {
+    detail::ReadDims read;
+    C::bind(args_, read);
+    detail::CountArrays count{read.dims, rows};
+    Op described;
+    C::bind(args_, detail::DescribeArgs{described});
+    for (const TensorSpec& t : described.tensors)
+      if (t.role == Role::output) count.output(t);
+    C::bind(golden_, count);
+    return {count.bytes, count.bytes > 0 ? scratch_of(args_, rows) : 0};
+  }
   const Rows& rows() const override { return rows_; }
   std::int64_t row_of(int output, std::int64_t i) const override {
     if constexpr (requires { C::row_of(args_, output, i); }) return C::row_of(args_, output, i);
@@ -146,6 +79,7 @@ class TypedProblem final : public Problem {
 
   // Calls reference::golden().  The generated tables declare its overload for this op, so a wrong signature fails to link.
   static void golden_of(const typename C::Args& a, typename C::Golden& g, const Rows& rows);
+  static double scratch_of(const typename C::Args& a, const Rows& rows);  // reference::scratch()
 
  private:
   typename C::Args args_;

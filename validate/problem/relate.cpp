@@ -51,6 +51,12 @@ double moved_integer(const Relation& r, const TensorSpec& spec, const Dims& from
 
 }  // namespace
 
+bool asks_bits(const Relation& r, const Kernel& kernel, DType dtype) {
+  if (!r.bits || !kernel.deterministic || kernel.position_matters || is_vendor(kernel)) return false;
+  const Numerics& n = kernel.numerics;
+  return r.scaled.empty() || !(n.accumulate == DType::f16 || (n.stores_intermediate && dtype == DType::f16));
+}
+
 Case related_case(const Relation& r, const Case& c) {
   Case to = c;
   if (r.move == Move::first_part) to.dims[r.axis] -= c.dims[r.axis] / 2;

@@ -18,6 +18,12 @@ namespace assay {
 std::vector<std::string> relations_of(const Op&, const Case&, Relations which);
 const Relation* find_relation(const Op&, std::string_view name);
 
+// Whether a kernel must give the same bits on the related problem, as far as its values allow it.  Not so:
+//  - if the relation does not ask for them (`bits`);
+//  - if the kernel is not deterministic, or declares `position_matters`, or is a library's;
+//  - if operands are scaled, and it rounds intermediates to f16: there, halves of ordinary values may be subnormal.
+bool asks_bits(const Relation&, const Kernel&, DType);
+
 // The case of the related problem.
 Case related_case(const Relation&, const Case&);
 // The index in the original tensor of the element that the related tensor has at index i (both row-major).

@@ -72,6 +72,7 @@ struct Record {
   Cost cost;
   std::map<std::string, Traffic> traffic;  // by tensor, if the backend counts
   std::vector<SiteTraffic> sites;          // by source line, if the backend counts; printed, not recorded
+  double memory = 0;                       // bytes that judging it was estimated to take; printed, not recorded
   double seconds = 0;                      // of the candidate's first run, by the worker's clock
   std::string repro;
   std::map<std::string, bool> faults;         // of power: those tried on this case, and whether the bound rejected each

@@ -5,11 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/tasks/task.hpp"
+#include "validate/values/islands.hpp"
 #include "validate/values/tensor_bits.hpp"
 
 namespace assay {
@@ -269,6 +272,24 @@ TensorFile filled_tensors(const Op& op, const Case& c) {
   }
   file.metadata[kDigestKey] = digest_of(op, tensors);
   return file;
+}
+
+const Fill& fill_of(const Task& task) {
+  static constexpr Fill kGiven{.name = kGivenFill, .shows = "", .coherent = true};
+  return task.c.fill == kGivenFill ? kGiven : find_fill(*task.op, task.c.fill);
+}
+
+void make_image(const Task& task, std::size_t tensor, const Placement& p, std::byte* image) {
+  if (!task.given) return fill_image(*task.op, task.c, static_cast<int>(tensor), p, image, {});
+  const Tensor& from = task.given->tensors[tensor];
+  Tensor to = p.tensor;
+  to.data = image;
+  if (!to.contiguous())
+    for (const Island& i : islands(to, p.bytes)) std::memset(image + i.begin, std::to_integer<int>(kGapByte), i.bytes());
+  const auto element = static_cast<std::size_t>(size_of(to.dtype));
+  for (std::int64_t i = 0; i < to.size(); ++i)
+    std::memcpy(image + static_cast<std::size_t>(to.offset(i)) * element,
+                from.as<std::byte>() + static_cast<std::size_t>(i) * element, element);
 }
 
 }  // namespace assay

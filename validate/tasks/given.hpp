@@ -21,6 +21,8 @@ inline constexpr const char* kGivenFill = "given";
 // outputs are.
 inline constexpr const char *kOpKey = "op", *kCaseKey = "case", *kDigestKey = "digest", *kValuesKey = "values";
 
+struct Task;
+
 struct Given {
   const Op* op = nullptr;
   Case c{};                         // with the fill, layout and seed that made the tensors, if the digest proves it
@@ -50,5 +52,10 @@ TensorFile filled_tensors(const Op& op, const Case& c);
 // allow them, so that nobody reads by an index that is out of range.
 std::vector<Placement> places_of(const Given& given);
 std::unique_ptr<Problem> problem_of(const Given& given);
+
+// The fill of a task's case; of given tensors, what is known of them.
+const Fill& fill_of(const Task&);
+// Writes the values of an input or of an updated output: of the case's fill, or those that were given.
+void make_image(const Task&, std::size_t tensor, const Placement&, std::byte* image);
 
 }  // namespace assay

@@ -5,18 +5,34 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
-#include "validate/cases/case.hpp"
 #include "validate/problem/op.hpp"
+#include "validate/tasks/task.hpp"
 
 namespace assay {
 
-// Bytes for a case and one worker: in the judge the inputs, the outputs of both runs and the golden in f64; in the worker every
-// tensor, its image and its maps of touched bytes.  `replayed`: with a second set of inputs and its runs.  Right within a factor
-// of two, and never far too small.
-double memory_of(const Op&, const Case&, bool replayed = false);
+// Bytes that a task takes: as it is prepared, once it is, and for each kernel that is judged on it (judge and worker together).
+struct TaskMemory {
+  double preparing = 0, prepared = 0, kernel = 0;
+  // A kernel's workspace is in its worker's memory, unless that is a GPU's; simt has two bits for each byte.
+  TaskMemory with_workspace(std::size_t bytes, std::string_view backend) const {
+    const double host = backend == "cuda" ? 0 : backend == "simt" ? 1.25 : 1;
+    return {preparing, prepared, kernel + host * static_cast<double>(bytes)};
+  }
+  double peak() const { return preparing > prepared + kernel ? preparing : prepared + kernel; }  // with one kernel at a time
+};
 
-// One clause that says why a case does not fit in `available` bytes; empty if it fits.
-std::string too_large(const Op&, const Case&, std::size_t available, bool replayed = false);
+// Counts what the code allocates: the images of all tensors, the golden with its scratch, what the simulated machine keeps beside
+// its memory, and the related problems of the relations that will be tried.  Right within a fifth for what is larger than 256 MiB
+// (validate/tests/command/memory_test.sh), but for a kernel's workspace, which only its worker may ask for.  With `watch` an
+// upper bound; what counting sectors takes is left out.
+TaskMemory memory_of(const Task&, const JudgeOptions&);
+
+// One clause that says why a task that needs so many bytes does not fit in `available` bytes; empty if it fits.
+std::string too_large(const Task&, double needed, std::size_t available);
+
+// The sums of one row in the check of all errors together (validate/judge/aggregate.cpp).
+inline constexpr std::size_t kBytesOfRowSums = 96;
 
 }  // namespace assay

@@ -30,6 +30,8 @@ struct FillSite {
   const std::map<std::string, double>* attributes = nullptr;  // Case::attributes
 };
 
+struct Case;  // cases/case.hpp
+
 struct Fill {
   std::string_view name;
   std::string_view shows;  // the bug it shows, one clause
@@ -40,6 +42,8 @@ struct Fill {
   std::int64_t (*integer)(const FillSite&, std::int64_t i) = nullptr;
   // Whether every correct result is exactly representable, so that any difference is a bug; null: never.
   bool (*exact)(const Dims&, DType) = nullptr;
+  // Whether a case's attributes are those with which it is exact; null: any are.  Otherwise the bound judges it.
+  bool (*exact_with)(const Case&) = nullptr;
   // Whether the fill makes sense for these extents and dtype; null: always.
   bool (*applies)(const Dims&, DType) = nullptr;
   // Each row is drawn independently, and is as likely as its negative.  A row may hold an outlier, if its sign is drawn too.  So

@@ -213,6 +213,7 @@ std::string to_text(const Reply& r) {
               {"seconds", r.seconds},
               {"traffic", traffic},
               {"ran", r.ran},
+              {"workspace", r.workspace},
               {"sites", sites}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -227,6 +228,7 @@ Reply reply_from(const std::string& text) {
   r.tainted = j.at("tainted");
   r.seconds = std::max(0.0, j.at("seconds").get<double>());
   r.ran = whole<std::size_t>(j.at("ran"));
+  r.workspace = whole<std::size_t>(j.value("workspace", Json(0)));
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
                          .written_bytes = whole<std::uint64_t>(t.at(1)),

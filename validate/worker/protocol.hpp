@@ -71,6 +71,7 @@ struct Reply {
   double seconds = 0;                      // of the first run
   std::size_t ran = 0;                     // number of runs whose outputs are in place
   std::map<std::string, Traffic> traffic;  // by tensor, and "workspace"
+  std::size_t workspace = 0;               // bytes that the kernel asked for
   std::vector<SiteTraffic> sites{};        // if sectors were counted: the source lines that moved most bytes
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "validate/base/error.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/plugin.hpp"
 
@@ -54,8 +55,14 @@ class Session {
     lay_out();
     if (!takes_inputs()) return stopped(Reply::Status::unsupported, "declares finite inputs");
     if (const Legality ok = kernel_.supports(args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
-    if (const std::size_t bytes = kernel_.workspace_bytes(args()))
+    if (const std::size_t bytes = kernel_.workspace_bytes(args())) {
+      reply.workspace = bytes;
+      const double needed = 1.25 * static_cast<double>(bytes), available = static_cast<double>(available_memory());
+      if (!backend_.memory_free() && needed > available)  // in the host's memory, with the maps of simt
+        throw NoMemory(fmt::format("needs about {} of memory for its workspace and {} are free here", size_text(needed),
+                                   size_text(available)));
       workspace_ = std::make_unique<GuardedBuffer>(backend_, bytes, 0, "workspace");
+    }
 
     for (std::size_t k = 0; k < order_.runs.size(); ++k) {
       const auto start = std::chrono::steady_clock::now();

@@ -129,8 +129,8 @@ bool reply_with(const std::string& text) {
 // Makes a candidate that allocates without end fail before the machine runs out of memory.  If it runs out all the same, the
 // system kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
 void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
-  const std::size_t most = available_memory() / 4 * 3;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose shadow memory exceeds any limit
+  const std::size_t most = available_memory() / 16 * 15;
   const rlimit limit{most, most};
   ::setrlimit(RLIMIT_DATA, &limit);
 #endif

@@ -48,7 +48,7 @@ expect overruns_workspace failed "wrote outside 'workspace': 1 bytes past its en
 expect changes_its_input failed "changed its input 'x'"
 expect throws_early failed "supports() threw: too early"
 expect takes_nothing unsupported "takes nothing"
-expect asks_for_all skipped "of memory for 'workspace', which are not free"
+expect asks_for_all skipped "of memory for its workspace and"
 holds "reasons of writes_past_the_end" "$(grep '"kernel":"writes_past_the_end"' records.jsonl)" "wrote outside 'y': 1 bytes past its end"
 exits 1 "${run[@]}" --backend host --plugin "$hostile" --timeout 2 --kernel hangs,sound --dtype f32 --json records.jsonl
 whole_run

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that a task is told to need is what the code allocates for it, by hand for one op, and for all ops in proportion.
+#include <memory>
+
+#include "catch_shim.hpp"
+#include "validate/tasks/given.hpp"
+#include "validate/tasks/memory.hpp"
+#include "validate/tasks/selection.hpp"
+
+namespace assay {
+namespace {
+
+Task task_of(const std::string& line) {
+  const std::vector<OpShape> shapes = op_shapes();
+  const Case c = parse_repro(line, shapes).what;
+  return {&op_named(c.op), c, {}};
+}
+
+TaskMemory memory_of(const std::string& line) { return assay::memory_of(task_of(line), {}); }
+
+TEST_CASE("memory: of an op of three matrices it is counted by hand", "[memory]") {
+  constexpr double kMatrix = 4e6;
+  const TaskMemory m = memory_of("add f32 rows=1000 cols=1000");
+  CHECK(m.prepared == 2 * kMatrix + 2 * kMatrix);  // the inputs, a golden of f64
+  CHECK((m.preparing > m.prepared && m.preparing < 1.1 * m.prepared));
+  // Outputs of two runs, and in the worker all matrices, one to compare with, and the maps of simt.
+  CHECK(m.kernel == 2 * kMatrix + 4 * kMatrix + 2 * kMatrix / 4 + kMatrix / 8);
+  CHECK(m.peak() == m.prepared + m.kernel);
+  CHECK(m.with_workspace(1000, "simt").peak() == m.peak() + 1250);
+  CHECK(m.with_workspace(1000, "cuda").peak() == m.peak());
+  CHECK(assay::memory_of(task_of("add f32 rows=1000 cols=1000"), {.backend = "cuda"}).prepared == m.prepared + 2 * kMatrix);
+}
+
+TEST_CASE("memory: of every op it grows with the case, and an empty case needs next to none", "[memory]") {
+  for (const Op& op : ops()) {
+    Case c;
+    c.op = op.name;
+    for (const AxisUse& use : op.axes) c.dims[use.axis] = 8;
+    Case large = c, empty = c;
+    large.dims[op.axes[0].axis] = 8000, empty.dims[op.axes[0].axis] = 0;
+    INFO(op.name);
+    const TaskMemory small = assay::memory_of({&op, c, {}}, {});
+    CHECK(small.prepared > 0);
+    CHECK(assay::memory_of({&op, large, {}}, {}).kernel > 20 * small.kernel);
+    if (op.axes[0].least == 0) CHECK(assay::memory_of({&op, empty, {}}, {}).peak() <= small.peak());
+  }
+}
+
+TEST_CASE("memory: relations take more, and given tensors as much as those that a fill makes", "[memory]") {
+  const Task task = task_of("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
+  const JudgeOptions all{.relations = Relations::all};
+  const double plain = assay::memory_of(task, {}).peak(), related = assay::memory_of(task, all).peak();
+  CHECK(related > plain);
+  TensorFile tensors = filled_tensors(*task.op, task.c);
+  tensors.metadata.erase(kCaseKey);
+  const auto given = std::make_shared<const Given>(given_case(std::move(tensors), {}));
+  REQUIRE(given->c.fill == kGivenFill);
+  CHECK(assay::memory_of({task.op, given->c, {}, given}, all).peak() == related);
+}
+
+TEST_CASE("memory: a case that does not fit is named with both numbers", "[memory]") {
+  const Task task = task_of("add f32 rows=1000 cols=1000");
+  CHECK(too_large(task, 1 << 20, 1 << 20).empty());
+  CHECK(too_large(task, 3 << 20, 1 << 20) == "needs about 3.0 MiB of memory and 1.0 MiB are free here");
+}
+
+}  // namespace
+}  // namespace assay
