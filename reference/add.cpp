@@ -18,8 +18,6 @@ void golden(const add::Args& a, add::Golden& g, const Rows& rows) {
 }
 
 // Each thread has a row of a and one of b.
-double scratch(const add::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1]));
-}
+double scratch(const add::Args& a, const Rows& rows) { return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1])); }
 
 }  // namespace assay::reference

@@ -18,8 +18,6 @@ void golden(const embedding::Args& a, embedding::Golden& g, const Rows& rows) {
 }
 
 // Each thread has a row of the table.
-double scratch(const embedding::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, static_cast<double>(a.y.shape[1]));
-}
+double scratch(const embedding::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.y.shape[1])); }
 
 }  // namespace assay::reference

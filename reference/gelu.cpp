@@ -19,8 +19,6 @@ void golden(const gelu::Args& a, gelu::Golden& g, const Rows& rows) {
 }
 
 // Each thread has a row of x.
-double scratch(const gelu::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, static_cast<double>(a.x.shape[1]));
-}
+double scratch(const gelu::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.x.shape[1])); }
 
 }  // namespace assay::reference

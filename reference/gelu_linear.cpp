@@ -24,8 +24,6 @@ void golden(const gelu_linear::Args& a, gelu_linear::Golden& g, const Rows& rows
 }
 
 // Each thread has a block of rows and one product.
-double scratch(const gelu_linear::Args& a, const Rows& rows) {
-  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1);
-}
+double scratch(const gelu_linear::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1); }
 
 }  // namespace assay::reference

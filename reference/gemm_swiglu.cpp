@@ -23,8 +23,6 @@ void golden(const gemm_swiglu::Args& a, gemm_swiglu::Golden& g, const Rows& rows
 }
 
 // Each thread has a block of rows and two products.
-double scratch(const gemm_swiglu::Args& a, const Rows& rows) {
-  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 2);
-}
+double scratch(const gemm_swiglu::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 2); }
 
 }  // namespace assay::reference

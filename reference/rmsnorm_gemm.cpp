@@ -38,8 +38,6 @@ void golden(const rmsnorm_gemm::Args& a, rmsnorm_gemm::Golden& g, const Rows& ro
 }
 
 // Each thread has a block of rows and one product.
-double scratch(const rmsnorm_gemm::Args& a, const Rows& rows) {
-  return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1);
-}
+double scratch(const rmsnorm_gemm::Args& a, const Rows& rows) { return scratch_of_products(rows, a.x.shape[1], a.y.shape[1], 1); }
 
 }  // namespace assay::reference

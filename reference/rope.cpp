@@ -55,8 +55,6 @@ void golden(const rope::Args& a, rope::Golden& g, const Rows& rows) {
 }
 
 // Each thread has a row of q or k.
-double scratch(const rope::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, static_cast<double>(a.q.shape[3]));
-}
+double scratch(const rope::Args& a, const Rows& rows) { return scratch_of_rows(rows, static_cast<double>(a.q.shape[3])); }
 
 }  // namespace assay::reference

@@ -19,8 +19,6 @@ void golden(const silu_mul::Args& a, silu_mul::Golden& g, const Rows& rows) {
 }
 
 // Each thread has a row of gate and one of up.
-double scratch(const silu_mul::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1]));
-}
+double scratch(const silu_mul::Args& a, const Rows& rows) { return scratch_of_rows(rows, 2 * static_cast<double>(a.y.shape[1])); }
 
 }  // namespace assay::reference

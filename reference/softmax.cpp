@@ -30,8 +30,6 @@ void golden(const softmax::Args& a, softmax::Golden& g, const Rows& rows) {
 }
 
 // Each thread has x, d and e of a row.
-double scratch(const softmax::Args& a, const Rows& rows) {
-  return scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
-}
+double scratch(const softmax::Args& a, const Rows& rows) { return scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1])); }
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 #include "validate/base/memory.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,6 +102,13 @@ std::size_t available_memory(const std::string& root) {
   std::size_t least = free_of_machine(root);
   for (const Version& version : kVersions) least = std::min(least, left_by(root, version));
   return least;
+}
+
+void return_freed_memory() {
+#if defined(M_MMAP_THRESHOLD)
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
 }
 
 std::string size_text(double bytes) {

@@ -11,6 +11,10 @@ namespace assay {
 // folders of control groups.
 std::size_t available_memory(const std::string& root = "");
 
+// Has freed blocks of 4 MiB and more go back to the system at once, for the whole process.  Note: glibc else raises its limit, up
+// to 32 MiB, with every such block that is freed, and keeps what is smaller: the rows of a golden in each thread.
+void return_freed_memory();
+
 std::string size_text(double bytes);  // "1.5 GiB"
 
 }  // namespace assay

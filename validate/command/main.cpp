@@ -21,6 +21,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
@@ -135,6 +136,7 @@ void end_undecided() {
 
 int judge_main(int argc, char** argv) {
   restore_process();
+  return_freed_memory();
   if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
