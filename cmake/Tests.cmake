@@ -172,9 +172,11 @@ foreach(test command/command command/records command/outputs command/input comma
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
 if(Python3_FOUND)
-  add_test(NAME typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
+  set(typed "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
+  add_test(NAME typed COMMAND ${typed})
+  add_test(NAME simt.typed COMMAND ${typed} --all)
   set_tests_properties(typed PROPERTIES LABELS cpu)
+  set_tests_properties(simt.typed PROPERTIES LABELS simt)
 endif()
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
