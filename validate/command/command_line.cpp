@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
@@ -291,6 +292,8 @@ void add_doctor(CLI::App& app, int& code) {
 }  // namespace
 
 int command_line(int argc, char** argv) {
+  char help[] = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") argv[1] = help;
   CLI::App app{"Assay checks that GPU kernels compute the right numbers, and times them.", "validate"};
   app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
   app.require_subcommand(1);
