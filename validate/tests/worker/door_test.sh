@@ -106,7 +106,8 @@ refuses "--plugin .: there is no such file" "$validate" run --plugin .
 echo text >text.so
 refuses "--plugin text.so: it cannot be opened as a shared object" "$validate" run --plugin text.so
 for bits in 46 47; do  # what it maps exceeds any memory, or any address
-  call "$compiler" -shared -fPIC -o vast.so -xc - <<<"char vast[1ul << $bits];"
+  echo "char vast[1ul << $bits];" >vast.c
+  call "$compiler" -shared -fPIC vast.c -o vast.so
   same "$called" "exit 0" "exit $code"
   refuses "asked for its kernels, machine: the worker found no memory" "$validate" run --backend host --plugin ./vast.so
 done

@@ -144,9 +144,9 @@ os.execv(sys.argv[1], sys.argv[1:])')
   exits 3 "${layered[@]}" "$bin/validate-hostile" run --backend simt --kernel opens_files_for_writing --suite sanitize --shard 1/18 --json layered.jsonl
   same "verdicts without a sandbox" "skipped" "$(field layered.jsonl verdict | sort -u)"
   holds "reasons without a sandbox" "$(field layered.jsonl reason)" "machine: the worker found no memory, could not be confined"
-  exits 2 "${layered[@]}" "$validate" run --worker 'echo ran'
+  exits 2 "${layered[@]}" "$validate" run --worker 'printf "is %sning\n" run'
   holds "$called" "$err" "the program cannot be confined"
-  lacks "$called" "$err" $'\nran\n'
+  lacks "$called" "$err" "is running"
   attacked layered.jsonl --shard 1/18 --timeout $hangs --no-sandbox --kernel doubles_an_element
 fi
 
