@@ -112,6 +112,7 @@ make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/
 make -C build -f assay/cuda/CMakeFiles/assay_kernels_simt.dir/build.make \
   "assay/cuda/CMakeFiles/assay_kernels_simt.dir$PWD/quick/softmax/quick.cu.o" >"$log" 2>&1 || fail "the kernel of ASSAY_KERNEL_DIRS"
 grep -q "softmax_room::quick::traits" build/assay/generated/registry.cpp || fail "the kernel of ASSAY_KERNEL_DIRS is not in the table"
+grep '^x' build/assay/generated/*.cpp >"$log" && fail "the tables hold variables of the project"
 # The hash of its code is also that of what it includes beside it, and above.
 hash_of_quick() {
   "$cmake" --build build --target assay_code_hashes >"$log" 2>&1 || fail "the hashes"
