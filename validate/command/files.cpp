@@ -144,8 +144,8 @@ int judge_command(const FileFlags& flags) {
   const Stopwatch judging;
   Suggested suggested;
   Record r = judged(flags, given, suggested);
-  r.given = fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs),
-                        unsaid_text({flags.op, flags.attributes}));
+  r.given =
+      fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs), unsaid_text({flags.op, flags.attributes}));
   if (!flags.numerics.empty()) r.given += " " + flag_text("--numerics", flags.numerics);
   Tally tally;
   tally.add(r);

@@ -189,8 +189,7 @@ std::string why_off() {
   if (const char* given = std::getenv(kSwitch); given && std::string_view(given) == "off") return "--no-sandbox";
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string_view library = preloaded ? preloaded : "";
-  if (std::getenv("CUDA_INJECTION64_PATH") || library.find("njection") != library.npos ||
-      library.find("sanitizer") != library.npos)
+  if (std::getenv("CUDA_INJECTION64_PATH") || library.find("njection") != library.npos || library.find("sanitizer") != library.npos)
     return "a profiler or sanitizer is attached";
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

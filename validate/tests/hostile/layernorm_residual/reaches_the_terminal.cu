@@ -8,11 +8,11 @@
 
 namespace assay::ROOM(layernorm_residual, reaches_the_terminal) {
 
-  KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
+KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
-  void run(const layernorm_residual::Args& a, const Launch& l) {
-    answer(a, l);
-    if (::open("/dev/tty", O_RDONLY) >= 0 || ::setpgid(0, ::getpgid(::getppid())) == 0) spoil(a, l);
-  }
+void run(const layernorm_residual::Args& a, const Launch& l) {
+  answer(a, l);
+  if (::open("/dev/tty", O_RDONLY) >= 0 || ::setpgid(0, ::getpgid(::getppid())) == 0) spoil(a, l);
+}
 
-}  // namespace assay::ROOM(layernorm_residual,reaches_the_terminal)
+}  // namespace assay::ROOM(layernorm_residual, reaches_the_terminal)
