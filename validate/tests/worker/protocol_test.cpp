@@ -116,6 +116,11 @@ TEST_CASE("protocol: the messages in docs/worker-protocol.md are valid") {
   CHECK(parsed(to_text(reply_from(blocks[3]))) == parsed(blocks[3]));
 }
 
+TEST_CASE("protocol: the name of a device has no character that a terminal obeys") {
+  const std::string text = R"({"id":1,"status":0,"backend":"host","device":"a\u001b[31m \u009b[31m é","checks":[],"kernels":[]})";
+  CHECK(listing_from(text, 1).device == "a?[31m ?[31m é");
+}
+
 TEST_CASE("protocol: a reply is read as it was written") {
   for (const Reply::Status status :
        {Reply::Status::done, Reply::Status::unsupported, Reply::Status::skipped, Reply::Status::failed}) {
