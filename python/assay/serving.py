@@ -70,7 +70,7 @@ def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | N
 def require_callable(contract: library.Op, fn: Any) -> None:
     """Raises InputError if no case of the op could be given to fn."""
     if not callable(fn):
-        raise InputError(f"{fn!r} is a {type(fn).__name__}, and a callable was expected")
+        raise InputError(f"{fn!r} is of type {type(fn).__name__}, and a callable was expected")
     what = f"{name_of(fn)}()"
     known = {t.name for t in contract.inputs} | {a.name for a in contract.attributes}
     try:

@@ -71,17 +71,20 @@ def _of_torch(what: str, x: Any) -> tuple[str, np.ndarray]:
 
 
 def _of_dlpack(what: str, x: Any) -> np.ndarray:
-    try:
-        if not hasattr(x, "__dlpack__"):
-            return np.asarray(x)
-        if x.__dlpack_device__()[0] in _ON_HOST:
-            return np.from_dlpack(x)
-        return np.from_dlpack(x, device="cpu", copy=True)  # of NumPy 2.1 on
-    except (BufferError, RuntimeError, TypeError, ValueError, AttributeError) as e:
+    why: Exception = TypeError("it speaks no DLPack")
+    if hasattr(x, "__dlpack__"):
         try:
-            return np.asarray(x)  # Note: NumPy's DLPack lacks bfloat16, which this may have
-        except Exception:
-            raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {e}") from None
+            if x.__dlpack_device__()[0] in _ON_HOST:
+                return np.from_dlpack(x)
+            return np.from_dlpack(x, device="cpu", copy=True)  # of NumPy 2.1 on
+        except Exception as e:  # pylint: disable=broad-except  # each library has its own
+            why = e
+    if hasattr(x, "__array__"):  # Note: NumPy's DLPack lacks bfloat16, which this may have
+        try:
+            return np.asarray(x)
+        except Exception as e:  # pylint: disable=broad-except
+            why = e
+    raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {why}")
 
 
 class MemoryFile:
