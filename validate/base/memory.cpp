@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,6 +117,18 @@ std::string size_text(double bytes) {
   std::size_t unit = 0;
   for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
   return fmt::format("{:.{}f} {}", bytes, unit ? 1 : 0, units[unit]);
+}
+
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose shadow memory exceeds any limit
+  constexpr std::size_t kStacks = std::size_t{1} << 28;  // of a block's 1,024 threads on simt, of which little is touched
+  const std::size_t most = available_memory() / 16 * 15 + kStacks;
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_DATA, &limit);
+#endif
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
 }
 
 }  // namespace assay

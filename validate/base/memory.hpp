@@ -17,4 +17,9 @@ void return_freed_memory();
 
 std::string size_text(double bytes);  // "1.5 GiB"
 
+// Makes this process, and each that it will start, fail to allocate before the machine runs out of memory.  If it runs out all
+// the same, the system kills them and not the judge.  Note: the limit is one of private writable memory; neither memory that is
+// shared nor address space that is only reserved counts.
+void limit_memory();
+
 }  // namespace assay

@@ -87,7 +87,11 @@ void on_crash(int) {
 int become_confined(char** argv) {
   if (*argv[2])
     for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "CUDA_CACHE_PATH", "TRITON_CACHE_DIR"}) ::setenv(name, argv[2], 1);
-  confine(Confined::program, argv[2]);
+  limit_memory();
+  if (!confine(Confined::program, argv[2])) {
+    std::fputs("validate: the machine is at fault: the program cannot be confined\n", stderr);
+    return kMachineFailed;
+  }
   ::execv(argv[3], argv + 3);
   std::fprintf(stderr, "validate: cannot start '%s': %s\n", argv[3], std::strerror(errno));
   return kSocketLost;

@@ -13,6 +13,16 @@ same "kernels of the records" warp_per_row "$(grep -o '"kernel":"[a-z_]*"' recor
 same "verdicts" passed "$(grep '"dtype":"f32"' records.jsonl | grep -o '"verdict":"[a-z]*"' | sort -u | cut -d'"' -f4)"
 holds "head of the records" "$(head -1 records.jsonl)" '"backend":"simt"'
 
+exits 0 "$validate" doctor --ptx "$ptx" --launch "$launch"
+holds "$called" "$out" "checks, 0 failed"
+
+# --- the launch file is part of the kernel's code
+few=(--ptx "$ptx" --launch same.json --dtype f32 --shard 1/4 --resume resumed.jsonl)
+cp "$launch" same.json
+exits 0 "${run[@]}" "${few[@]}"
+sed -i 's/(rows, 4)/(rows, 8)/' same.json
+refuses "the code of softmax/warp_per_row has changed since" "${run[@]}" "${few[@]}"
+
 # --- faults in the module
 sed 's/setp.ge.s64\(.*%rd65;\)/setp.gt.s64\1/' "$ptx" >wrong.ptx
 exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch" --json records.jsonl
