@@ -25,7 +25,7 @@ def run_pytest(folder, text, *words, **environment):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environment},
     )
     return done.returncode, done.stdout
 
