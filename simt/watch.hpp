@@ -35,6 +35,9 @@ class Watch {
   // `threads`: those that waited.  `arrived`: the clocks of those that came by arrive_named.
   void named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived);
 
+  // The bytes that the next access stores, if it is a plain write; null: unknown.  A write of the bytes that are there already is
+  // no race with the write that left them, if nobody has read them since.
+  void expect(const std::byte* stored) { stored_ = stored; }
   // Records an access of the running thread, within one allocation.  Stops the launch at a race.
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
   // Records a cp_async of `thread` as a write made at its wait.
@@ -120,6 +123,7 @@ class Watch {
     device::uint3 index;
   };
   std::vector<BlockStart> blocks_;  // of this launch
+  const std::byte* stored_ = nullptr;  // of expect()
   Trouble uninitialised_;
   unsigned uninitialised_by_ = 0;
 };

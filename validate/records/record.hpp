@@ -40,6 +40,7 @@ struct Record {
   std::string held_to;                   // the default in words, if the kernel declares none
   std::string loaded;                    // of a kernel that is not built in: the flags that load it (Loaded::flags)
   std::string code;                      // and the hash of its code; empty: unknown
+  std::string fidelity;                  // and how closely its worker does what a GPU does, in words
   std::string given;                     // of tensors that were given: what judges them again, after "validate "
   std::vector<std::string> not_checked;  // what its worker does not check (Loaded::not_checked), or a file cannot show
   Case c;

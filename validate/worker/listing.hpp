@@ -23,6 +23,7 @@ std::string in_words(const std::vector<std::string>& checks);
 // A kernel as its worker lists it: texts, which kernels_of() checks.
 struct ListedKernel {
   std::string op, name, about, code;
+  std::string fidelity{};  // how closely its worker does what a GPU does, in words
   std::string numerics;  // empty: none are declared
   std::vector<std::string> dtypes;
   std::map<std::string, std::int64_t> tiles, tile_bytes{};  // by axis, in elements or in bytes
