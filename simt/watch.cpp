@@ -252,8 +252,7 @@ std::string Watch::describe(Stamp s) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), clock_of(s),
                                       [](std::uint64_t clock, const BlockStart& b) { return clock < b.clock; });
   const Where& where = calls_[static_cast<unsigned>(s >> kCallShift) % kCalls];
-  if (thread_of(s) >= engines_)
-    return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
+  if (thread_of(s) >= engines_) return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
   return "thread " + detail::describe(machine.thread[thread_of(s)].index) + " of block " +
          (after == blocks_.begin() ? "?" : detail::describe((after - 1)->index)) + " (" + where.file_name() + ":" +
          std::to_string(where.line()) + ")";

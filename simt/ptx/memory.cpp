@@ -169,7 +169,7 @@ template <class E, unsigned Count>
 void load_parameter(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const bool wide = o.how & kWideRegister;
-  const auto value_at = [&](u64 at, unsigned lane, E (&v)[Count]) {
+  const auto value_at = [&](u64 at, unsigned lane, E(&v)[Count]) {
     if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count) {
       become(w, lane);
       detail::refuse_asynchronous(

@@ -22,8 +22,7 @@ const vendor::Library& driver_library() {
   return library;
 }
 
-#define ASSAY_DRIVER(name) \
-  decltype(&::name) name = driver_library().function<std::remove_pointer_t<decltype(&::name)>>(#name)
+#define ASSAY_DRIVER(name) decltype(&::name) name = driver_library().function<std::remove_pointer_t<decltype(&::name)>>(#name)
 struct Words {
   ASSAY_DRIVER(cuGetErrorString);
   ASSAY_DRIVER(cuModuleLoadDataEx);
@@ -43,8 +42,7 @@ void check(CUresult result, const std::string& what, const char* more = "") {
   if (result == CUDA_SUCCESS) return;
   const char* text = nullptr;
   if (words().cuGetErrorString(result, &text) != CUDA_SUCCESS || !text) text = "unknown error";
-  throw std::runtime_error(
-      fmt::format("{}: {} ({}){}{}", what, text, static_cast<int>(result), *more != 0 ? ": " : "", more));
+  throw std::runtime_error(fmt::format("{}: {} ({}){}{}", what, text, static_cast<int>(result), *more != 0 ? ": " : "", more));
 }
 
 }  // namespace
@@ -75,8 +73,9 @@ void PtxModule::launch(const std::string& entry, const EntryLaunch& l, std::span
   CUfunction& function = driver_->functions[entry];
   if (!function) check(words().cuModuleGetFunction(&function, driver_->module, entry.c_str()), "finding '" + entry + "'");
   if (unsigned& granted = driver_->shared[entry]; l.dynamic_shared > granted) {
-    check(words().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(l.dynamic_shared)),
-          fmt::format("{} bytes of shared memory for '{}'", l.dynamic_shared, entry));
+    check(
+        words().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(l.dynamic_shared)),
+        fmt::format("{} bytes of shared memory for '{}'", l.dynamic_shared, entry));
     granted = l.dynamic_shared;
   }
   check(words().cuLaunchKernel(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic_shared,

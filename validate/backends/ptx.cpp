@@ -23,8 +23,8 @@ struct PtxKernel {
   AssayKernel plugin{};
   LaunchFile file;
   std::vector<std::map<std::string, std::shared_ptr<const simt::ptx::Program>>> programs{};  // by launch and dtype; on simt
-  std::string text{};                            // of the module; on a GPU
-  std::unique_ptr<cuda::PtxModule> on_gpu{};  // compiled at the first case
+  std::string text{};                                                                        // of the module; on a GPU
+  std::unique_ptr<cuda::PtxModule> on_gpu{};                                                 // compiled at the first case
 };
 
 const AssayCall& ptx_call(const void* args) { return static_cast<const PluginCall*>(args)->call(); }
@@ -81,8 +81,7 @@ void run_on_simt(const void* args, const Launch& launch) {
     for (std::size_t p = 0; p < l.parameters.size(); ++p)
       write_parameter(bytes.data() + program.parameter_at[p], l.parameters[p], k.file, call);
     if (is_empty(s)) continue;
-    const simt::ptx::Shape shape{
-        {s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared};
+    const simt::ptx::Shape shape{{s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared};
     simt::ptx::launch(program, shape, launch.stream, bytes);
   }
 }

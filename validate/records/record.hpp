@@ -90,7 +90,7 @@ struct RunHead {
   std::string driver;  // version of the GPU's driver; empty: unknown
   std::string suite;
   std::uint64_t seed = 0;
-  std::string sandbox;  // what confines the workers, in words; empty: the command has none
+  std::string sandbox;                           // what confines the workers, in words; empty: the command has none
   std::map<std::string, std::string> libraries;  // versions of the vendor's libraries in use, by name
   // What the run judges, so that it can be resumed and merged; empty for other commands than run.
   struct Plan {

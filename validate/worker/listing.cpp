@@ -194,6 +194,7 @@ ListedKernel listed(const Kernel& k) {
                     .name = std::string(k.name),
                     .about = std::string(k.about),
                     .code = std::string(k.code),
+                    .fidelity = std::string(k.fidelity),
                     .numerics = k.declares_numerics ? text_of(k.numerics) : "",
                     .dtypes = {},
                     .tiles = {}};
