@@ -21,7 +21,9 @@ std::string_view base_of(std::string_view opcode) { return opcode.substr(0, opco
 
 bool is_modelled(std::string_view opcode) {
   const std::string_view base = base_of(opcode);
-  return has(opcode, "approx") || has(opcode, "full") || base == "sin" || base == "cos";
+  for (const std::string_view known : {"rcp", "rsqrt", "sqrt", "ex2", "lg2"})  // special.hpp
+    if (base == known) return false;
+  return has(opcode, "approx") || has(opcode, "full");
 }
 
 bool is_contractable(std::string_view opcode) {
