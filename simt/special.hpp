@@ -42,16 +42,21 @@ std::int64_t interpolated(const Segment* segments, std::uint32_t fraction) {
 // The functions with .ftz: subnormal arguments count as zero, and so do subnormal results.  Of the others, which scale such
 // arguments, see ptx/approximate.cpp.
 
-// ex2.approx.ftz.f32
+// ex2.approx.ftz.f32, in two steps: the argument in units of 2^-23, whose low 23 bits are interpolated, and the result.
+inline std::int32_t power_argument(float v) {
+  // Note: a negative argument is cut and, unless that is a whole number, complemented: it becomes one unit too small.
+  const auto cut = static_cast<std::int32_t>(v > -127 ? (v < 128 ? v : 0) * 0x1p23f : 0);
+  return cut - static_cast<std::int32_t>((cut < 0) & ((cut & 0x7fffff) != 0));
+}
+inline float power_result(float v, std::int32_t argument, std::uint32_t interpolation) {
+  const auto bits = (static_cast<std::uint32_t>((argument >> 23) + 126) << 23) + interpolation;
+  const std::uint32_t finite = v < -126 ? 0 : v >= 128 ? kInfinity : bits;
+  return std::bit_cast<float>(v != v ? kOneNaN : finite);
+}
 inline float special_power(float v) {
-  if (v != v) return std::bit_cast<float>(kOneNaN);
-  if (v >= 128) return std::bit_cast<float>(kInfinity);
-  if (v < -126) return 0;
-  // Note: a negative argument is cut and, unless that is a whole number, complemented: it becomes one unit, 2^-23, too small.
-  const auto cut = static_cast<std::int32_t>(static_cast<double>(v) * 0x1p23);
-  const std::int32_t n = cut < 0 && (cut & 0x7fffff) != 0 ? cut - 1 : cut;
-  const auto bits = static_cast<std::uint32_t>(interpolated<17>(kPower, static_cast<std::uint32_t>(n) & 0x7fffffu) >> 17);
-  return std::bit_cast<float>((static_cast<std::uint32_t>((n >> 23) + 126) << 23) + bits);
+  const std::int32_t n = power_argument(v);
+  return power_result(v, n,
+                      static_cast<std::uint32_t>(interpolated<17>(kPower, static_cast<std::uint32_t>(n) & 0x7fffffu) >> 17));
 }
 
 // rcp.approx.ftz.f32

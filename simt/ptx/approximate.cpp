@@ -40,6 +40,47 @@ constexpr auto kFullPower = [](float v) {
 constexpr auto kFullLogarithm = [](float v) {
   return subnormal(v) ? detail::special_logarithm(v * 0x1p24f) - 24 : detail::special_logarithm(v);
 };
+#if defined(__AVX2__)
+// interpolated<17>() >> 17 of eight fractions.
+__m256i interpolated_in_vectors(const detail::Segment* segments, __m256i fraction) {
+  const auto all = [](int v) { return _mm256_set1_epi32(v); };
+  const __m256i x = _mm256_and_si256(fraction, all((1 << 17) - 1)), at = _mm256_slli_epi32(_mm256_srli_epi32(fraction, 17), 2);
+  const auto word = [&](int k) { return _mm256_i32gather_epi32(reinterpret_cast<const int*>(segments) + k, at, 4); };
+  __m256i square = all(0);
+#pragma GCC unroll 8
+  for (int i = 10; i < 17; ++i) {
+    const __m256i low = _mm256_srli_epi32(_mm256_and_si256(x, all((1 << i) - 1)), 18 - i);
+    const __m256i bit = _mm256_sub_epi32(all(0), _mm256_and_si256(_mm256_srli_epi32(x, i), all(1)));
+    square = _mm256_add_epi32(square, _mm256_and_si256(bit, _mm256_add_epi32(low, all(1 << (2 * i - 19)))));
+  }
+  const __m256i low = word(0), high = word(1), c1 = word(2), c2 = word(3);
+  const auto odd = [](__m256i v) { return _mm256_srli_epi64(v, 32); };
+  const auto sum = [](__m256i c0, __m256i a, __m256i b, __m256i c, __m256i d) {
+    return _mm256_srli_epi64(_mm256_add_epi64(c0, _mm256_add_epi64(_mm256_mul_epi32(a, b), _mm256_mul_epi32(c, d))), 17);
+  };
+  const __m256i even = sum(_mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xaa), c1, x, c2, square);
+  const __m256i other = sum(_mm256_blend_epi32(odd(low), high, 0xaa), odd(c1), odd(x), odd(c2), odd(square));
+  return _mm256_blend_epi32(even, _mm256_slli_epi64(other, 32), 0xaa);
+}
+
+// ex2.approx.ftz.f32 of a warp.
+void power(Warp& w, const Op& o) {
+  const auto* a = w.at<float>(o.a);
+  alignas(32) std::int32_t n[kLanes];
+  alignas(32) std::uint32_t y[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) n[i] = detail::power_argument(a[i]);
+  for (unsigned i = 0; i < kLanes; i += 8) {
+    if ((w.mask >> i & 255) == 0) continue;
+    const __m256i argument = _mm256_load_si256(reinterpret_cast<const __m256i*>(n + i));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(y + i),
+                       interpolated_in_vectors(detail::kPower, _mm256_and_si256(argument, _mm256_set1_epi32(0x7fffff))));
+  }
+  for_lanes(w, w.at<float>(o.d), [&](unsigned i) { return detail::power_result(a[i], n[i], y[i]); });
+}
+#else
+constexpr Run power = op1<[](float v) { return detail::special_power(v); }, float, float>;
+#endif
+
 template <auto F>
 constexpr Run kSpecial = op1<[](float v) { return F(v); }, float, float>;
 
@@ -48,7 +89,7 @@ Run special(std::string_view base, bool ftz) {
   if (base == "rcp") return ftz ? kSpecial<special_reciprocal> : kSpecial<kFullReciprocal>;
   if (base == "rsqrt") return ftz ? kSpecial<special_reciprocal_root> : kSpecial<kFullReciprocalRoot>;
   if (base == "sqrt") return ftz ? kSpecial<special_root> : kSpecial<kFullRoot>;
-  if (base == "ex2") return ftz ? kSpecial<special_power> : kSpecial<kFullPower>;
+  if (base == "ex2") return ftz ? power : kSpecial<kFullPower>;
   return base == "lg2" ? (ftz ? kSpecial<special_logarithm> : kSpecial<kFullLogarithm>) : nullptr;
 }
 

@@ -46,7 +46,8 @@ template <unsigned Bytes, Access Kind>
 Reach together(u32 lanes, u64 (&at)[kLanes]) {
   const auto count = static_cast<unsigned>(std::popcount(lanes));
   if (detail::hot.ticks < static_cast<std::int64_t>(count)) return Reach::unchecked;
-  const u64 first = at[std::countr_zero(lanes)], id = first >> 32;
+  const u64 first = at[std::countr_zero(lanes) & 31],
+            id = first >> 32;  // Note: some lane takes part, which the compiler cannot know
   if (id >= detail::kSlots) return Reach::unchecked;
   if (lanes != 0xffffffffu)
     for (unsigned i = 0; i < kLanes; ++i) at[i] = (lanes >> i & 1) != 0 ? at[i] : first;
@@ -104,7 +105,7 @@ void load(Warp& w, const Op& o) {
       for (unsigned i = 0; i < kLanes; ++i) std::memcpy(values[i], reinterpret_cast<const void*>(at[0]), kBytes);
     } else {
       const std::uintptr_t map = detail::hot.read_map;
-      for (unsigned i = 0; i < kLanes; ++i) {
+      for (unsigned i = 0, end = static_cast<unsigned>(std::bit_width(w.mask)); i < end; ++i) {
         std::memcpy(values[i], reinterpret_cast<const void*>(at[i]), kBytes);
         mark<kBytes>(map, at[i]);
       }
