@@ -21,6 +21,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
@@ -86,7 +87,11 @@ void on_crash(int) {
 int become_confined(char** argv) {
   if (*argv[2])
     for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "CUDA_CACHE_PATH", "TRITON_CACHE_DIR"}) ::setenv(name, argv[2], 1);
-  confine(Confined::program, argv[2]);
+  limit_memory();
+  if (!confine(Confined::program, argv[2])) {
+    std::fputs("validate: the machine is at fault: the program cannot be confined\n", stderr);
+    return kMachineFailed;
+  }
   ::execv(argv[3], argv + 3);
   std::fprintf(stderr, "validate: cannot start '%s': %s\n", argv[3], std::strerror(errno));
   return kSocketLost;
@@ -138,7 +143,7 @@ int judge_main(int argc, char** argv) {
   if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
-      if (argc == 5) use_ptx(argv[3], argv[4]);
+      if (argc == 5) use_ptx(argv[3], argv[4], argv[2]);
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }
