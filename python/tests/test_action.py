@@ -55,7 +55,7 @@ def test_the_action(wheel, tmp_path):
     outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
     assert "err/bound" in Path(outputs["junit"]).read_text()
     written = sorted(p.name for p in Path(outputs["records"]).glob("*.jsonl"))
-    assert len(written) == 2 and written[0].endswith("test_right.py_right.jsonl") and written[1].endswith("test_wrong.py_wrong.jsonl")
+    assert [name.removeprefix("repository_") for name in written] == ["test_right.py_right.jsonl", "test_wrong.py_wrong.jsonl"]
     assert "softmax" in (tmp_path / "summary").read_text()
 
 
