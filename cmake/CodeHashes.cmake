@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hashes the source of each kernel at every build: its file, every file of the tree that it includes, the compiler and its flags.
-# Whole-line comments do not count.  Equal hashes mean equal code, independent of the tree's path.
+# Hashes the source of each kernel at every build: its file, every file that it includes (of the tree or beside it), the compiler
+# and its flags.  Whole-line comments do not count.  Equal hashes mean equal code, independent of the tree's path.
 file(WRITE "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" [=[
 cmake_minimum_required(VERSION 3.24)
 # Sets hash_FILE (of the text without comment lines) and includes_FILE, once per file.
@@ -16,11 +16,16 @@ function(look_at file)
   set_property(GLOBAL PROPERTY "hash_${file}" "${hash}")
   string(REGEX MATCHALL "#[ \t]*include[ \t]*\"[^\"]+\"" lines "${text}")
   set(found "")
+  get_filename_component(beside "${file}" DIRECTORY)  # a kernel from elsewhere includes what lies there, or beside that folder
   foreach(line ${lines})
     string(REGEX REPLACE ".*\"([^\"]+)\"" "\\1" name "${line}")
-    if(EXISTS "${SOURCE}/${name}")
-      list(APPEND found "${name}")
-    endif()
+    foreach(place "${name}" "${beside}/${name}" "${beside}/../${name}")
+      if(EXISTS "${SOURCE}/${place}")
+        cmake_path(NORMAL_PATH place)
+        list(APPEND found "${place}")
+        break()
+      endif()
+    endforeach()
   endforeach()
   set_property(GLOBAL PROPERTY "includes_${file}" "${found}")
 endfunction()

@@ -81,6 +81,9 @@ endfunction()
 # assay_write_registry(FILE [FOLDER BROKEN FLAVOURS...]): writes the correct kernels, and those of FOLDER (OP in it is any op) in
 # these flavours, marked as broken if BROKEN is true.  The variants come with the broken ones.
 function(assay_write_registry file)
+  foreach(text includes declarations kernel_entries)  # Note: a function has its caller's variables
+    set(${text} "")
+  endforeach()
   set(more "${ARGN}")
   list(POP_FRONT more folder broken)
   foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
@@ -119,6 +122,9 @@ endfunction()
 # Writes the table of ops, the same for all programs, and what it needs of each op: answers for a judge, no answers for a
 # worker, which has no goldens.
 function(assay_write_ops)
+  foreach(text includes declared answers no_answers entries)  # Note: a function has its caller's variables
+    set(${text} "")
+  endforeach()
   foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
     if(op IN_LIST ASSAY_OPS AND NOT EXISTS "${PROJECT_SOURCE_DIR}/reference/${op}.cpp")
       message(FATAL_ERROR "ops/${op}.hpp has no golden: reference/${op}.cpp is missing")
@@ -163,6 +169,7 @@ namespace assay {
 endfunction()
 assay_write_ops()
 
+set(names "")
 foreach(kernel ${ASSAY_KERNELS} ${ASSAY_BASELINES} ${ASSAY_BROKEN} ${ASSAY_VARIANTS})
   string(REGEX REPLACE "(/broken|/variants)?/[^/]*$" "" op "${kernel}")
   get_filename_component(op "${op}" NAME)
@@ -184,6 +191,7 @@ assay_write_registry("${generated}/registry_trial.cpp" "${trial}/OP/broken" true
 assay_write_registry("${generated}/registry_hostile.cpp" "${PROJECT_SOURCE_DIR}/validate/tests/hostile/OP" false ${flavours})
 
 # Broken kernels and variants are compiled together, one unit per op, since each has its own namespace.
+set(ASSAY_BROKEN_UNITS "")
 foreach(op ${ASSAY_OPS})
   file(GLOB broken "${trial}/${op}/broken/*.cu" "${trial}/${op}/variants/*.cu")
   set(unit "")

@@ -192,6 +192,13 @@ add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/be
 set_tests_properties(pytorch_rows PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/records/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(record_scripts PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+# The Python package, in a virtual environment that the first of these makes.
+file(GLOB python_tests CONFIGURE_DEPENDS python/tests/test_*.py)
+foreach(test ${python_tests})
+  string(REGEX REPLACE ".*/test_(.*)\\.py" "python.\\1" name "${test}")
+  add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/python/tests/in_venv.sh" "${PROJECT_BINARY_DIR}" "${test}")
+  set_tests_properties(${name} PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+endforeach()
 # ----------------------------------------------------------------------------------------------------------------------
 
 add_subdirectory(validate/tests/fuzz)

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles a file of assay_add_kernel(), and if that fails names each CUDA word of the kernel that is no word of the device layer,
 # with ours from the tables of docs/device-words.md.
-#   compile_kernel.sh PAGE COMPILER ARGUMENT...
-page=$1
-shift
+#   compile_kernel.sh PAGE FOLDER COMPILER ARGUMENT...     FOLDER: of the generated files
+page=$1 folder=$2
+shift 2
 kernel=''
 for argument; do
-  case $argument in */assay_kernels/*/table_of_kernels.cpp | *.o) ;; */assay_kernels/*.cpp | */assay_kernels/*.cu) kernel=$argument ;; esac
+  case $argument in "$folder"/table_of_kernels.cpp) ;; "$folder"/*.cpp | "$folder"/*.cu) kernel=$argument ;; esac
 done
 "$@"
 code=$?

@@ -105,7 +105,7 @@ void finish_meeting(Warp& w, Meeting& m) {
   };
   if (m.kind == Meet::shuffle) {
     each_lane([&](int lane) { base[lane].handed = m.value[m.source[lane]]; });
-  } else if (m.kind >= Meet::mma) {
+  } else if (m.kind >= Meet::butterfly) {
     WarpWork* lanes[kWarpLanes];
     each_lane([&](int lane) { lanes[lane] = reinterpret_cast<WarpWork*>(m.value[lane]); });
     for (const WarpWork* lane : lanes)
@@ -290,7 +290,7 @@ std::uint64_t meet_warp(Meet kind, std::uint64_t value, unsigned source, unsigne
     tick(where);
   Thread& t = *machine.current;
   Warp& w = machine.warp[t.id / kWarpLanes];
-  if (mask == 0xffffffffu && kind < Meet::mma) mask = w.exists;
+  if (mask == 0xffffffffu && kind < Meet::butterfly) mask = w.exists;
   const bool values = hands_values(kind);
   const unsigned named = 1u << t.lane | (kind == Meet::shuffle ? 1u << source : 0u);
   if ((named & ~mask) != 0 || (mask & ~w.exists) != 0 || (values && (mask & w.exited) != 0)) [[unlikely]]

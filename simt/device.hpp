@@ -53,6 +53,23 @@ inline T shuffle_from(T v, unsigned source, unsigned mask, Where where) {
   return v;
 }
 
+// The value of one lane of a butterfly.
+template <class T>
+struct ButterflyLane {
+  WarpWork work;
+  T value;
+};
+template <class T, class F>
+void run_butterfly(WarpWork* const* lanes) {
+  T values[32], next[32];
+  for (int i = 0; i < 32; ++i) values[i] = reinterpret_cast<ButterflyLane<T>*>(lanes[i])->value;
+  for (int offset = 16; offset > 0; offset /= 2) {
+    for (int i = 0; i < 32; ++i) next[i] = F{}(values[i], values[i ^ offset]);
+    for (int i = 0; i < 32; ++i) values[i] = next[i];
+  }
+  for (int i = 0; i < 32; ++i) reinterpret_cast<ButterflyLane<T>*>(lanes[i])->value = values[i];
+}
+
 }  // namespace simt::detail
 
 namespace simt::device {
@@ -126,6 +143,14 @@ inline T shuffle_down(T v, unsigned delta, unsigned mask = kAllLanes, Where wher
 template <class T>
 inline T shuffle_up(T v, unsigned delta, unsigned mask = kAllLanes, Where where = Where::current()) {
   return detail::shuffle_from(v, static_cast<unsigned>(lane_id()) - delta, mask, where);
+}
+// Note: one rendezvous in place of five shuffles, which cost 32 changes of stack each.
+template <class T, class F>
+inline T butterfly(T v, F, Where where = Where::current()) {
+  static_assert(std::is_empty_v<F>, "the function has no state");
+  detail::ButterflyLane<T> lane{{detail::run_butterfly<T, F>}, v};
+  detail::work_together(detail::Meet::butterfly, lane.work, where);
+  return lane.value;
 }
 inline unsigned ballot(bool p, unsigned mask = kAllLanes, Where where = Where::current()) {
   return static_cast<unsigned>(detail::meet_warp(detail::Meet::ballot, p, 0, mask, where));

@@ -37,6 +37,7 @@ const char* name(Meet kind) {
     case Meet::ballot: return "ballot";
     case Meet::any: return "any";
     case Meet::all: return "all";
+    case Meet::butterfly: return "butterfly";
     case Meet::mma: return "mma";
     case Meet::ldmatrix: return "ldmatrix";
     case Meet::stmatrix: return "stmatrix";

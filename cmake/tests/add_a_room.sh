@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests in a copy of the tree that a kernel is one new file (the README's) and an op three, with no existing file changed, that the
-# README's verdicts of its kernel are right, and that mismatched files fail to configure or link.  Objects of unchanged sources come from BUILD (reuse.sh).
+# verdicts on that kernel in README and tutorial are right, and that mismatched files fail to configure or link.  Objects of
+# unchanged sources come from BUILD (reuse.sh).
 #   add_a_room.sh SOURCE BUILD CMAKE CMAKE_ARGUMENT...
 set -u
 source=$1 build=$2 cmake=$3
@@ -39,24 +40,49 @@ export ASSAY_REUSE="$source $build"
 make_it || fail "the copy does not build"
 say "a copy of $(wc -l <"$build/room.sums") files, built"
 
-# A kernel: one file, the README's first block of C++.
+# A kernel: one file, the README's first block of C++.  The tutorial breaks it by a line of its own, twice.
 validate=$copy/build/bin/validate
 kernel=$copy/cuda/softmax/my_softmax.cu
-block() { awk -v type="$1" -v nth="$2" '/^```/ { inside = $0 == "```" type && ++n == nth; next } inside' "$source/README.md"; }
-said() { while IFS= read -r line; do grep -q -F -- "$line" "$log" || fail "the README's line is not said: $line"; done < <(grep . <<<"$1"); }
+tutorial=docs/tutorial.md
+block() { awk -v type="$2" -v nth="$3" '/^```/ { inside = $0 == "```" type && ++n == nth; next } inside' "$source/$1"; }
+run_it() { "$validate" run --backend simt --op softmax --kernel my_softmax "$@" >"$log" 2>&1; }
+said() {  # said PAGE NTH: the lines of its nth block of text must be in the log; times, `...` and commands are not compared
+  local lines line
+  lines=$(block "$1" text "$2" | sed -E 's/( ·)? +[0-9.]+ s$//; /^(\.\.\.|\$ .*|)$/d')
+  while IFS= read -r line; do
+    { [ -n "$line" ] && grep -q -F -- "$line" "$log"; } || fail "$1 has a line in block $2 that is not said: $line"
+  done <<<"$lines"
+}
+put() {  # put NTH WORDS: the line of the kernel with WORDS becomes the tutorial's nth block of C++
+  awk -v line="$(block $tutorial cpp "$1")" -v words="$2" 'index($0, words) { $0 = line } { print }' "$kernel" >"$log"
+  cmp -s "$log" "$kernel" && fail "the tutorial's line changes nothing: $2"
+  cp "$log" "$kernel"
+}
 "$validate" list kernels | grep -q my_softmax && fail "my_softmax is there already"
-block cpp 1 >"$kernel"
+block README.md cpp 1 >"$kernel"
 make_it || fail "the new kernel does not build"
-"$validate" run --backend simt --op softmax --kernel my_softmax >"$log" 2>&1 || fail "the new kernel does not pass"
+run_it || fail "the new kernel does not pass"
 judged=$(grep '^[1-9][0-9]* passed · 0 failed · 0 suspect' "$log") || fail "the new kernel was not judged"
-said "$(block text 2 | sed 's/ · [0-9.]* s$//')"
+said README.md 2
+said $tutorial 1
 unchanged 1
 say "my_softmax: $judged, one file"
-sed -i 's|dim3(ceil_div(rows, kRows))|dim3(rows / kRows)|' "$kernel"
+put 1 'launch(my_softmax<T>'
 make_it || fail "the broken kernel does not build"
-"$validate" run --backend simt --op softmax --kernel my_softmax --shrink 600 >"$log" 2>&1 && fail "the broken kernel passes"
-said "$(block text 1)"
-say "my_softmax with a block too few: fails as the README shows"
+run_it --shrink 600 && fail "the broken kernel passes"
+said README.md 1
+said $tutorial 2
+run_it --suite fixed || fail "the suite fixed finds the broken kernel"
+said $tutorial 3
+"$validate" replay --backend simt "$(block $tutorial text 4 | sed -n "s/^\$ .* replay '\(.*\)'/\1/p")" >"$log" 2>&1
+said $tutorial 4
+say "my_softmax with a block too few: fails as README and tutorial show"
+block README.md cpp 1 >"$kernel"
+put 2 'sum += expf('
+make_it || fail "the kernel with rounded sums does not build"
+run_it --shrink 600 && fail "the kernel with rounded sums passes"
+said $tutorial 5
+say "my_softmax with rounded sums: fails as the tutorial shows"
 rm "$kernel"
 
 # A vendor baseline needs a GPU: a build without one neither compiles nor lists it.

@@ -44,8 +44,9 @@ grep -q "passed, is failed now (binary changed)" "$log" || fail "the records hav
 sed 's/my_softmax/races/g; s/  x += row/  if (lane_id() < 2) st(shared_memory<float>(), 1.0f);\n&/; s/kRows \* kWarp)}/kRows * kWarp), .shared_bytes = 4}/' \
   "$source/examples/cmake/my_softmax.cu" >races.cu
 cp "$source/examples/cmake/my_softmax.cu" .
-sed -i 's/SOURCES my_softmax.cu/SOURCES my_softmax.cu races.cu/' CMakeLists.txt
-"$cmake" --build build >"$log" 2>&1 || fail "two kernels in a program"
+mkdir assay_kernels && echo '#include "other.hpp"' >assay_kernels/other.cpp && touch assay_kernels/other.hpp
+sed -i 's#SOURCES my_softmax.cu#SOURCES my_softmax.cu races.cu assay_kernels/other.cpp#' CMakeLists.txt
+"$cmake" --build build >"$log" 2>&1 || fail "two kernels in a program, and another source"
 "$(dirname "$cmake")/ctest" --test-dir build --output-on-failure -R watch >"$log" 2>&1 && fail "a race is not seen"
 grep -q "FAILED  softmax/races .* shared_race: .*(races.cu:[0-9]*)" "$log" || fail "the race"
 
@@ -95,7 +96,7 @@ says "plain.cu: it opens no namespace assay::ROOM(softmax, plain); a kernel with
 refuses() { project "$1"; configure && fail "accepted: $1"; says "$2"; }
 refuses 'assay_add_kernel(plain OP softmx SOURCES plain.cu)' "there is no op 'softmx'"
 refuses 'assay_add_kernel(plain OP softmax SOURCES none.cu)' "there is no file none.cu"
-refuses 'assay_add_kernel(plain OP softmax SOURCES)' "a file FILE.cu was expected in SOURCES"
+refuses $'set(kernels x)\nassay_add_kernel(plain OP softmax SOURCES)' "a file FILE.cu was expected in SOURCES"
 refuses 'assay_add_kernel(plain softmax plain.cu)' "OP and SOURCES were expected"
 refuses 'assay_discover_tests(plain)' "a program of assay_add_kernel() was expected"
 
@@ -103,13 +104,25 @@ refuses 'assay_discover_tests(plain)' "a program of assay_add_kernel() was expec
 mkdir -p "$work/part/quick/softmax" && cd "$work/part" || exit 2
 cp "$source/examples/cmake/my_softmax.cu" .
 sed 's/my_softmax/quick/g' my_softmax.cu >quick/softmax/quick.cu
-sed "s#^find_package(Assay REQUIRED)#add_subdirectory(\"$source\" assay)#" "$source/examples/cmake/CMakeLists.txt" >CMakeLists.txt
+theirs="set(d x)\nset(kernels x)\nset(includes x)"  # variables of the project, of which nothing of ours may be made
+sed "s#^find_package(Assay REQUIRED)#$theirs\nadd_subdirectory(\"$source\" assay)#" "$source/examples/cmake/CMakeLists.txt" >CMakeLists.txt
 "$cmake" -G "Unix Makefiles" -S . -B build "-DASSAY_KERNEL_DIRS=$PWD/quick" "$@" >"$log" 2>&1 || fail "add_subdirectory"
 make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/assay_kernels/my_kernels/my_softmax.cpp.o \
   CMakeFiles/my_kernels.dir/assay_kernels/my_kernels/table_of_kernels.cpp.o >"$log" 2>&1 || fail "the kernel in a project of which Assay is a part"
 make -C build -f assay/cuda/CMakeFiles/assay_kernels_simt.dir/build.make \
   "assay/cuda/CMakeFiles/assay_kernels_simt.dir$PWD/quick/softmax/quick.cu.o" >"$log" 2>&1 || fail "the kernel of ASSAY_KERNEL_DIRS"
 grep -q "softmax_room::quick::traits" build/assay/generated/registry.cpp || fail "the kernel of ASSAY_KERNEL_DIRS is not in the table"
+grep '^x' build/assay/generated/*.cpp >"$log" && fail "the tables hold variables of the project"
+# The hash of its code is also that of what it includes beside it, and above.
+hash_of_quick() {
+  "$cmake" --build build --target assay_code_hashes >"$log" 2>&1 || fail "the hashes"
+  grep '"softmax/quick"' build/assay/generated/code_hashes.cpp || fail "no hash"
+}
+sed -i '1i #include "beside.cuh"' quick/softmax/quick.cu
+echo '#include "above.cuh"' >quick/softmax/beside.cuh && echo '#include "softmax/beside.cuh"' >quick/above.cuh
+first=$(hash_of_quick)
+echo '#define NEW' >>quick/above.cuh
+[ "$first" != "$(hash_of_quick)" ] || fail "the hash of a kernel leaves out what it includes"
 "$(dirname "$cmake")/ctest" --test-dir build -N >"$log" 2>&1
 grep -q "Total Tests: 4" "$log" || fail "the tests of the project alone"
 mkdir quick/softmx && mv quick/softmax/quick.cu quick/softmx/

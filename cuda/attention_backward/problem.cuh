@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/core/kernel.cuh"
+#include "cuda/core/reduce.cuh"
 #include "ops/attention_backward.hpp"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(kRowThreads) attention_backward_row_dots(Probl
   const T* const d_o = p.d_o.row(batch, head, query);
   float sum = 0;
   for (int c = lane; c < p.dim; c += kWarp) sum = fmaf(to_float(ld(d_o + c)), to_float(ld(o + c)), sum);
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) sum += shuffle_xor(sum, offset);
+  sum = warp_sum(sum);
   if (lane == 0) st(p.d_of(batch, head) + query, sum);
 }
 

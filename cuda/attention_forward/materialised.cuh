@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads) attention_forward_softmax(Pro
   // Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
   float max = -INFINITY;
   each_seen([&](float s) { max = fmaxf(max, s); });
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) max = fmaxf(max, shuffle_xor(max, offset));
+  max = warp_max(max);
   if (lane_id() == 0) st(partial + warp_id(), max);
   sync_block();
   for (int w = 0; w < kSoftmaxThreads / kWarp; ++w) max = fmaxf(max, ld(partial + w));

@@ -13,6 +13,7 @@
 //   sync_named(id, threads)                  barrier `id` (1..15) of `threads` threads, a multiple of 32
 //   lane_id() warp_id() kWarp kAllLanes      x-major numbering within the block
 //   shuffle(v, lane, mask) shuffle_xor(v, lane_mask, mask) shuffle_down(v, delta, mask) shuffle_up(v, delta, mask)
+//   butterfly(v, f)                          joins the values of all 32 lanes: v = f(v, shuffle_xor(v, n)) for n = 16, 8, 4, 2, 1
 //   ballot(p, mask) any(p, mask) all(p, mask)
 //   atomic_add(p, v)                         float, int, unsigned, unsigned long long; returns the old value
 //   launch(kernel, {.grid, .block, .shared_bytes}, stream, args...)   host side; throws if the launch is refused

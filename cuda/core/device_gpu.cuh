@@ -125,6 +125,12 @@ template <class T>
 __device__ __forceinline__ T shuffle_up(T v, unsigned delta, unsigned mask = kAllLanes) {
   return __shfl_up_sync(mask, v, delta);
 }
+template <class T, class F>
+__device__ __forceinline__ T butterfly(T v, F f) {
+#pragma unroll
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) v = f(v, shuffle_xor(v, offset));
+  return v;
+}
 __device__ __forceinline__ unsigned ballot(bool p, unsigned mask = kAllLanes) { return __ballot_sync(mask, p); }
 __device__ __forceinline__ bool any(bool p, unsigned mask = kAllLanes) { return __any_sync(mask, p); }
 __device__ __forceinline__ bool all(bool p, unsigned mask = kAllLanes) { return __all_sync(mask, p); }

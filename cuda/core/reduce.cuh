@@ -8,8 +8,7 @@ namespace assay::ASSAY_FLAVOUR {
 
 // Adds by a butterfly, 5 additions deep.
 __device__ inline float warp_sum(float v) {
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) v += shuffle_xor(v, offset);
-  return v;
+  return butterfly(v, [](float a, float b) { return a + b; });
 }
 
 // Adds in two levels, 10 additions deep: each warp its own values, then every warp the warps' sums.  `partial` is shared memory
@@ -26,8 +25,7 @@ __device__ inline float block_sum(float v, float* partial) {
 
 // The maximum by fmaxf: NaN is ignored unless all are NaN.
 __device__ inline float warp_max(float v) {
-  for (int offset = kWarp / 2; offset > 0; offset /= 2) v = fmaxf(v, shuffle_xor(v, offset));
-  return v;
+  return butterfly(v, [](float a, float b) { return fmaxf(a, b); });
 }
 
 // `partial` as in block_sum.

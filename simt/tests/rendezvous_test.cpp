@@ -80,6 +80,26 @@ TEST_CASE("a butterfly sum is right, also in warps that shuffle unequally often"
   CHECK(y[95] == 32 * 32 * 32);
 }
 
+TEST_CASE("a butterfly gives every lane the bits that five shuffles give it", "[simt]") {
+  const auto difference = +[](int* y) {
+    const auto f = [](float a, float b) { return a * 0.75f - b; };  // gives another result in another order
+    const float start = 1.0f / static_cast<float>(threadIdx.x + 3);
+    float v = start;
+    for (int offset = 16; offset > 0; offset /= 2) v = f(v, shuffle_xor(v, offset));
+    st(y + threadIdx.x, static_cast<int>(v != butterfly(start, f)));
+  };
+  CHECK(outcome<int>(difference, 96) == std::vector<int>(96, 0));
+  const auto sum = +[](int*) { butterfly(1, [](int a, int b) { return a + b; }); };
+  CHECK(kind_of(sum, 40) == "bad_shuffle");  // 8 lanes in a warp
+  CHECK(kind_of(sum, 64) == "none");
+  CHECK(kind_of(+[](int*) { if (lane_id() != 3) butterfly(1, [](int a, int b) { return a + b; }); }, 32) == "bad_shuffle");
+  const auto two = +[](int*) {
+    if (lane_id() < 16) butterfly(1, [](int a, int b) { return a + b; });
+    else butterfly(1, [](int a, int b) { return a * b; });
+  };
+  CHECK(kind_of(two, 32) == "deadlock");
+}
+
 TEST_CASE("parts of a warp meet separately, by mask", "[simt]") {
   const auto kernel = +[](int* y) {
     const int lane = lane_id();

@@ -136,7 +136,7 @@ LaunchFile read_launch_file(const std::string& path) {
   const LaunchNode root{json, path + ":"};
   root.object({"op", "kernel", "about", "numerics", "deterministic", "finite_inputs", "position_matters", "supports", "workspace",
                "launches"});
-  LaunchFile file;
+  LaunchFile file{.text = *text, .kernel = {}, .supports = {}, .launches = {}};
   file.op = find_op(root.at("op").text());
   if (!file.op) {
     Names names;

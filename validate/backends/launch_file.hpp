@@ -34,6 +34,7 @@ struct FileLaunch {
 };
 
 struct LaunchFile {
+  std::string text;  // of the file
   const Op* op = nullptr;
   ListedKernel kernel;  // without its code
   std::vector<Expression> supports;

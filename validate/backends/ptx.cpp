@@ -125,13 +125,6 @@ std::size_t ptx_workspace(const void* args) {
   return static_cast<std::size_t>(std::max<std::int64_t>(k.file.workspace.whole(*k.file.op, call), 0));
 }
 
-// FNV-1a (Fowler, Noll, Vo).
-std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
-}
-
 // The entry of a launch, whose parameters are those of the file.
 const simt::ptx::Function& entry_of(const simt::ptx::Module& module, const FileLaunch& l, const std::string& name) {
   const simt::ptx::Function* entry = module.find(name);
@@ -201,7 +194,7 @@ void use_ptx(const std::string& module_path, const std::string& launch_path, std
   } catch (const simt::ptx::Refused& e) {
     throw BadInput(e.what());
   }
-  listed.code = hash_of(*text);
+  listed.code = text_hash(*text + kernel.file.text);
   if (!on_simt) kernel.text = *text;
   static std::vector<ListedKernel> list{listed};
   std::vector<Kernel> all = kernels_of(list);

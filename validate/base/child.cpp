@@ -24,10 +24,11 @@ namespace assay {
 namespace {
 
 std::mutex children_mutex;
-std::vector<pid_t> started;  // and not yet ended
+std::vector<pid_t> started;  // and not yet ended; also those that were there before
 
-// Takes in the orphans of children, so that they can be ended, from the first child on.
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+// Takes in the orphans of children, so that they can be ended, from the first child on.  Note: a shell that has become this
+// program by exec may have left it children, which are not ours to end.
+void adopt_orphans() { [[maybe_unused]] static const int first = (started = children(), ::prctl(PR_SET_CHILD_SUBREAPER, 1)); }
 
 int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& arguments,
           const std::vector<Descriptor>& descriptors) {
@@ -44,8 +45,7 @@ int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& argu
     error = d.ours < 0 ? posix_spawn_file_actions_addopen(&actions, d.theirs, "/dev/null", O_RDWR, 0)
                        : posix_spawn_file_actions_adddup2(&actions, d.ours, d.theirs);
   }
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 
   std::string name = program == "/proc/self/exe" ? "validate" : program, passive = "OMP_WAIT_POLICY=passive";
   std::vector<char*> argv{name.data()};

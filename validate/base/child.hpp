@@ -14,7 +14,8 @@ struct Descriptor {
   int ours, theirs;
 };
 
-// Starts `program` with `arguments` (after its name), in a process group of its own, so that a Ctrl-C reaches the caller alone.
+// Starts `program` with `arguments` (after its name), in a session of its own, so that a Ctrl-C reaches the caller alone and the
+// caller's terminal and process group are out of its reach.
 // Its OpenMP threads wait passively, since they share the cores with the caller's.  It inherits no other descriptor that is
 // close-on-exec.  Sets `pid` and returns 0; on failure sets `pid` to -1 and returns errno.
 int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/base/memory.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,17 @@ std::size_t available_memory() {
   const std::size_t machine = free_of_machine();
   const std::size_t limit = number_in("/sys/fs/cgroup/memory.max", machine), used = number_in("/sys/fs/cgroup/memory.current", 0);
   return limit == machine ? machine : std::min(machine, limit > used ? limit - used : 0);
+}
+
+void limit_memory() {
+#if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
+  const std::size_t most = available_memory() / 4 * 3;
+  const rlimit limit{most, most};
+  ::setrlimit(RLIMIT_DATA, &limit);
+#endif
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
 }
 
 }  // namespace assay

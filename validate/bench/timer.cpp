@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "validate/base/error.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/records/stats.hpp"
 #include "validate/worker/plugin.hpp"
@@ -23,9 +24,6 @@ class DeviceProblem {
   DeviceProblem(Backend& backend, const Op& op, const Case& c, const std::byte* inputs)
       : backend_(backend), op_(op), case_(c), packing_(pack(op, c)), inputs_(inputs) {
     for (const Placement& p : packing_.placements) bytes_ += p.bytes;
-    // 192 MB is more than three times the largest L2 cache.
-    const std::size_t places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
-    for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
   }
   ~DeviceProblem() {
     for (void* p : memory_) backend_.release(p);
@@ -34,6 +32,12 @@ class DeviceProblem {
   DeviceProblem(const DeviceProblem&) = delete;
   DeviceProblem& operator=(const DeviceProblem&) = delete;
 
+  // Takes the memory.  Note: not in the constructor, since the destructor releases what there is if memory runs out.
+  void add_places() {
+    // 192 MB is more than three times the largest L2 cache.
+    const std::size_t places = std::clamp<std::size_t>((std::size_t{192} << 20) / std::max<std::size_t>(bytes_, 1), 2, 16);
+    for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
+  }
   std::size_t bytes() const { return bytes_; }
   std::size_t workspace_bytes(const Kernel& k) { return k.workspace_bytes(args(k, 0)); }
   // Says why the kernel cannot run here; empty: it can.
@@ -47,10 +51,9 @@ class DeviceProblem {
   void reserve_workspace(const Kernel& k) {
     const std::size_t bytes = workspace_bytes(k);
     if (bytes <= workspace_room_) return;
+    void* const larger = backend_.allocate(bytes, 0, "workspace");
     if (workspace_) backend_.release(workspace_);
-    workspace_ = nullptr;
-    workspace_ = backend_.allocate(bytes, 0, "workspace");
-    workspace_room_ = bytes;
+    workspace_ = larger, workspace_room_ = bytes;
   }
   TimedLaunch launch(const Kernel& k) {
     TimedLaunch t{.launcher = backend_.launcher(k), .args = {}, .workspace = workspace_};
@@ -136,6 +139,10 @@ struct Candidate {
   double estimate_s = 0;
 };
 
+void set_failed(KernelTimes& t, const std::exception& e, const char* when = "") {
+  t.left_out = fmt::format("FAILED{}: {}", when, e.what()), t.failed = true;
+}
+
 std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, const TimingOrder& order,
                                      std::vector<KernelTimes>& all) {
   std::vector<Candidate> chosen;
@@ -143,15 +150,20 @@ std::vector<Candidate> candidates_of(const Clock& clock, DeviceProblem& device, 
     KernelTimes& t = all[i];
     t.kernel = order.kernels[i];
     const Kernel* k = find_kernel(order.op->name, t.kernel);
-    t.left_out = !k ? "this build has no such kernel" : device.why_not(*k);
-    if (t.left_out.empty()) chosen.push_back({k, &t});
+    try {
+      t.left_out = !k ? "this build has no such kernel" : device.why_not(*k);
+      if (t.left_out.empty()) device.reserve_workspace(*k), chosen.push_back({k, &t});
+    } catch (const NoMemory& e) {
+      t.left_out = e.what();
+    } catch (const std::exception& e) {
+      set_failed(t, e);
+    }
   }
-  for (const Candidate& c : chosen) device.reserve_workspace(*c.kernel);
   std::erase_if(chosen, [&](Candidate& c) {
     try {
       c.estimate_s = device.estimate(clock, *c.kernel);
-    } catch (const std::runtime_error& e) {
-      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    } catch (const std::exception& e) {
+      set_failed(*c.times, e);
     }
     return c.times->failed;
   });
@@ -181,8 +193,8 @@ void judge_all(DeviceProblem& device, const std::vector<Candidate>& chosen, cons
       std::vector<std::byte*> out;
       for (std::size_t i = 0; i < room.size(); ++i) out.push_back(op.tensors[i].role == Role::output ? room[i].data() : nullptr);
       judge(c.times->kernel, out);
-    } catch (const std::runtime_error& e) {
-      c.times->left_out = fmt::format("FAILED after the timing: {}", e.what()), c.times->failed = true;
+    } catch (const std::exception& e) {
+      set_failed(*c.times, e, " after the timing");
     }
   }
 }
@@ -198,8 +210,8 @@ void launch_once(Clock& clock, DeviceProblem& device, const std::vector<Candidat
     }
     try {
       c.times->functions = clock.launched(device.launch(*c.kernel), true);
-    } catch (const std::runtime_error& e) {
-      c.times->left_out = fmt::format("FAILED: {}", e.what()), c.times->failed = true;
+    } catch (const std::exception& e) {
+      set_failed(*c.times, e);
     }
   }
 }
@@ -221,6 +233,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   std::vector<KernelTimes> all(order.kernels.size());
   Clock& clock = clock_of(backend_);
   DeviceProblem device(backend_, *order.op, order.c, inputs.data());
+  device.add_places();
   std::vector<Candidate> chosen = candidates_of(clock, device, order, all);
   if (order.leave_out_slow) leave_out_slow(chosen);
   if (chosen.empty()) return all;

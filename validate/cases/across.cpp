@@ -60,7 +60,7 @@ std::string Across::sentence(const std::string& op, const std::string& kernel, c
   }
   if (found.second.empty()) return "";
   return fmt::format("all {} {} have {}; none of the {} passing ones do", failed.cases,
-                     k.failed.size() == 1 ? "failing cases" : "cases that fail so", found.second, passed.cases);
+                     k.failed.size() == 1 ? "failing cases" : "cases that fail this way", found.second, passed.cases);
 }
 
 }  // namespace assay

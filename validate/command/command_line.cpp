@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
@@ -79,7 +80,7 @@ void add_run(CLI::App& app, int& code) {
         refuse(run, flags, "--last-failed takes its cases from the records");
     if (f->inputs.empty()) refuse(run, {"--attribute"}, "only --inputs lack attributes");
     else
-      for (const Names& flags : {kCaseFlags, Names{"--dtype", "--last-failed", "--reduced", "--all-relations"}})
+      for (const Names& flags : {kCaseFlags, Names{"--dtype", "--last-failed", "--reduced", "--all-relations", "--resume"}})
         refuse(run, flags, "the file of --inputs is the case");
     if (!f->resume.empty()) refuse(run, {"--json", "--fail-fast"}, "--resume adds to its own file, until all cases are judged");
     if (f->bit_equal && f->same_as.empty())
@@ -234,7 +235,7 @@ void add_judge(CLI::App& app, int& code) {
   const auto f = std::make_shared<FileFlags>();
   CLI::App& judge = *app.add_subcommand("judge", "judge outputs in a file, which a kernel elsewhere made of inputs in a file");
   judge.add_option("inputs", f->inputs, "file of the inputs, .safetensors or .npz")->required();
-  judge.add_option("outputs", f->outputs, "file of the outputs; it may be the same")->required();
+  judge.add_option("outputs", f->outputs, "file of the outputs; the same, if the op changes no input")->required();
   add_unsaid(judge, *f);
   judge.add_option("--numerics", f->numerics, "how the outputs were computed, like 'accumulate=f32 chain=32+5'");
   add_suggest(judge, f->suggest);
@@ -277,12 +278,12 @@ void add_doctor(CLI::App& app, int& code) {
   add_no_sandbox(doctor);
   doctor.callback([=, &doctor, &code] {
     check_loaded(doctor, *f);
-    if (f->plugin.empty() && f->worker.empty()) {
-      refuse(doctor, {"--timeout"}, "only a check of a --worker or a --plugin has a limit");
+    if (f->plugin.empty() && f->worker.empty() && f->ptx.empty()) {
+      refuse(doctor, {"--timeout"}, "only a check of a --worker, a --plugin or a --ptx has a limit");
       refuse(doctor, {"--backend", "--skip-exit", "--require-gpu"}, "doctor looks at every backend");
       code = doctor_command(*json);
     } else {
-      refuse(doctor, {"--json"}, "a check of a --worker or a --plugin prints no JSON");
+      refuse(doctor, {"--json"}, "a check of a --worker, a --plugin or a --ptx prints no JSON");
       code = conformance_command(*f);
     }
   });
@@ -291,6 +292,8 @@ void add_doctor(CLI::App& app, int& code) {
 }  // namespace
 
 int command_line(int argc, char** argv) {
+  char help[] = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") argv[1] = help;
   CLI::App app{"Assay checks that GPU kernels compute the right numbers, and times them.", "validate"};
   app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
   app.require_subcommand(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// doctor --worker and --plugin: checks that a worker keeps to docs/worker-protocol.md.  Whether its kernels are right is told by
-// `run`.
+// doctor --worker, --plugin and --ptx: checks that a worker keeps to docs/worker-protocol.md.  Whether its kernels are right is
+// told by `run`.
 #include <fmt/format.h>
 
 #include <algorithm>

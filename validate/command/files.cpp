@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <optional>
-
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/stopwatch.hpp"
@@ -20,29 +18,37 @@ namespace assay {
 
 namespace {
 
-// Tensors with a case's values, which the contract allows.
+// Tensors with the values of a line's case.
 TensorFile filled(const std::string& line) {
   const std::vector<OpShape> shapes = op_shapes();
   const Case c = parse_repro(line, shapes).what;
-  const Op& op = op_named(c.op);
-  TensorFile file = filled_tensors(op, c);
-  problem_of(given_case(file, {}));
-  return file;
+  return filled_tensors(op_named(c.op), c);
 }
 
-// Runs f; a sentence about what is wrong with a file gets its path.
+// Runs f; a sentence about what is wrong with the contents of a file gets its path.
 template <class F>
 auto of_file(const std::string& path, F&& f) {
   try {
     return f();
   } catch (const BadInput& e) {
-    const std::string why = e.what();
-    throw BadInput(why.starts_with('\'' + path) ? why : fmt::format("'{}': {}", path, why));
+    throw BadInput(fmt::format("'{}': {}", path, e.what()));
   }
 }
 
 Given given_in(const std::string& path, const GivenFlags& flags) {
-  return of_file(path, [&] { return given_case(read_tensors(path), flags); });
+  TensorFile file = read_tensors(path);
+  return of_file(path, [&] { return given_case(std::move(file), flags); });
+}
+
+// Inputs and outputs.
+Given both_given(const FileFlags& flags) {
+  Given inputs = given_in(flags.inputs, {flags.op, flags.attributes});
+  for (const TensorSpec& t : inputs.op->tensors)
+    if (t.options.updated && same_file(flags.inputs, flags.outputs))
+      throw BadInput(fmt::format("'{}': {} changes '{}', so its inputs and its outputs must be in two files", flags.inputs,
+                                 inputs.op->name, t.name));
+  const TensorFile outputs = read_tensors(flags.outputs);
+  return of_file(flags.outputs, [&] { return with_outputs(std::move(inputs), outputs); });
 }
 
 void print_tensor(std::string_view file, std::string_view name, std::string_view dtype, std::span<const std::int64_t> shape) {
@@ -74,12 +80,10 @@ void write_records(const FileFlags& flags, const Record& r, const std::vector<Su
   json.write(to_json(tally));
 }
 
-Record judged(const FileFlags& flags, Given inputs, Suggested& suggested) {
-  Given given = of_file(flags.outputs, [&] { return with_outputs(std::move(inputs), read_tensors(flags.outputs)); });
-  const Kernel kernel = kernel_elsewhere(*given.op, flags.numerics);
-  return of_file(flags.inputs, [&] {
-    return judge_given(std::make_shared<Given>(std::move(given)), kernel, {nullptr, flags.suggest ? &suggested : nullptr});
-  });
+Record judged(const FileFlags& flags, const std::shared_ptr<const Given>& given, Suggested& suggested) {
+  const Doing doing("computing the golden");
+  const Kernel kernel = kernel_elsewhere(*given->op, flags.numerics);
+  return of_file(flags.inputs, [&] { return judge_given(given, kernel, {nullptr, flags.suggest ? &suggested : nullptr}); });
 }
 
 }  // namespace
@@ -102,10 +106,11 @@ std::vector<Task> given_tasks(const RunFlags& flags) {
 int inputs_command(const std::string& line, const std::string& path) {
   require_tensors_writable(path);
   const TensorFile file = filled(line);
+  const Given given = given_case(file, {});
+  problem_of(given);  // throws if the contract does not allow the case
   write_tensors(path, file);
   fmt::print("{}\n", file.metadata.at(kCaseKey));
   print_written(path, file);
-  const Given given = given_case(file, {});
   const std::vector<Placement> placements = places_of(given);
   bool first = true;
   for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -135,13 +140,10 @@ int golden_command(const std::string& line, const FileFlags& flags) {
 int judge_command(const FileFlags& flags) {
   numerics_from(flags.numerics);  // Note: before any file is read
   if (!flags.json.empty() && flags.json != kStdout) require_writable(flags.json);
-  Given inputs = given_in(flags.inputs, {flags.op, flags.attributes});
+  const auto given = std::make_shared<const Given>(both_given(flags));
   const Stopwatch judging;
-  std::optional<Doing> doing("computing the golden");
-  const std::vector<std::string> unused = inputs.unused;
   Suggested suggested;
-  Record r = judged(flags, std::move(inputs), suggested);
-  doing.reset();
+  Record r = judged(flags, given, suggested);
   r.given =
       fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs), unsaid_text({flags.op, flags.attributes}));
   if (!flags.numerics.empty()) r.given += " " + flag_text("--numerics", flags.numerics);
@@ -152,7 +154,7 @@ int judge_command(const FileFlags& flags) {
   fmt::print("{}\n", repro(r.c, op_named(r.c.op).shape()));
   print_judged(r, colours(flags.colour, STDOUT_FILENO));
   for (const SuggestedLine& line : suggested.lines()) fmt::print("  suggested      {}\n", text_of(line));
-  if (!unused.empty()) fmt::print("  not used       {}\n", plain(fmt::format("{}", fmt::join(unused, ", "))));
+  if (!given->unused.empty()) fmt::print("  not used       {}\n", plain(fmt::format("{}", fmt::join(given->unused, ", "))));
   fmt::print("\n{}\n", tally.sentence());
   return exit_code(tally, false);
 }

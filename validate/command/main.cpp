@@ -21,6 +21,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
+#include "validate/base/memory.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
@@ -86,7 +87,11 @@ void on_crash(int) {
 int become_confined(char** argv) {
   if (*argv[2])
     for (const char* name : {"TMPDIR", "XDG_CACHE_HOME", "CUDA_CACHE_PATH", "TRITON_CACHE_DIR"}) ::setenv(name, argv[2], 1);
-  confine(Confined::program, argv[2]);
+  limit_memory();
+  if (!confine(Confined::program, argv[2])) {
+    std::fputs("validate: the machine is at fault: the program cannot be confined\n", stderr);
+    return kMachineFailed;
+  }
   ::execv(argv[3], argv + 3);
   std::fprintf(stderr, "validate: cannot start '%s': %s\n", argv[3], std::strerror(errno));
   return kSocketLost;

@@ -12,6 +12,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
 #include "validate/records/text_file.hpp"
+#include "validate/tasks/loaded.hpp"
 #include "validate/values/random.hpp"
 
 namespace assay {
@@ -20,22 +21,11 @@ namespace {
 
 using Json = RecordJson;
 
-// A word as a shell takes it.
-std::string quoted(const std::string& word) {
-  const auto safe = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-+=,./:").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), safe)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 std::string selection_text(const RunFlags& flags) {
   const Selection& s = flags.selection;
   std::string text;
   const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : " ", flag, quoted(value));
+    if (!value.empty()) text += (text.empty() ? "" : " ") + flag_text(flag, value);
   };
   const auto flag = [&](const char* name, bool given) { text += given ? fmt::format(" {}", name) : ""; };
   add("--inputs", flags.inputs);
@@ -111,7 +101,8 @@ RunHead::Plan plan_of(const std::vector<Task>& tasks, const RunFlags& flags) {
     for (const Kernel* k : t.kernels) {
       const std::string line = repro(t.c, t.op->shape(), k->name);
       ++plan.cases, plan.digest += random::mix(random::hash(line));
-      plan.kernels.try_emplace(fmt::format("{}/{}", k->op, k->name), k->loaded ? k->code : std::string(code_hash(k->op, k->name)));
+      plan.kernels.try_emplace(fmt::format("{}/{}", k->op, k->name),
+                               k->loaded ? k->code : std::string(code_hash(k->op, k->name)));
     }
   return plan;
 }

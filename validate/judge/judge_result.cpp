@@ -7,6 +7,7 @@
 
 #include "validate/records/policy.hpp"
 #include "validate/records/policy_figures.hpp"
+#include "validate/values/random.hpp"
 #include "validate/values/tensor_bits.hpp"
 
 namespace assay {
@@ -62,6 +63,13 @@ std::string judge_replay(const WorkerResult& result) {
 
 }  // namespace
 
+std::size_t calls_before(const Prepared& p) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+  constexpr std::uint64_t kOneIn = 4;
+  const std::uint64_t drawn = random::mix(p.task->c.seed) >> 3;  // Note: three bits chose the case for a second set
+  return p.packing.input_bytes <= kMostBytes && drawn % kOneIn == 0 ? 4 + (drawn >> 2) % 32 : 1;
+}
+
 std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const JudgeOptions& options) {
   const std::uint64_t seed = p.task->c.seed;
   // The second run takes threads in reverse order for even seeds, shuffled for odd ones.
@@ -72,6 +80,7 @@ std::vector<OrderRun> runs_of(const Kernel& kernel, const Prepared& p, const Jud
         {.how = {.order = k == 0 ? 0 : other_order, .seed = seed, .sectors = options.sectors && k == 0, .watch = options.watch},
          .garbage = kGarbage[k],
          .after = k == 0 && p.input_sets > 1 && !options.watch ? std::optional<std::size_t>(1) : std::nullopt,
+         .calls = calls_before(p),
          .keeps = k > 0 && !options.watch});
   if (p.input_sets > 1 && kernel.deterministic && options.backend == "cuda")
     for (const bool replayed : {true, false}) runs.push_back({.garbage = kGarbage[1], .inputs = 1, .replayed = replayed});
@@ -116,7 +125,8 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   if (options.policies && (result.verdict == Verdict::passed || result.reply.outputs)) ask_policies(result, r);
   if (r.verdict != Verdict::passed) return r;
   const Images images[kRuns] = {images_of(result, 0), images_of(result, 1)};
-  judge_outputs(*result.of, *result.kernel, {images, result.outputs.data(), result.related}, {options.declared, options.suggested}, r);
+  judge_outputs(*result.of, *result.kernel, {images, result.outputs.data(), result.related},
+                {options.declared, options.suggested}, r);
   return r;
 }
 

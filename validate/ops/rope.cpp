@@ -23,6 +23,11 @@ std::int64_t gaps(const FillSite& s, std::int64_t i) {
   if (draw(s, random::Purpose::kind, i, 4)) return draw(s, random::Purpose::value, i, 8192);
   return kPlaces[draw(s, random::Purpose::exponent, i, std::size(kPlaces))];
 }
+// In order up to half of the sequence, from 0 in every other one and from 1 in the rest; then as above.
+std::int64_t half_in_order(const FillSite& s, std::int64_t i) {
+  const std::int64_t length = s.shape[1], sequence = i / length, at = i % length;
+  return at < (length + 1) / 2 ? at + sequence % 2 : gaps(s, i);
+}
 std::int64_t start(const FillSite&, std::int64_t) { return 0; }
 // Leaves room for an offset: no position exceeds 2^24.
 std::int64_t far(const FillSite& s, std::int64_t i) {
@@ -96,7 +101,11 @@ Hooks hooks_of_rope() {
                 {.name = "far_positions",
                  .shows = "an angle or frequency with too few digits; positions with too few bits",
                  .value = normal,
-                 .integer = far}},
+                 .integer = far},
+                {.name = "half_in_order",
+                 .shows = "a guess from the first positions: that all are in order",
+                 .value = normal,
+                 .integer = half_in_order}},
       .integer = gaps,
       .oracle = oracle,
       .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's positions"),

@@ -24,7 +24,7 @@ std::string said(const TensorFile& file, std::string_view key) {
   return at == file.metadata.end() ? "" : at->second;
 }
 
-// The case that the metadata names, of which the extents need not be those of the tensors; none if it names none.
+// The case that the metadata names, of which the dtype and the extents need not be those of the tensors; none if it names none.
 std::optional<Case> case_said(const TensorFile& file) {
   const std::string line = said(file, kCaseKey);
   if (line.empty()) return std::nullopt;
@@ -163,6 +163,16 @@ std::vector<std::string> unused_in(const TensorFile& file, const Op& op) {
                              near.empty() ? "" : fmt::format("; is '{}' meant to be it?", near)));
 }
 
+// Throws BadInput if the metadata of outputs say another op or another attribute than the inputs have.
+void require_same_case(const Given& g, const TensorFile& outputs) {
+  op_said(outputs, std::nullopt, std::string(g.op->name));
+  for (const Attribute& a : g.op->attributes) {
+    const double value = attribute(g.c, a.name, a.standard);
+    if (const std::string text = said(outputs, a.name); !text.empty() && value_of(a, text) != value)
+      throw BadInput(fmt::format("{} is {} by their metadata, and the inputs have {}", a.name, text, text_of(a, value)));
+  }
+}
+
 }  // namespace
 
 Given given_case(TensorFile file, const GivenFlags& flags) {
@@ -187,12 +197,13 @@ Given given_case(TensorFile file, const GivenFlags& flags) {
   g.unused = unused_in(file, op);
   g.memory = std::move(file.memory);
   g.c.fill = kGivenFill;
-  if (made && said(file, kDigestKey) == digest_of(op, g.tensors))
+  if (made && made->dtype == g.c.dtype && made->dims == g.c.dims && said(file, kDigestKey) == digest_of(op, g.tensors))
     g.c.fill = made->fill, g.c.layout = made->layout, g.c.seed = made->seed;
   return g;
 }
 
 Given with_outputs(Given g, const TensorFile& outputs) {
+  require_same_case(g, outputs);
   bool any = false;
   g.outputs.resize(g.op->tensors.size());
   for (std::size_t i = 0; i < g.op->tensors.size(); ++i) {

@@ -17,13 +17,13 @@ namespace assay {
 // exact.
 inline constexpr const char* kGivenFill = "given";
 
-// Keys of metadata besides an op's attributes: the op, the case's repro line, a digest of the tensors that its fill makes, and what
-// outputs are.
+// Keys of metadata besides an op's attributes: the op, the case's repro line, a digest of the tensors that its fill makes, and
+// what outputs are.
 inline constexpr const char *kOpKey = "op", *kCaseKey = "case", *kDigestKey = "digest", *kValuesKey = "values";
 
 struct Given {
   const Op* op = nullptr;
-  Case c{};                         // with the fill, layout and seed that made the tensors, if the digest proves it
+  Case c{};                         // with the fill, layout and seed that made the tensors, if digest and shapes prove it
   std::vector<Tensor> tensors{};    // in the op's order, row-major: inputs, and initial values of updated outputs; else rank 0
   std::vector<Tensor> outputs{};    // likewise, of a kernel; empty: nobody gave any; rank 0: not that one
   std::string flags{};              // by which a command takes the same tensors: "--inputs in.npz --op softmax"

@@ -15,6 +15,7 @@
 #include "schema_checker.hpp"
 #include "shown.hpp"
 #include "simt/machine.hpp"
+#include "validate/base/error.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/values/random.hpp"
 #include "validate/worker/clock.hpp"
@@ -25,6 +26,8 @@ namespace assay::test {
 class PretendedClock final : public Backend, public Clock {
  public:
   bool computes = true;
+  int room = -1;            // for so many allocations more; negative: for all
+  int held = 0;             // allocations
   double launch_s = 20e-6;  // a launch on the host's clock, unless `work` is set
   Launcher slow = nullptr;  // this one takes slow_s
   double slow_s = 0.1;
@@ -37,9 +40,12 @@ class PretendedClock final : public Backend, public Clock {
 
   std::string_view name() const override { return "cuda"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
-    return simt::allocate(bytes, offset, label);
+    if (room == 0 || bytes >> 40) throw NoMemory("no room is left");
+    void* const p = simt::allocate(bytes, offset, label);
+    --room, ++held;
+    return p;
   }
-  void release(void* p) noexcept override { simt::release(p); }
+  void release(void* p) noexcept override { simt::release(p), --held; }
   bool checks_bounds() const override { return true; }
   void write(void* device, const void* host, std::size_t bytes) override {
     if (bytes) std::memcpy(device, host, bytes);

@@ -136,6 +136,14 @@ double fresh_starts(const FillSite& s, std::int64_t i) {
   return s.tensor.find("gamma") != std::string_view::npos ? 1 : 0;
 }
 
+// All weights are as in a fresh module: gammas 1, other vectors 0.  The first input has another mean and deviation than a norm
+// gives.
+double fresh_weights(const FillSite& s, std::int64_t i) {
+  if (first_input(s)) return 1 + 3 * normal(s, i);
+  if (s.role != Role::weight || s.shape.size() != 1) return normal(s, i);
+  return s.tensor.find("gamma") != std::string_view::npos ? 1 : 0;
+}
+
 // Every other row of the first input begins and ends with NaN, so that it lies beside the rows between, whatever their length.
 double nan_at_ends(const FillSite& s, std::int64_t i) {
   const std::int64_t row = i / cols(s), col = i % cols(s);
@@ -181,6 +189,7 @@ constexpr std::array kCommon{
          special_later},
     Fill{"fresh_ends", "a guess from a tensor's ends: that it is fresh, or a matrix triangular", false, fresh_ends},
     Fill{"fresh_starts", "a guess from a row's first elements: that all are ones or zeros", false, fresh_starts},
+    Fill{"fresh_weights", "a norm left out where gamma is 1 and beta 0", false, fresh_weights},
     Fill{"ramp", "columns, tensors or neighbouring rows swapped", true, ramp},
 };
 

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "validate/base/error.hpp"
 #include "validate/values/islands.hpp"
 #include "validate/worker/backend.hpp"
 
@@ -34,6 +36,8 @@ class GuardedBuffer {
         guard_(backend.checks_bounds() ? 0 : kGuardBytes),
         label_(label),
         islands_(std::move(parts)) {
+    if (bytes > SIZE_MAX / 2)
+      throw NoMemory(fmt::format("needs {} MiB of memory for '{}', which are not free", bytes >> 20, label));
     base_ = static_cast<std::byte*>(islands_.size() > 1 ? backend.allocate_apart(bytes + 2 * guard_, offset, label, with_guards())
                                                         : backend.allocate(bytes + 2 * guard_, offset, label));
     if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/problem/numerics_text.hpp"
 #include "validate/worker/protocol.hpp"
 
@@ -44,12 +45,7 @@ std::int64_t whole_number(const Json& j) {  // Note: the JSON library casts 1e30
 }
 
 // A text of any program as a line of a terminal.
-std::string clean(std::string text) {
-  text.resize(std::min<std::size_t>(text.size(), 300));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
+std::string clean(const std::string& text) { return plain(std::string_view(text).substr(0, 300)); }
 
 ListedKernel kernel_from(const Json& j) {
   ListedKernel k{.op = j.at("op"),

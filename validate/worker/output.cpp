@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -32,10 +31,14 @@ void print(std::string_view text) {
   }
 }
 
-// Replaces what a terminal would obey.
-void disarm(char* text, std::size_t n) {
-  std::replace_if(
-      text, text + n, [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f; }, '?');
+// Replaces what a terminal would obey.  `last`: the byte before the text, since a read may end within a character.
+void disarm(char* text, std::size_t n, unsigned char& last) {
+  for (char* at = text; at < text + n; ++at) {
+    const auto c = static_cast<unsigned char>(*at);
+    const bool late = last == 0xc2 && c >= 0x80 && c < 0xa0;  // U+0080 to U+009F in UTF-8
+    last = c;
+    if (late || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) *at = '?';
+  }
 }
 
 }  // namespace
@@ -66,13 +69,14 @@ WorkerOutput::~WorkerOutput() {
 void WorkerOutput::pass_on() {
   char buffer[1 << 14];
   std::size_t seen = 0;
+  unsigned char last = 0;
   bool told = false, over = false;
   while (true) {
     const ssize_t n = ::read(ends_[0], buffer, sizeof buffer);
     if (n > 0) {
       const auto got = static_cast<std::size_t>(n);
       const bool room = (seen += got) <= kMostOfWorker && (passed_on += got) <= kMostOfAll;
-      if (room) disarm(buffer, got), print({buffer, got});
+      if (room) disarm(buffer, got, last), print({buffer, got});
       else if (!std::exchange(told, true)) print("\nvalidate: this worker prints too much; the rest is left out\n");
       if (!room && over) return;
       continue;

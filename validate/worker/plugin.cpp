@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -26,11 +27,14 @@ constexpr std::size_t kPluginBytes = offsetof(AssayPlugin, kernels) + sizeof(Ass
 
 const AssayCall& call_of(const void* args) { return static_cast<const PluginCall*>(args)->call(); }
 
-// Calls a plugin's function.  No exception but a std::exception leaves it.
+// Calls a plugin's function.  No exception but a std::exception leaves it.  Note: that memory has run out may be the machine's
+// fault, which the worker decides.
 template <class Work>
 auto guarded(const char* function, Work work) {
   try {
     return work();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     throw std::runtime_error(fmt::format("{}() threw: {}", function, e.what()));
   } catch (...) {
@@ -55,6 +59,25 @@ void run(const void* args, const Launch& l) {
   call.stream = l.stream, call.workspace = l.workspace;
   if (const int error = guarded("run", [&] { return call.kernel->run(&call); }))
     throw std::runtime_error(fmt::format("run() returned the error {}", error));
+}
+
+// FNV-1a (Fowler, Noll, Vo): the hash of no text, and that of a text with more behind it.
+constexpr std::uint64_t kNothing = 0xcbf29ce484222325;
+std::uint64_t hashed(std::uint64_t hash, std::string_view more) {
+  for (const char c : more) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// Whether dlopen() found no memory, which the C library tells in its text alone.  Note: where no file may be executed it cannot
+// map one either.
+bool lacked_memory(std::string_view why, const std::string& path) {
+  struct statvfs on {};
+  if (::statvfs(path.c_str(), &on) == 0 && (on.f_flag & ST_NOEXEC)) return false;
+  for (const std::string_view text :
+       {std::string_view(std::strerror(ENOMEM)), std::string_view("out of memory"),
+        std::string_view("failed to map segment from shared object"), std::string_view("cannot map zero-fill pages")})
+    if (why.ends_with(text)) return true;
+  return false;
 }
 
 std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
@@ -146,15 +169,15 @@ PluginCall::PluginCall(const Op& op, const Kernel& kernel, const Order& order, s
            .workspace = nullptr};
 }
 
-// FNV-1a (Fowler, Noll, Vo).
+std::string text_hash(std::string_view text) { return fmt::format("{:016x}", hashed(kNothing, text)); }
+
 std::string file_hash(const std::string& path) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = kNothing;
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 20);
   while (file) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    for (std::streamsize i = 0; i < file.gcount(); ++i)
-      hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3;
+    hash = hashed(hash, {block.data(), static_cast<std::size_t>(file.gcount())});
   }
   return fmt::format("{:016x}", hash);
 }
@@ -166,8 +189,9 @@ void use_plugin(const std::string& path) {
   // An absolute path, since dlopen() looks for a bare name elsewhere.
   void* object = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!object) {
-    const std::string why = ::dlerror();
-    if (why.ends_with(std::strerror(ENOMEM))) throw std::bad_alloc();  // which is no fault of the plugin
+    const char* said = ::dlerror();
+    const std::string why = said ? said : "no reason is given";
+    if (lacked_memory(why, path)) throw std::bad_alloc();  // which is no fault of the plugin
     throw BadInput("it cannot be opened as a shared object: " + why);
   }
   const auto entry = reinterpret_cast<decltype(&assay_plugin)>(::dlsym(object, "assay_plugin"));

@@ -35,7 +35,8 @@ class PluginCall {
 // if it is no plugin.
 void use_plugin(const std::string& path);
 
-// A hash of a file's bytes, as 16 hexadecimal digits.
+// A hash of a text, or of a file's bytes, as 16 hexadecimal digits.
+std::string text_hash(std::string_view text);
 std::string file_hash(const std::string& path);
 
 }  // namespace assay

@@ -181,7 +181,7 @@ std::string WorkerProcess::how_it_ended() {
   }
   ended_child(pid_);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kMachineFailed)
-    return fmt::format("{}the worker found no memory, or no order reached it", kMachine);
+    return fmt::format("{}the worker found no memory, could not be confined, or no order reached it", kMachine);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kSocketLost) return "the worker's socket was closed";
   if (WIFEXITED(status)) return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);

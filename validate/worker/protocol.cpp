@@ -134,7 +134,7 @@ Json json_of(const OrderRun& r) {
          {"inputs", r.inputs},
          {"keeps", r.keeps},
          {"replayed", r.replayed}};
-  if (r.after) j["after"] = *r.after;
+  if (r.after) j["after"] = *r.after, j["calls"] = r.calls;
   return j;
 }
 
@@ -148,7 +148,8 @@ OrderRun run_from(const Json& j, const Order& o) {
   if (garbage < 0 || garbage > 255) throw std::invalid_argument("garbage is a byte");
   r.garbage = static_cast<std::byte>(garbage);
   r.inputs = whole<std::size_t>(j.at("inputs")), r.keeps = j.at("keeps"), r.replayed = j.at("replayed");
-  if (j.contains("after")) r.after = whole<std::size_t>(j.at("after"));
+  if (j.contains("after")) r.after = whole<std::size_t>(j.at("after")), r.calls = whole<std::size_t>(j.at("calls"));
+  if (r.calls < 1 || r.calls > kMostCalls) throw std::invalid_argument("a number of calls that no judge asks for");
   if (r.inputs >= o.input_sets || r.after.value_or(0) >= o.input_sets)
     throw std::invalid_argument("a run on a set of inputs that does not exist");
   return r;

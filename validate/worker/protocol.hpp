@@ -35,12 +35,15 @@ struct OrderTensor {
   std::optional<std::size_t> over{};    // for an in-place output: the index in the list of the input whose memory it shares
 };
 
+inline constexpr std::size_t kMostCalls = 64;  // OrderRun::calls
+
 struct OrderRun {
   RunOptions how{};
   std::byte garbage{};     // fills every output before the launch, unless its initial values are given
   std::size_t inputs = 0;  // index of the set of input images
   // The set of input images of a launch right before this one, whose outputs nobody judges.  Its workspace stays as it left it.
   std::optional<std::size_t> after{};
+  std::size_t calls = 1;  // how many such launches, one after the other
   bool keeps = false;     // the ends or the first half of every other output row stay as the run before left them
   bool replayed = false;  // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };

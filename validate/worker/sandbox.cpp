@@ -56,16 +56,16 @@ void allow(int ruleset, const char* path, std::uint64_t what) {
   ::close(rule.folder);
 }
 
-void lock_land(Confined how, const std::string& folder) {
+bool lock_land(Confined how, const std::string& folder) {
   const std::uint64_t all = changes_of_files();
   Ruleset rules{all, 0, has_scopes() ? kScopeSignals | kScopeSockets : 0};
   const std::size_t known = has_scopes() ? sizeof rules : sizeof rules.files;
   const int ruleset = static_cast<int>(::syscall(kCreateRuleset, &rules, known, 0));
-  if (ruleset < 0) return;
+  if (ruleset < 0) return false;
   const std::uint64_t write = all & (kWriteFile | kTruncate);
   allow(ruleset, "/dev/null", write);
   if (how == Confined::program) {
-    for (const char* device : {"/dev/zero", "/dev/full", "/dev/tty"}) allow(ruleset, device, write);
+    for (const char* device : {"/dev/zero", "/dev/full"}) allow(ruleset, device, write);
     if (!folder.empty()) allow(ruleset, folder.c_str(), all);
     allow(ruleset, "/proc/self", write);  // names of threads
     for (const char* device : {"/dev/dri", "/dev/dxg", "/dev/nvmap"}) allow(ruleset, device, write);
@@ -76,8 +76,9 @@ void lock_land(Confined how, const std::string& folder) {
         ::globfree(&nodes);
       }
   }
-  ::syscall(kRestrictSelf, ruleset, 0);
+  const bool locked = ::syscall(kRestrictSelf, ruleset, 0) == 0;
   ::close(ruleset);
+  return locked;
 }
 
 // --- seccomp: calls that Landlock does not know, for workers that need none of them ----------------------------------
@@ -101,11 +102,11 @@ class Filter {
     code_.push_back(refusal());
 #endif
   }
-  void refuse(std::initializer_list<long> calls) {
+  void refuse(std::initializer_list<long> calls, std::uint32_t error = EPERM) {
     load(offsetof(seccomp_data, nr));
     for (const long call : calls) {
       code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
-      code_.push_back(refusal());
+      code_.push_back(refusal(error));
     }
   }
   // Refuses a call whose argument has one of these bits.
@@ -125,14 +126,15 @@ class Filter {
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
     code_.push_back(refusal());
   }
-  void install() {
+  // Returns whether the system has taken it.
+  bool install() {
     code_.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
     const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
-    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
   }
 
  private:
-  static sock_filter refusal() { return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM); }
+  static sock_filter refusal(std::uint32_t error = EPERM) { return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error); }
   static std::uint32_t offset_of(int argument) {  // of its low half, in memory of little-endian order
     return static_cast<std::uint32_t>(offsetof(seccomp_data, args)) + 8 * static_cast<std::uint32_t>(argument);
   }
@@ -140,21 +142,26 @@ class Filter {
   std::vector<sock_filter> code_;
 };
 
-bool has_seccomp() { return kArchitecture != 0 && ::prctl(PR_GET_SECCOMP) >= 0; }
+// Note: a system that has filters tries to read this one, which lies nowhere.
+bool has_seccomp() { return kArchitecture != 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT; }
 
-void filter_calls() {
-  if (!has_seccomp()) return;
+bool filter_calls() {
+  if (!has_seccomp()) return true;
   Filter f;
   f.refuse({
     SYS_ptrace, SYS_process_vm_writev, SYS_process_vm_readv, SYS_socket, SYS_bpf, SYS_perf_event_open, SYS_keyctl, SYS_mount,
         SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_settimeofday,
         SYS_clock_settime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_init_module, SYS_finit_module, SYS_delete_module,
         SYS_kexec_load, SYS_acct, SYS_quotactl, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr,
-        SYS_fsetxattr, SYS_removexattr, SYS_utimensat, SYS_flock, SYS_io_setup, 425 /* io_uring_setup */, 452 /* fchmodat2 */,
+        SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_utimensat, SYS_flock, SYS_io_setup, SYS_shmget,
+        SYS_msgget, SYS_semget, SYS_mq_open, 425 /* io_uring_setup */, 438 /* pidfd_getfd */, 452 /* fchmodat2 */,
 #if defined(__x86_64__)
         SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
 #endif
   });
+  constexpr std::uint32_t kNamespaces = 0x7e020000;  // all CLONE_NEW... of clone()
+  f.refuse_bits(SYS_clone, 0, kNamespaces);
+  f.refuse({435 /* clone3: its flags lie in memory, and the C library takes clone() where it is missing */}, ENOSYS);
   const auto self = static_cast<std::uint32_t>(::getpid());
   f.refuse_unless(SYS_prlimit64, 0, self);
   if (!has_scopes()) {
@@ -171,7 +178,7 @@ void filter_calls() {
     f.refuse({SYS_creat, SYS_unlink, SYS_rmdir, SYS_rename, SYS_renameat, SYS_mkdir, SYS_mknod, SYS_symlink, SYS_link});
 #endif
   }
-  f.install();
+  return f.install();
 }
 
 // Why no worker is confined here; empty if it is.
@@ -204,10 +211,10 @@ std::string sandbox_text(Confined how) {
   return land.empty() ? "seccomp" : land + ", seccomp";
 }
 
-void confine(Confined how, const std::string& folder) {
-  if (how == Confined::no || !why_off().empty() || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-  if (landlock_version()) lock_land(how, folder);
-  if (how == Confined::kernels) filter_calls();
+bool confine(Confined how, const std::string& folder) {
+  if (how == Confined::no || !why_off().empty()) return true;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || (landlock_version() && !lock_land(how, folder))) return false;
+  return how != Confined::kernels || filter_calls();
 }
 
 void leave_out_sandbox() { ::setenv(kSwitch, "off", 1); }

@@ -7,16 +7,19 @@
 
 namespace assay {
 
-// How a worker is confined: one of ours on a GPU is not; one of ours elsewhere; another program, which may write to a folder of its
-// own and to a GPU's device nodes, and starts processes as it likes.
-enum class Confined { no, kernels, program };
+// Profiles of the sandbox (SECURITY.md).
+enum class Confined {
+  no,       // our own worker on a GPU: it has none
+  kernels,  // our own worker elsewhere
+  program   // another program: it may write to a folder of its own and to a GPU's device nodes, and start processes
+};
 
 // Of our own worker on a backend.
 Confined confined_on(const std::string& backend);
 
 // Confines this process and all that it will start, for good.  `folder`: of a program, where it may write.  Without the means, or
-// if the sandbox is left out, it does nothing.
-void confine(Confined, const std::string& folder = {});
+// if the sandbox is left out, it does nothing.  Returns whether what sandbox_text() tells holds now.
+[[nodiscard]] bool confine(Confined, const std::string& folder = {});
 
 // What confine() does here, in the words of a record: "landlock 7, seccomp"; "off: ..." says why it does nothing.
 std::string sandbox_text(Confined);

@@ -184,8 +184,8 @@ class Session {
     const auto begin = [&] {
       reset_workspace();
       if (run.after) {
-        change_inputs(*run.after), reset_outputs(run.garbage);
-        run_kernel(run.how);
+        change_inputs(*run.after);
+        for (std::size_t k = 0; k < run.calls; ++k) reset_outputs(run.garbage), run_kernel(run.how);
       }
       change_inputs(run.inputs), reset_outputs(run.garbage);
       if (run.keeps && number > 0) keep_part(number - 1, run.garbage);

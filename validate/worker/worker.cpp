@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <new>
 #include <utility>
 
@@ -126,19 +125,6 @@ bool reply_with(const std::string& text) {
   return n == static_cast<ssize_t>(text.size());
 }
 
-// Makes a candidate that allocates without end fail before the machine runs out of memory.  If it runs out all the same, the
-// system kills the worker and not the judge.  RLIMIT_DATA counts writable memory, but not address space that is only reserved.
-void limit_memory() {
-#if !defined(__SANITIZE_ADDRESS__)  // its shadow memory exceeds any limit
-  const std::size_t most = available_memory() / 4 * 3;
-  const rlimit limit{most, most};
-  ::setrlimit(RLIMIT_DATA, &limit);
-#endif
-  std::ofstream("/proc/self/oom_score_adj") << 1000;
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);  // crashes are expected, so no core dumps
-}
-
 // Whether this process has a child, running or ended.  Ends those that it has.
 bool left_a_process() {
   if (::waitpid(-1, nullptr, WNOHANG | __WALL) < 0) return false;
@@ -209,7 +195,7 @@ int serve(const Listing& about, const std::function<void()>& load,
   std::set_terminate(on_terminate);
   try {
     limit_memory();
-    confine(confined_on(about.backend));
+    if (!confine(confined_on(about.backend))) return kMachineFailed;
     return serve_all(about, load, open_backend);
   } catch (const std::exception&) {
     return kMachineFailed;

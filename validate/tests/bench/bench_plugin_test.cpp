@@ -89,6 +89,33 @@ TEST_CASE("bench --plugin: its kernels are timed in processes of their own, in t
   CHECK(shown.find("sound ") != std::string::npos);
 }
 
+TEST_CASE("bench --plugin: a kernel that cannot be prepared is left out alone") {
+  const BesideOurs beside;
+  test::PretendedClock machine;
+  BenchFlags flags;
+  flags.plugin = "./hostile.so";
+  flags.selection.kernels = {"throws_early", "asks_for_all", "finds_no_memory", "uses_workspace"};
+  const auto [sound, asked, of, shown] = timed_beside(machine, flags);
+  CHECK(of.at("throws_early").at("reason") == "FAILED: supports() threw: too early");
+  CHECK(of.at("finds_no_memory").at("reason") == "FAILED: std::bad_alloc");
+  CHECK(of.at("asks_for_all").at("reason") == "no room is left");
+  CHECK(of.at("uses_workspace").at("record") == "bench");
+  CHECK(of.at("uses_workspace").at("device_bytes").at("workspace") == 72);
+  CHECK(machine.held == 0);
+}
+
+TEST_CASE("bench: a row for which memory does not suffice keeps none") {
+  const Case c = test::shape_of("softmax f32 rows=9 cols=72 seed=1").c;
+  const Op& op = *find_op(c.op);
+  const SharedMemory inputs(pack(op, c).input_bytes);
+  for (const int room : {0, 1, 2, 3}) {  // two places of two tensors are the fewest
+    test::PretendedClock machine;
+    machine.room = room;
+    CHECK_THROWS_AS(LocalTimer(machine).time({.op = &op, .c = c, .kernels = {"warp_row"}}, inputs, {}), NoMemory);
+    CHECK(machine.held == 0);
+  }
+}
+
 TEST_CASE("bench --plugin: a wrong output is told, and rows have the plugin's ops alone") {
   const BesideOurs beside;
   test::PretendedClock machine;

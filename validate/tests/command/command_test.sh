@@ -293,6 +293,10 @@ for sub in list describe run replay bench compare report probe cost doctor; do
   works "$validate" $sub --help
   holds "$called" "$out" "Exit codes:"
 done
+lacks "list ops" "$("$validate" list ops)" " broken "
+holds "list ops of validate-trial" "$("$bin/validate-trial" list ops)" " broken "
+same "help" "$("$validate" --help)" "$("$validate" help 2>&1)"
+same "help run" "$("$validate" run --help)" "$("$validate" help run 2>&1)"
 for part in "ASSAY_DATASETS" "NO_COLOR" "evidence incomplete"; do holds "run --help" "$("$validate" run --help)" "$part"; done
 works "$validate" --man
 holds "--man" "$out" ".TH VALIDATE 1"

@@ -58,12 +58,22 @@ holds "$called" "$out" "suggested      none of "
 exits 0 "$validate" run --backend simt --op softmax --kernel naive --suite sanitize --suggest-numerics
 holds "$called" "$out" 'SUGGESTED  softmax/naive  `accumulate=f32 chain=1` is the tightest of'
 
+# --- an op that changes a tensor: its old and its new values have one name, so one file has either
+pool='kv_append f32 batch=2 seq_q=2 pages=4 page_size=2 max_pages=2 kv_heads=1 head_dim=8'
+works "$validate" inputs $pool -o pool.safetensors
+works "$validate" golden --inputs pool.safetensors -o new_pool.safetensors
+exits 0 "$validate" judge pool.safetensors new_pool.safetensors
+for same in pool.safetensors ./pool.safetensors; do
+  refuses "kv_append changes 'k_pool', so its inputs and its outputs must be in two files" "$validate" judge pool.safetensors $same
+done
+
 # --- kernels of ours on the same files
 exits 0 "$validate" run --backend simt --inputs in.npz --json run.jsonl
 same "the kernels of the op" "$("$validate" list kernels --op softmax --json | grep -o '"kernel": *"[^"]*"' | wc -l)" "$(grep -c '"record":"case"' run.jsonl)"
 holds "run.jsonl" "$(<run.jsonl)" '"given":"run --inputs in.npz --kernel softmax/naive"'
 exits 0 "$validate" run --backend simt --kernel naive --inputs padded.safetensors
 refuses "the file of --inputs is the case" "$validate" run --backend simt --inputs in.npz --suite smoke
+refuses "the file of --inputs is the case" "$validate" run --backend simt --inputs in.npz --resume resumed.jsonl
 refuses "only --inputs lack attributes" "$validate" run --backend simt --attribute scale=1
 refuses "'y.npz': the tensor 'x'" "$validate" run --backend simt --inputs y.npz
 
@@ -76,6 +86,8 @@ refuses "'in.npz': they are of the op 'softmax' by their metadata, and 'gelu' wa
 refuses "'in.npz': softmax has no attributes" "$validate" judge in.npz y.npz --attribute scale=1
 refuses "'y.txt' ends in neither .safetensors nor .npz" "$validate" golden $line -o y.txt
 refuses "cannot write" "$validate" inputs $line -o /no/such/folder/x.npz
+cp y64.npz y
+refuses "'y': 'y' has the dtype f64, and f16 as of the inputs was expected" "$validate" judge in.npz y
 refuses "golden takes a repro line, or --inputs FILE" "$validate" golden -o y.npz
 refuses "a repro line already says it" "$validate" golden $line --op softmax -o y.npz
 refuses "axis 'cols' is missing" "$validate" inputs softmax f16 rows=3 -o x.npz
@@ -117,6 +129,9 @@ sys.stdout.buffer.write(struct.pack("<Q", len(text)) + text + elements + b"e")' 
   holds "$called" "$out" "relations, all errors together"
   holds "$called" "$out" "not used       tensor 'step', metadata 'run'"
   exits 0 "$validate" run --backend simt --inputs captured.safetensors --op softmax --kernel naive
+  captured y
+  exits 1 "$validate" judge in.safetensors captured.safetensors
+  holds "$called" "$out" "not used       tensor 'step', metadata 'run'"
   captured xs
   refuses "is 'xs' meant to be it?" "$validate" judge captured.safetensors out.safetensors --op softmax
   sed 's/p \/ total for/p * 1.0001 \/ total for/' "$sources/examples/files/softmax.py" >wrong.py

@@ -56,4 +56,10 @@ same "run | head -1" "exit 130" "exit ${PIPESTATUS[0]}"
 same "run | head -1, on stderr" "" "$(<err)"
 whole_lines run.jsonl "run | head -1"
 same "run | head -1, the last record" '"interrupted":true' "$(tail -1 run.jsonl | grep '"record":"end"' | grep -o '"interrupted":[a-z]*')"
+
+# What a shell had started before it became this program is not this program's to end.
+bash -c 'sleep 86400 & echo $! >before; exec "$@"' bash "$validate" replay --backend simt "softmax/naive f16 rows=1 cols=9" >out 2>err </dev/null
+same "replay, of a shell" "exit 0" "exit $?"
+kill "$(<before)" 2>/dev/null
+same "a child from before" "was there" "$([[ $? == 0 ]] && echo was there)"
 verdict

@@ -166,8 +166,10 @@ def main():
             for fail in ask:
                 run = Run(folder, name, fail)
                 tried, reached = tried + 1, reached + run.failed
-                outcomes[(run.code, any(v == "skipped" for v in verdicts(run.lines()).values()) if not run.hung else None)] += 1
-                for wrong in wrongs(run, clean):
+                wrong_here = wrongs(run, clean)
+                unread = run.hung or any(wrong.startswith("torn") for wrong in wrong_here)
+                outcomes[(run.code, None if unread else "skipped" in verdicts(run.lines()).values())] += 1
+                for wrong in wrong_here:
                     found[wrong.split(":")[0]] += 1
                     print(f"FAILED  {name} --fail {fail}  {sites.get(fail, '')}\n  {wrong}", flush=True)
                 if flags.list:

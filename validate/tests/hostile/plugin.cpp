@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -57,6 +58,10 @@ int throws(const AssayCall* call) {
 int throws_an_int(const AssayCall* call) {
   answer(call);
   throw 7;
+}
+int finds_no_memory(const AssayCall* call) {
+  answer(call);
+  throw std::bad_alloc();
 }
 int returns_an_error(const AssayCall* call) { return answer(call), 700; }
 int leaks(const AssayCall* call) {
@@ -117,6 +122,7 @@ int changes_its_input(const AssayCall* call) {
 const char* throws_early(const AssayCall*) { throw std::runtime_error("too early"); }
 const char* takes_nothing(const AssayCall*) { return "takes nothing"; }
 size_t vast(const AssayCall*) { return size_t{1} << 60; }
+size_t minus_one(const AssayCall*) { return ~size_t{0}; }
 // Writes the workspace that it asks for, and not one byte more.
 size_t some(const AssayCall* call) { return static_cast<size_t>(assay_tensor(call, "x")->shape[1]); }
 int uses_workspace(const AssayCall* call) {
@@ -137,6 +143,7 @@ AssayKernel all[] = {
     K(exits),
     K(throws),
     K(throws_an_int),
+    K(finds_no_memory),
     K(returns_an_error),
     K(leaks),
     K(corrupts_heap),
@@ -155,7 +162,8 @@ AssayKernel all[] = {
     {sizeof(AssayKernel), "softmax", "throws_early", "f32", nullptr, nullptr, nullptr, 0, nullptr, throws_early, nullptr, sound},
     {sizeof(AssayKernel), "softmax", "takes_nothing", "f32", nullptr, nullptr, nullptr, 0, nullptr, takes_nothing, nullptr,
      sound},
-    {sizeof(AssayKernel), "softmax", "asks_for_all", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, vast, sound}};
+    {sizeof(AssayKernel), "softmax", "asks_for_all", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, vast, sound},
+    {sizeof(AssayKernel), "softmax", "asks_for_more", "f32", nullptr, nullptr, nullptr, 0, nullptr, nullptr, minus_one, sound}};
 constexpr int kCount = sizeof all / sizeof all[0];
 const AssayKernel* list[kCount];
 AssayPlugin plugin{sizeof(AssayPlugin), ASSAY_ABI_VERSION, kCount, list};
@@ -181,6 +189,7 @@ const AssayPlugin* assay_plugin(uint32_t) {
   const std::string_view how = asked("HOSTILE_LIST");
   if (how == "null") return nullptr;
   if (how == "throws") throw std::runtime_error("not today");
+  if (how == "finds_no_memory") throw std::bad_alloc();
   if (how == "version") plugin.abi_version = 7;
   if (how == "size") plugin.size = 8;
   if (how == "empty") plugin.kernel_count = 0;

@@ -100,6 +100,11 @@ TEST_CASE("given: what a fill says of values holds for its own values alone", "[
   const Record r = judged(inputs, golden_tensors(given(inputs), false));
   CHECK((r.verdict == Verdict::passed && !r.rms_ratio && !r.exact));
   CHECK(r.not_checked.back() == "together");
+  TensorFile reshaped = filled("softmax f16 rows=64 cols=65 seed=7"), read_otherwise = reshaped;
+  reshaped.tensors[0].shape = {1, 64 * 65};
+  CHECK(given(reshaped).c.fill == kGivenFill);
+  read_otherwise.tensors[0].known = bf16;
+  CHECK(given(read_otherwise).c.fill == kGivenFill);
   TensorFile captured = filled("softmax f16 rows=64 cols=65 seed=7");
   captured.metadata.clear();
   CHECK(holds(why_not([&] { given(captured); }), "nothing says which op they are of"));
@@ -121,6 +126,17 @@ TEST_CASE("given: attributes come from metadata and flags, which must agree", "[
   refused({"", {"epsilon"}}, "'epsilon': KEY=VALUE was expected");
   refused({"", {"epsilno=1"}}, "unknown attribute of layernorm 'epsilno'. Did you mean 'epsilon'?");
   refused({"softmax", {}}, "they are of the op 'layernorm' by their metadata, and 'softmax' was asked for");
+  TensorFile y = golden_tensors(given(inputs), false);
+  const auto outputs_refused = [&](const std::string& key, const std::string& text, std::string_view part) {
+    y.metadata = {{key, text}};
+    const std::string why = why_not([&] { judged(inputs, y); });
+    INFO(why);
+    CHECK(holds(why, part));
+  };
+  outputs_refused("epsilon", "0.5", "epsilon is 0.5 by their metadata, and the inputs have 0.25");
+  outputs_refused("op", "softmax", "they are of the op 'softmax' by their metadata, and 'layernorm' was asked for");
+  y.metadata = {{"epsilon", "0.250"}, {"run", "7"}};
+  CHECK(with_outputs(given(inputs), y).unused == std::vector<std::string>{"metadata 'run'"});
   inputs.metadata = {{"op", "layernrom"}};
   refused({}, "unknown op 'layernrom'. Did you mean 'layernorm'?");
   for (const char* no : {"nan", "inf", "-nan", "1e400", "", "one", "0x1"}) {

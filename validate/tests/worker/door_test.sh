@@ -24,7 +24,7 @@ whole_run() {  # the run came to its end and no record is lost
 
 # --- every kind of misbehaviour
 names=$(grep -o 'K([a-z_]*)' "$sources/validate/tests/hostile/plugin.cpp" | sed 's/K(//; s/)//; /^kernel$/d')
-others=$(grep -vx hangs <<<"$names" | tr '\n' ,)uses_workspace,overruns_workspace,throws_early,takes_nothing,asks_for_all
+others=$(grep -vx hangs <<<"$names" | tr '\n' ,)uses_workspace,overruns_workspace,throws_early,takes_nothing,asks_for_all,asks_for_more
 exits 1 "${run[@]}" --backend host --plugin "$hostile" --timeout $hangs --kernel "$others" --json records.jsonl
 whole_run
 cases=$(grep -c '"kernel":"sound"' records.jsonl)
@@ -38,6 +38,7 @@ expect segfaults crashed "signal 11"
 expect exits crashed "exited with code 3"
 expect throws failed 'run() threw: a \'
 expect throws_an_int failed "run() threw what is no std::exception"
+expect finds_no_memory skipped "machine: the worker found no memory"
 expect returns_an_error failed "run() returned the error 700"
 expect corrupts_heap crashed ""
 expect closes_descriptors crashed "the worker's socket was closed"
@@ -48,7 +49,7 @@ expect overruns_workspace failed "wrote outside 'workspace': 1 bytes past its en
 expect changes_its_input failed "changed its input 'x'"
 expect throws_early failed "supports() threw: too early"
 expect takes_nothing unsupported "takes nothing"
-expect asks_for_all skipped "of memory for 'workspace', which are not free"
+for kernel in asks_for_all asks_for_more; do expect $kernel skipped "of memory for 'workspace', which are not free"; done
 holds "reasons of writes_past_the_end" "$(grep '"kernel":"writes_past_the_end"' records.jsonl)" "wrote outside 'y': 1 bytes past its end"
 exits 1 "${run[@]}" --backend host --plugin "$hostile" --timeout 2 --kernel hangs,sound --dtype f32 --json records.jsonl
 whole_run
@@ -80,6 +81,7 @@ listed() {  # listed HOW PART
   HOSTILE_LIST=$1 refuses "--plugin $hostile: $2" "$validate" run --backend host --plugin "$hostile"
 }
 listed null "its assay_plugin(1) returns null"
+listed finds_no_memory "asked for its kernels, machine: the worker found no memory"
 listed throws "assay_plugin() threw: not today"
 listed version "it has version 7 of the interface, version 1 was expected"
 listed size "its AssayPlugin has the size 8, at least 24 was expected"
@@ -103,6 +105,12 @@ refuses "--plugin ./none.so: there is no such file" "$validate" run --plugin ./n
 refuses "--plugin .: there is no such file" "$validate" run --plugin .
 echo text >text.so
 refuses "--plugin text.so: it cannot be opened as a shared object" "$validate" run --plugin text.so
+for bits in 46 47; do  # what it maps exceeds any memory, or any address
+  echo "char vast[1ul << $bits];" >vast.c
+  call "$compiler" -shared -fPIC vast.c -o vast.so
+  same "$called" "exit 0" "exit $code"
+  refuses "asked for its kernels, machine: the worker found no memory" "$validate" run --backend host --plugin ./vast.so
+done
 refuses "it exports no function assay_plugin()" "$validate" run --plugin "$(ldd "$validate" | sed -n 's/.*libc[.][^ ]* => \([^ ]*\).*/\1/p')"
 refuses "a plugin is compiled already; it runs on host or cuda" "$validate" run --plugin "$hostile" --backend simt
 refuses "only the kernels of a --plugin run there" "$validate" run --backend host

@@ -24,7 +24,7 @@ Order order_of_line(const std::string& line) {
   o.id = (std::int64_t{1} << 53) + 1;
   o.input_sets = 2;
   o.runs = {{.how = {.order = 0, .seed = ~std::uint64_t{0}, .sectors = true, .watch = true}, .garbage = std::byte{0xff}},
-            {.how = {.order = 1}, .garbage = std::byte{0x5a}, .after = 1, .keeps = true},
+            {.how = {.order = 1}, .garbage = std::byte{0x5a}, .after = 1, .calls = 20, .keeps = true},
             {.how = {.order = 2, .seed = 1}, .garbage = std::byte{0x5a}, .inputs = 1, .replayed = true}};
   return o;
 }
@@ -60,7 +60,7 @@ TEST_CASE("protocol: an order is read as it was written, whatever the op") {
     REQUIRE(p.runs.size() == 3);
     CHECK(p.runs[0].how.seed == ~std::uint64_t{0});
     CHECK((p.runs[0].how.sectors && p.runs[0].how.watch && !p.runs[0].replayed));
-    CHECK((!p.runs[0].after && p.runs[1].after == 1 && p.runs[1].keeps));
+    CHECK((!p.runs[0].after && p.runs[1].after == 1 && p.runs[1].calls == 20 && p.runs[1].keeps));
     CHECK((p.runs[2].inputs == 1 && p.runs[2].replayed && p.runs[2].garbage == std::byte{0x5a}));
   }
 }
@@ -114,6 +114,11 @@ TEST_CASE("protocol: the messages in docs/worker-protocol.md are valid") {
   CHECK_NOTHROW(kernels_of(listing_from(blocks[1], 1).kernels));
   CHECK(parsed(to_text(order_from(blocks[2]))) == parsed(blocks[2]));
   CHECK(parsed(to_text(reply_from(blocks[3]))) == parsed(blocks[3]));
+}
+
+TEST_CASE("protocol: the name of a device has no character that a terminal obeys") {
+  const std::string text = R"({"id":1,"status":0,"backend":"host","device":"a\u001b[31m \u009b[31m é","checks":[],"kernels":[]})";
+  CHECK(listing_from(text, 1).device == "a?[31m ?[31m é");
 }
 
 TEST_CASE("protocol: a reply is read as it was written") {

@@ -31,6 +31,16 @@ holds "an address" "$(<records.jsonl)" "the launch file asks for aligned(x, 16)"
 holds "a stride" "$(<records.jsonl)" "the launch file asks for stride(x, 0) % 4 == 0"
 holds "the others" "$(<records.jsonl)" '"verdict":"passed"'
 
+exits 0 "$validate" doctor --ptx "$ptx" --launch "$launch"
+holds "$called" "$out" "checks, 0 failed"
+
+# --- the launch file is part of the kernel's code
+few=(--ptx "$ptx" --launch same.json --dtype f32 --shard 1/4 --resume resumed.jsonl)
+cp "$launch" same.json
+exits 0 "${run[@]}" "${few[@]}"
+sed -i 's/(rows, 4)/(rows, 8)/' same.json
+refuses "the code of softmax/warp_per_row has changed since" "${run[@]}" "${few[@]}"
+
 # --- faults in the module
 sed 's/setp.ge.s64\(.*%rd65;\)/setp.gt.s64\1/' "$ptx" >wrong.ptx
 exits 1 "${run[@]}" --ptx wrong.ptx --launch "$launch" --json records.jsonl

@@ -3,8 +3,10 @@
 // Expected: passed: none of it succeeds.  Else it gives a wrong answer.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
@@ -21,6 +23,9 @@ void run(const layernorm_residual::Args& a, const Launch& l) {
   if (::open((in + "/new").c_str(), O_CREAT | O_WRONLY, 0600) >= 0) spoil(a, l);
   if (::open(file.c_str(), O_WRONLY) >= 0 || ::open(file.c_str(), O_RDWR | O_APPEND) >= 0) spoil(a, l);
   if (::truncate(file.c_str(), 0) == 0 || ::unlink(file.c_str()) == 0 || ::chmod(file.c_str(), 0777) == 0) spoil(a, l);
+  const int read = ::open(file.c_str(), O_RDONLY);
+  if (::fremovexattr(read, "user.none") == 0 || errno != EPERM) spoil(a, l);  // and not that there is none
+  ::close(read);
   if (::mkdir((in + "/folder").c_str(), 0700) == 0 || ::symlink("file", (in + "/link").c_str()) == 0) spoil(a, l);
   if (::rename(file.c_str(), (in + "/other").c_str()) == 0 || ::link(file.c_str(), (in + "/hard").c_str()) == 0) spoil(a, l);
 }

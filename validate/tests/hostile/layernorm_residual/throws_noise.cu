@@ -12,7 +12,7 @@ KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
 void run(const layernorm_residual::Args& a, const Launch& l) {
   answer(a, l);
-  throw std::runtime_error("\033[2J\nloud" + std::string(1 << 20, '!'));
+  throw std::runtime_error("\033[2J\302\233[31m\nloud" + std::string(1 << 20, '!'));
 }
 
 }  // namespace assay::ROOM(layernorm_residual, throws_noise)

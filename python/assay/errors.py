@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions that this package raises.  Each message is one sentence, but that of Mismatch, which shows the failures."""
+from __future__ import annotations
+
+from typing import Any
+
+
+class Error(Exception):
+    """The base of all exceptions of this package."""
+
+
+class InputError(Error, ValueError):
+    """An argument has a wrong name, dtype, shape, device or place in memory, or a callable returned the wrong thing."""
+
+
+class LibraryError(Error):
+    """The program `validate` is missing, has another version than this package, or does not work."""
+
+
+class Incomplete(Error):
+    """The evidence is incomplete: nothing was judged, memory was short, time was spent, or the machine is at fault.
+
+    Attributes:
+        result: what is known, an `assay.Result` or an `assay.Run`; None where nothing is.
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Mismatch(Error, AssertionError):
+    """Something is wrong with the outputs or with the callable that made them.
+
+    Attributes:
+        result: the `assay.Result` of a check, or the `assay.Run` of a validation.
+    """
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Unsupported(Error):
+    """A callable raises it to decline a case, which then counts as unsupported; its text is the reason."""

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program `validate`: where it is, what it says, and the contracts of its ops."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Mapping, Sequence
+
+from .errors import InputError, LibraryError
+
+__version__ = "0.1.0"
+VARIABLE = "ASSAY_VALIDATE"  # in the environment: the program to use
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a call of the program left: its exit code (docs/judging.md), its output and its errors."""
+
+    code: int
+    out: str
+    err: str
+
+
+def program() -> str:
+    """The path of `validate`: that of ASSAY_VALIDATE, the one in this package, or the one on PATH.
+
+    Raises:
+        LibraryError: there is none, or it has another version than this package.
+    """
+    bundled = Path(__file__).parent / "bin" / "validate"
+    named = os.environ.get(VARIABLE)
+    path = named or (str(bundled) if bundled.exists() else _on_path())
+    if not path:
+        raise LibraryError(f"the program 'validate' is neither in this package nor on PATH, and {VARIABLE} does not name it")
+    _require_version(path)
+    return path
+
+
+def _on_path() -> str | None:
+    """A `validate` on PATH that is not this package's own script, which would start itself."""
+    own = Path(sys.executable).parent
+    places = [p for p in os.environ.get("PATH", "").split(os.pathsep) if p and Path(p) != own]
+    return shutil.which("validate", path=os.pathsep.join(places))
+
+
+@functools.lru_cache(maxsize=None)
+def _require_version(path: str) -> None:
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    except OSError as e:
+        raise LibraryError(f"the program '{path}' cannot be started: {e.strerror}") from None
+    version = said.stdout.split(" ")[0].strip()
+    if said.returncode != 0 or not version:
+        why = said.stderr.strip().splitlines()
+        raise LibraryError(f"the program '{path}' does not tell its version{': ' + why[0] if why else ''}")
+    if version != __version__:
+        raise LibraryError(f"the program '{path}' has the version {version}, and this package needs {__version__}")
+
+
+def call(arguments: Sequence[str], pass_fds: Sequence[int] = ()) -> Called:
+    """Calls the program and waits for it.  What the workers of this call need to start Python comes first on their PATH.
+
+    Raises:
+        InputError: it refuses its input (exit code 2); the message is its sentence.
+        LibraryError: it cannot be called, or it was killed.
+    """
+    environment = {**os.environ, VARIABLE: os.path.abspath(program()) if os.sep in program() else program()}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
+    environment["NO_COLOR"] = "1"
+    done = subprocess.run([program(), *arguments], capture_output=True, pass_fds=pass_fds, env=environment, check=False,
+                          stdin=subprocess.DEVNULL)
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    if done.returncode == 2:
+        raise InputError(_sentence(err))
+    if done.returncode not in (0, 1, 3, 130):
+        raise LibraryError(f"'{program()} {arguments[0]}' ended with the code {done.returncode}: {_sentence(err)}")
+    return Called(done.returncode, out, err)
+
+
+def _sentence(err: str) -> str:
+    """The last line that the program wrote to its standard error, without its name and without the names of descriptors."""
+    lines = [line for line in err.splitlines() if line.startswith("validate: ")] or err.strip().splitlines() or ["it said nothing"]
+    text = re.sub(r"^'/proc/self/fd/\d+'(:| cannot)", lambda m: "the tensors cannot" if m[1] == " cannot" else "",
+                  lines[-1].removeprefix("validate: "))
+    text = re.sub(r"'/proc/self/fd/\d+'", "the tensors", text)
+    return re.sub(r"  \(validate [^()]*--help\)$", "", text).strip()
+
+
+def main() -> None:
+    """Becomes the program, with the arguments of this process: the command `validate` that the wheel installs."""
+    try:
+        path = program()
+    except LibraryError as e:
+        sys.exit(f"validate: {e}")
+    os.execv(path, ["validate", *sys.argv[1:]])
+
+
+# --- Contracts ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of an op.
+
+    Attributes:
+        name: as an argument has it.
+        role: input, weight, output, or updated: an output that the op reads and changes.
+        axes: the names of its extents, outermost first.
+        dtype: f32, i32 or i64; None: that of the case, f16, bf16 or f32.
+        only_with: the attribute, or attribute=word, without which a case lacks the tensor; None: it is always there.
+    """
+
+    name: str
+    role: str
+    axes: tuple[str, ...]
+    dtype: str | None = None
+    only_with: str | None = None
+
+    @property
+    def is_output(self) -> bool:
+        return self.role in ("output", "updated")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of an op: a number, a word of `choices`, or True and False where these are no and yes."""
+
+    name: str
+    default: float | int | str | bool
+    choices: tuple[str, ...] = ()
+
+    def value(self, text: object) -> float | int | str | bool:
+        """An order's or the program's value as a callable gets it: whole numbers are int."""
+        if self.choices == ("no", "yes"):
+            return text == "yes"
+        if self.choices:
+            return str(text)
+        number = float(text)  # type: ignore[arg-type]
+        return int(number) if number.is_integer() else number
+
+
+@dataclass(frozen=True)
+class Op:
+    """The contract of an op: `validate describe OP`.  Tensors and attributes are in its order."""
+
+    name: str
+    about: str
+    axes: Mapping[str, str]
+    tensors: tuple[Tensor, ...]
+    attributes: tuple[Attribute, ...]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """What a callable gets: inputs, weights and updated outputs."""
+        return tuple(t for t in self.tensors if t.role != "output")
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """Outputs and updated outputs."""
+        return tuple(t for t in self.tensors if t.is_output)
+
+    def tensor(self, name: str) -> Tensor | None:
+        return next((t for t in self.tensors if t.name == name), None)
+
+    def attribute(self, name: str) -> Attribute | None:
+        return next((a for a in self.attributes if a.name == name), None)
+
+
+@functools.lru_cache(maxsize=None)
+def describe(op: str) -> Op:
+    """The contract of an op, by its name.
+
+    Raises:
+        InputError: there is no such op.
+        LibraryError: see `assay.LibraryError`.
+    """
+    said = json.loads(call(["describe", op, "--json"]).out)
+    attributes = []
+    for a in said["attributes"]:
+        bare = Attribute(a["attribute"], 0, tuple(a["choices"]))
+        attributes.append(Attribute(bare.name, bare.value(a["default"]), bare.choices))
+    return Op(said["op"], said["about"], {a["axis"]: a["meaning"] for a in said["axes"]},
+              tuple(Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with")) for t in said["tensors"]),
+              tuple(attributes))

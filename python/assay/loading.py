@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which function a worker process is to import, and how it does."""
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+from .errors import InputError
+
+
+class Stop(BaseException):
+    """Raised in a worker where a script calls this package: the script is read only as far as that."""
+
+
+_reading = False  # whether this process is a worker that reads a script
+
+
+def stop_reading() -> None:
+    """What every function that runs a judge begins with: a worker that reads the caller's script goes no further."""
+    if _reading:
+        raise Stop
+
+
+def load(target: str, folders: Sequence[str] = ()) -> Callable[..., Any]:
+    """The function that FILE.py:FUNCTION or MODULE:FUNCTION names.  Raises InputError."""
+    place, _, name = target.rpartition(":")
+    if not place or not name:
+        raise InputError(f"'{target}' names no function, as FILE.py:FUNCTION and MODULE:FUNCTION do")
+    sys.path[:0] = folders
+    global _reading
+    _reading = True
+    try:
+        if place.endswith(".py"):
+            found: Any = _of_file(place)
+        else:
+            found = importlib.import_module(place)
+        until = ""
+    except Stop:
+        found = sys.modules[_module_name(place)]
+        until = " above its first call of this package, where another process stops reading it"
+    finally:
+        _reading = False
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise InputError(f"'{place}' has no '{name}'{until}") from None
+    return found
+
+
+def _module_name(place: str) -> str:
+    return Path(place).stem if place.endswith(".py") else place
+
+
+def _of_file(path: str) -> Any:
+    if not os.path.isfile(path):
+        raise InputError(f"there is no file '{path}'")
+    name = _module_name(path)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def target_of(fn: Callable[..., Any]) -> tuple[str, list[str]]:
+    """The target and the folders by which load() finds fn in another process.
+
+    Raises:
+        InputError: fn cannot be imported, as closures, lambdas, methods of objects and functions typed by hand cannot.
+    """
+    why = "another process cannot import it, so that isolation='none' is needed"
+    name = getattr(fn, "__qualname__", None)
+    module = sys.modules.get(getattr(fn, "__module__", None) or "")
+    what = f"'{name}'" if name else repr(fn)
+    if not name or module is None:
+        raise InputError(f"{what} is no function of a module: {why}")
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not fn:
+        raise InputError(f"{what} is not what '{module.__name__}' has by that name: {why}")
+    file = getattr(module, "__file__", None)
+    package = getattr(module, "__package__", None)
+    if not file:
+        if module.__name__ == "__main__":
+            raise InputError(f"{what} was typed by hand: {why}")
+        return f"{module.__name__}:{name}", []
+    path = Path(file).resolve()
+    if not package or module.__name__ == "__main__":
+        return f"{_shortest(path)}:{name}", []
+    up = len(module.__name__.split(".")) - (path.name != "__init__.py")
+    root = path.parents[up]
+    return f"{module.__name__}:{name}", [] if _is_known(root) else [_shortest(root)]
+
+
+def _shortest(path: Path) -> str:
+    """The path from the current folder on, if it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _is_known(root: Path) -> bool:
+    """Whether every Python of this installation imports from the folder."""
+    return root == Path.cwd() or "site-packages" in root.parts or root == Path(inspect.__file__).parent
+
+
+def code_hash(fn: Callable[..., Any]) -> str:
+    """A hash of the file that has fn; of a function without a file, of its source or its code; else empty."""
+    try:
+        text = Path(inspect.getsourcefile(inspect.unwrap(fn)) or "").read_bytes()
+    except (OSError, TypeError):
+        code = getattr(fn, "__code__", None)
+        text = code.co_code if code else b""
+    return hashlib.sha256(text).hexdigest()[:16] if text else ""

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker does with the messages of a judge (docs/worker-protocol.md), where its kernel is a Python callable."""
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import mmap
+import os
+import re
+import socket
+import sys
+import traceback
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import library, loading
+from .errors import InputError, Unsupported
+from .places import NumpyPlace, TorchPlace, place_on
+from .tensors import ml_dtypes
+
+PROTOCOL = 2
+DTYPES = ("f16", "bf16", "f32")
+BLAME = "InputError: "  # begins the reason of a case whose callable was given or returned the wrong thing
+_MOST_IMAGE = 1 << 30  # bytes of an image that consists of gaps for the most part
+_MEMORY = ("OutOfMemoryError", "MemoryError", "_ArrayMemoryError")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A callable and what is declared of it.
+
+    Attributes:
+        fn: gets the tensors and attributes of a case by name; returns an output or a tuple (docs/python.md).
+        op: the name of its op.
+        name: 1 to 64 letters, digits and _.
+        dtypes: those that it takes, of f16, bf16 and f32.
+        numerics: in the words of `validate describe numerics`; None: sums in f32, in any order.
+        flags: of deterministic, finite_inputs and position_matters, those that are not at their default.
+        where: what runs it, in words; it follows the device in records.
+    """
+
+    fn: Callable[..., Any]
+    op: str
+    name: str
+    dtypes: tuple[str, ...] = DTYPES
+    numerics: str | None = None
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    where: str = ""
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    return re.sub(r"\W", "_", getattr(fn, "__name__", type(fn).__name__), flags=re.ASCII)[:64] or "_"
+
+
+def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter] | None:
+    """The parameters that take a name; None: any name, or unknown."""
+    try:
+        parameters = inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
+        return None
+    return {n: p for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+
+def require_callable(contract: library.Op, fn: Any) -> None:
+    """Raises InputError if no case of the op could be given to fn."""
+    if not callable(fn):
+        raise InputError(f"{fn!r} is of type {type(fn).__name__}, and a callable was expected")
+    what = f"{name_of(fn)}()"
+    known = {t.name for t in contract.inputs} | {a.name for a in contract.attributes}
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return
+    for p in parameters:
+        if p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
+            continue
+        if p.kind == p.POSITIONAL_ONLY:
+            raise InputError(f"{what} takes '{p.name}' by its position alone, and arguments are given by name")
+        if p.name not in known:
+            raise InputError(f"{what} needs '{p.name}', and {contract.name} has {', '.join(sorted(known))}")
+    named = parameters_of(fn)
+    for t in contract.inputs:
+        if named is not None and not t.only_with and t.name not in named:
+            raise InputError(f"{what} takes no '{t.name}', which every case of {contract.name} has")
+
+
+def known_dtypes(device: str | None) -> tuple[str, ...]:
+    """The dtypes whose arrays can be made here: bf16 needs torch or ml_dtypes."""
+    return DTYPES if device or ml_dtypes else ("f16", "f32")
+
+
+class Worker:
+    """Answers the messages of a judge with one kernel."""
+
+    def __init__(self, kernel: Kernel, device: str | None) -> None:
+        self._kernel = kernel
+        self._contract = library.describe(kernel.op)
+        self._place: NumpyPlace | TorchPlace = place_on(device)
+        self._parameters = parameters_of(kernel.fn)
+        self._what = f"{kernel.name}()"
+        self._told: set[str] = set()  # places of errors whose traceback was printed
+
+    def serve(self, judge: socket.socket) -> None:
+        """Answers until the judge closes the socket."""
+        while True:
+            text, fds, _, _ = socket.recv_fds(judge, 1 << 16, 2)
+            if not text:
+                return
+            try:
+                answer = self.reply(json.loads(text), fds)
+            finally:
+                for fd in fds:
+                    os.close(fd)
+            judge.send(json.dumps(answer).encode())
+
+    def reply(self, message: Mapping[str, Any], fds: Sequence[int]) -> dict[str, Any]:
+        answer = {"id": message["id"], "status": 3, "message": "", "tainted": False, "seconds": 0.0, "ran": 0, "traffic": {}}
+        kernel = self._kernel
+        if message["protocol"] != PROTOCOL:
+            return {**answer, "message": f"the message has protocol {message['protocol']}, this worker speaks {PROTOCOL}"}
+        if "ask" in message:
+            return {**answer, "status": 0, **self._listing(message["from"])}
+        if (message["op"], message["kernel"]) != (kernel.op, kernel.name):
+            return {**answer, "message": f"unknown kernel {message['op']}/{message['kernel']}"}
+        if message["dtype"] not in kernel.dtypes:
+            return {**answer, "status": 1, "message": f"declares no {message['dtype']}"}
+        for t in message["tensors"]:
+            if t["bytes"] > _MOST_IMAGE and t["bytes"] > 32 * math.prod(t["shape"]):
+                return {**answer, "status": 2, "message": f"the rows of '{t['name']}' lie too far apart for this worker"}
+        return {**answer, **self._run(message, fds)}
+
+    def _listing(self, first: int) -> dict[str, Any]:
+        kernel = self._kernel
+        about = (inspect.getdoc(kernel.fn) or "").split("\n")[0][:200]
+        listed = {"op": kernel.op, "kernel": kernel.name, "dtypes": list(kernel.dtypes), "about": about,
+                  "code": loading.code_hash(kernel.fn), **kernel.flags}
+        if kernel.numerics:
+            listed["numerics"] = kernel.numerics
+        device = self._place.device + (f", {kernel.where}" if kernel.where else "")
+        return {"backend": self._place.backend, "device": device, "checks": list(self._place.checks), "total": 1,
+                "kernels": [listed][first:]}
+
+    def _run(self, order: Mapping[str, Any], fds: Sequence[int]) -> dict[str, Any]:
+        """The fields of a reply to an order."""
+        inputs = np.frombuffer(mmap.mmap(fds[0], 0, prot=mmap.PROT_READ), np.uint8)
+        outputs = np.frombuffer(mmap.mmap(fds[1], 0), np.uint8)
+        seconds, ran, size = 0.0, 0, order["output_bytes"]
+        try:
+            for run in order["runs"]:
+                if run["replayed"]:
+                    break
+                area = outputs[ran * size:(ran + 1) * size]
+                if "after" in run:
+                    self._launch(order, run, run["after"], inputs, area)
+                begin = perf_counter()
+                if changed := self._launch(order, run, run["inputs"], inputs, area):
+                    return {"message": f"changed its input '{changed}', or wrote beside it"}
+                seconds = seconds or perf_counter() - begin
+                ran += 1
+        except Unsupported as e:
+            return {"status": 1, "message": str(e) or "raised assay.Unsupported"}
+        except InputError as e:
+            return {"message": f"{BLAME}{e}"}
+        except BaseException as e:  # pylint: disable=broad-except  # whatever the callable raises is its own
+            return self._raised(e)
+        return {"status": 0, "seconds": seconds, "ran": ran}
+
+    def _raised(self, e: BaseException) -> dict[str, Any]:
+        kind = type(e).__name__
+        if kind in _MEMORY:
+            return {"status": 2, "message": f"{kind}: {e}"[:2000]}
+        last = traceback.extract_tb(e.__traceback__)[-1]
+        place = f"{os.path.basename(last.filename)}:{last.lineno}"
+        message = f"{self._what} raised {kind}: {str(e)[:1500]}  ({place})"
+        if place not in self._told:
+            self._told.add(place)
+            traceback.print_exception(e)
+            sys.stderr.flush()
+        # Note: an error of CUDA makes every later call of the process fail.
+        return {"message": message, "tainted": "CUDA" in str(e) or not isinstance(e, Exception)}
+
+    def _launch(self, order: Mapping[str, Any], run: Mapping[str, Any], of_set: int, inputs: np.ndarray,
+                area: np.ndarray) -> str | None:
+        """One launch on a set of inputs; its outputs go to the area.  Returns the name of an input that was changed."""
+        entries = order["tensors"]
+        first = of_set * order["input_bytes"]
+        tensors: dict[str, Any] = {}
+        returned: list[tuple[Mapping[str, Any], np.ndarray]] = []
+        in_place = True  # all that is returned lies over an input
+        covered = {t["over"] for t in entries if t.get("over") is not None}
+        self._place.begin()
+        for number, t in enumerate(entries):
+            if not t["shape"] or number in covered:
+                continue  # the case lacks it, or it is handed over as the output that lies over it
+            over = entries[t["over"]] if t.get("over") is not None else None
+            given = t.get("input") if over is None else over["input"]
+            image = None if given is None else inputs[first + given:first + given + t["bytes"]]
+            if t["role"] != "output":
+                tensors[t["name"]] = self._place.argument(t, image, False)
+                continue
+            own = area[t["output"]:t["output"] + t["bytes"]]
+            own[...] = run["garbage"] if image is None else image
+            if image is not None:
+                name = t["name"] if over is None else over["name"]
+                tensors[name] = self._place.argument({**t, "name": name}, own, True)
+            if over is not None or image is None:
+                returned.append((t, own))
+                in_place = in_place and over is not None
+        arguments = self._arguments(tensors, order["attributes"])
+        self._place.poison([t for t, _ in returned], run["garbage"])
+        with self._place.launching(run["order"] != "forward"):
+            result = self._kernel.fn(**arguments)
+        changed = self._place.finish()
+        if result is None and in_place:
+            return changed
+        values = result if isinstance(result, (tuple, list)) else (result,)
+        if len(values) != len(returned) or result is None:
+            raise InputError(f"{self._what} returned {'nothing' if result is None else f'{len(values)} outputs'}, and "
+                             f"{', '.join(repr(t['name']) for t, _ in returned)} was expected")
+        for value, (t, own) in zip(values, returned):
+            self._place.take(self._what, t, value, own)
+        return changed
+
+    def _arguments(self, tensors: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """What the callable gets.  Raises Unsupported if the case has something that it does not name."""
+        arguments = dict(tensors)
+        for a in self._contract.attributes:
+            if self._contract.tensor(a.name) is None:  # else the tensor is there, or None, which says as much
+                arguments[a.name] = a.value(attributes[a.name]) if a.name in attributes else a.default
+        if self._parameters is None:
+            return arguments
+        for name in arguments:
+            if name not in self._parameters and (name in tensors or name in attributes):
+                raise Unsupported(f"{self._what} takes no '{name}'")
+        for name, p in self._parameters.items():
+            if name not in arguments and p.default is p.empty:
+                arguments[name] = None  # a tensor that the case lacks
+        return {name: value for name, value in arguments.items() if name in self._parameters}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of any library as NumPy arrays, and files of tensors in memory that the program reads."""
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import sys
+from typing import Any, Mapping
+
+import numpy as np
+
+from .errors import InputError
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None  # type: ignore[assignment]
+
+# dtypes by our names; bf16 has the bits of uint16 where ml_dtypes is missing.
+BITS = {"f16": np.dtype("<f2"), "bf16": np.dtype("<u2"), "f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "i32": np.dtype("<i4"),
+        "i64": np.dtype("<i8")}
+_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
+_IN_FILES = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "i32": "I32", "i64": "I64"}
+_OF_FILES = {of: name for name, of in _IN_FILES.items()}
+_ON_HOST = (1, 3, 11)  # device types of DLPack: the host, and its pinned memory of CUDA and ROCm
+
+
+def dtype_of(name: str) -> np.dtype:
+    """The NumPy dtype of one of our names.  Raises InputError for bf16 without ml_dtypes."""
+    if name != "bf16":
+        return BITS[name]
+    if ml_dtypes is None:
+        raise InputError("bf16 arrays need the package ml_dtypes")
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
+    """The dtype of an array, by our name, and the array itself as one of BITS, with any strides.
+
+    Arrays of the host are not copied.  Others, such as a tensor of torch on a GPU, are copied to the host once.  `what` names
+    the array in a message.
+
+    Raises:
+        InputError: x is no array, or has a dtype that no tensor of an op has.
+    """
+    if isinstance(x, np.ndarray):
+        array = x
+    elif type(x).__module__.split(".")[0] == "torch":
+        return _of_torch(what, x)
+    elif hasattr(x, "__dlpack__") or hasattr(x, "__array__"):
+        array = _of_dlpack(what, x)
+    else:
+        raise InputError(f"{what} is of type {type(x).__name__}, and an array was expected")
+    name = _NAMES.get(array.dtype.name)
+    if name is None or not array.dtype.isnative:
+        raise InputError(f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected")
+    return name, array.view(BITS[name])
+
+
+def _of_torch(what: str, x: Any) -> tuple[str, np.ndarray]:
+    torch = sys.modules["torch"]
+    name = _NAMES.get(str(getattr(x, "dtype", None)).removeprefix("torch."))
+    if not isinstance(x, torch.Tensor) or name is None or x.layout != torch.strided:
+        of = f"{x.layout} {x.dtype}" if isinstance(x, torch.Tensor) else f"of type {type(x).__name__}"
+        raise InputError(f"{what} is {of}, and a strided tensor of float16, bfloat16, float32, int32 or int64 was expected")
+    if x.device.type == "meta":
+        raise InputError(f"{what} is on the device meta, where no tensor has values")
+    x = x.detach().cpu().resolve_neg()
+    return name, (x.view(torch.int16).numpy().view(BITS[name]) if name == "bf16" else x.numpy())
+
+
+def _of_dlpack(what: str, x: Any) -> np.ndarray:
+    why: Exception = TypeError("it speaks no DLPack")
+    if hasattr(x, "__dlpack__"):
+        try:
+            if x.__dlpack_device__()[0] in _ON_HOST:
+                return np.from_dlpack(x)
+            return np.from_dlpack(x, device="cpu", copy=True)  # of NumPy 2.1 on
+        except Exception as e:  # pylint: disable=broad-except  # each library has its own
+            why = e
+    if hasattr(x, "__array__"):  # Note: NumPy's DLPack lacks bfloat16, which this may have
+        try:
+            return np.asarray(x)
+        except Exception as e:  # pylint: disable=broad-except
+            why = e
+    raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {why}")
+
+
+class MemoryFile:
+    """Tensors in a file that lies in memory alone, in the format safetensors.  Each array is copied once, whatever its strides.
+
+    The program reads it at `path`, once it inherits the descriptor `fd`.
+    """
+
+    def __init__(self, tensors: Mapping[str, tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> None:
+        header: dict[str, Any] = {"__metadata__": dict(metadata)}
+        end = 0
+        in_order = sorted(tensors.items(), key=lambda item: -item[1][1].itemsize)
+        for name, (dtype, array) in in_order:
+            header[name] = {"dtype": _IN_FILES[dtype], "shape": array.shape, "data_offsets": [end, end + array.nbytes]}
+            end += array.nbytes
+        text = json.dumps(header).encode()
+        text += b" " * (-(len(text) + 8) % 64)
+        self.fd = os.memfd_create("assay")
+        self.path = f"/proc/self/fd/{self.fd}"
+        try:
+            begin = os.write(self.fd, len(text).to_bytes(8, "little") + text)
+            os.ftruncate(self.fd, begin + end)
+            for _, (_, array) in in_order:
+                self._add(array, begin)
+                begin += array.nbytes
+        except OSError as e:
+            self.close()
+            raise MemoryError(f"the tensors take {end} bytes: {e.strerror}") from None
+
+    def _add(self, array: np.ndarray, begin: int) -> None:
+        if array.flags.c_contiguous:
+            data = memoryview(array).cast("B") if array.nbytes else memoryview(b"")
+            done = 0
+            while done < len(data):
+                done += os.pwrite(self.fd, data[done:], begin + done)
+        else:
+            with mmap.mmap(self.fd, 0) as memory:
+                np.copyto(np.ndarray(array.shape, array.dtype, memory, begin), array)
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def __enter__(self) -> MemoryFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_file(path: str) -> dict[str, np.ndarray]:
+    """The tensors of a safetensors file that the program wrote, mapped and not copied."""
+    bits = np.memmap(path, np.uint8, "c")  # Note: changes stay in this process
+    length = int.from_bytes(bits[:8].tobytes(), "little")
+    header = json.loads(bits[8:8 + length].tobytes())
+    tensors = {}
+    for name, t in header.items():
+        if name != "__metadata__":
+            begin, end = (8 + length + at for at in t["data_offsets"])
+            tensors[name] = bits[begin:end].view(np.ndarray).view(dtype_of(_OF_FILES[t["dtype"]])).reshape(t["shape"])
+    return tensors

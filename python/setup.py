@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the built program, what it is linked with and its datasets into the wheel, which therefore is for one kind of machine.
+
+ASSAY_VALIDATE names the program; by default it is that of ../build.
+"""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = Path(os.environ.get("ASSAY_VALIDATE", ROOT / "build/bin/validate"))
+OF_EVERY_SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[^.]*)\.so")
+
+
+class BuildWithProgram(build_py):
+    def run(self) -> None:
+        super().run()
+        if not PROGRAM.exists():
+            raise SystemExit(f"there is no program '{PROGRAM}'; 'make validate' builds it, or ASSAY_VALIDATE names another")
+        package = Path(self.build_lib) / "assay"
+        programs = package / "bin"  # the program looks for what it is linked with beside itself
+        programs.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(PROGRAM, programs / "validate")
+        for line in subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout.splitlines():
+            found = re.match(r"\s*(\S+) => (/\S+)", line)
+            if found and not OF_EVERY_SYSTEM.match(found[1]):
+                shutil.copy2(found[2], programs / found[1], follow_symlinks=True)
+        for file in programs.iterdir():
+            subprocess.run(["strip", "--strip-unneeded", file], check=True)
+        datasets = package / "share/assay/datasets"
+        shutil.rmtree(datasets, ignore_errors=True)
+        shutil.copytree(ROOT / "datasets", datasets, ignore=shutil.ignore_patterns("captured"))
+        shutil.copy2(ROOT / "LICENSE", package / "LICENSE")
+
+
+class WheelOfMachine(bdist_wheel):
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", f"linux_{os.uname().machine}"
+
+
+setup(cmdclass={"build_py": BuildWithProgram, "bdist_wheel": WheelOfMachine})
