@@ -55,6 +55,29 @@ const Instruction* contracted(const Module& module, const Function& f) {
 
 }  // namespace
 
+Narrowed narrowed_in(const Module& module, const Function& f) {
+  // Note: for a product of bf16 nvcc emits a fused one with the constant -0, which is no sum.
+  std::vector<std::uint8_t> varies(f.registers.size(), 0);
+  for (const Instruction& i : f.code) {
+    const bool constant = i.count == 2 && base_of(module.names[i.opcode]) == "mov" &&
+                          f.operands[i.first + 1].kind >= Operand::Kind::integer &&
+                          f.operands[i.first + 1].kind <= Operand::Kind::single;
+    if (i.count > 0 && f.operands[i.first].kind == Operand::Kind::reg && !constant) varies[f.operands[i.first].id] = 1;
+  }
+  Narrowed n;
+  for (const Instruction& i : f.code) {
+    const std::string_view name = module.names[i.opcode], base = base_of(name);
+    bool narrow = false;
+    for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2"}) narrow = narrow || has(name, type);
+    const bool fused = (base == "fma" || base == "mad") && i.count == 4;
+    const Operand* const c = fused ? &f.operands[i.first + 3] : nullptr;
+    const bool sum = base == "add" || base == "sub" || (fused && c->kind == Operand::Kind::reg && varies[c->id] != 0);
+    if (narrow && sum && n.sum_line == 0) n.sum = name, n.sum_line = i.line;
+    if (base == "mma" && has(name, "tf32") && n.product_line == 0) n.product = name, n.product_line = i.line;
+  }
+  return n;
+}
+
 Rests rests_of(const Module& module, const Function& f) {
   for (const Instruction& i : f.code)
     if (const std::string_view name = module.names[i.opcode]; is_modelled(name))

@@ -23,4 +23,11 @@ struct Rests {
 };
 Rests rests_of(const Module& module, const Function& f);  // f: without calls
 
+// Where a function computes in less than f32: its first sum in 16 bits, and its first product of TF32.  Line 0: nowhere.
+struct Narrowed {
+  std::string sum, product;
+  int sum_line = 0, product_line = 0;
+};
+Narrowed narrowed_in(const Module& module, const Function& f);
+
 }  // namespace simt::ptx

@@ -99,6 +99,7 @@ struct Program {
   std::uint64_t local_bytes = 0;     // a thread
   std::uint32_t register_bytes = 0;  // a warp
   Rests rests;                       // what its results rest on
+  Narrowed narrowed;
 };
 
 // Decodes an entry.  Throws Refused if it has an instruction that the machine does not run.

@@ -292,4 +292,18 @@ TEST_CASE("ptx: an entry rests on the lowest fidelity of its instructions", "[si
   CHECK(rests("div.full.f32 %f5, %f1, %f2;") == "2 div.full.f32 7");
 }
 
+TEST_CASE("ptx: sums in 16 bits and products of TF32 are told apart from others", "[simt][ptx]") {
+  const auto narrowed = [](const std::string& body) {
+    const Entry entry("", ".reg .f32 %f<20>; .reg .b32 %r<20>; .reg .b16 %h<9>;\n" + body);
+    const ptx::Narrowed& n = entry.program().narrowed;
+    return n.sum + " " + std::to_string(n.sum_line) + " " + n.product + " " + std::to_string(n.product_line);
+  };
+  CHECK(narrowed("add.f32 %f1, %f2, %f3; mul.f16x2 %r1, %r2, %r3;") == " 0  0");
+  CHECK(narrowed("add.f32 %f1, %f2, %f3;\nadd.f16x2 %r1, %r2, %r3;") == "add.f16x2 8  0");
+  CHECK(narrowed("mov.b32 %r4, 0x80008000;\nfma.rn.bf16x2 %r1, %r2, %r3, %r4;") == " 0  0");
+  CHECK(narrowed("fma.rn.bf16x2 %r1, %r2, %r3, %r1;") == "fma.rn.bf16x2 7  0");
+  CHECK(narrowed("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, "
+                 "{%f1, %f2, %f3, %f4};") == " 0 mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 7");
+}
+
 }  // namespace

@@ -17,6 +17,12 @@ holds "the same below the table" "$out" "fidelity exact: softmax/warp_per_row"
 sed 's/ex2.approx.ftz.f32/tanh.approx.f32/' "$ptx" >modelled.ptx
 call "${run[@]}" --ptx modelled.ptx --launch "$launch" --json records.jsonl
 holds "a modelled instruction" "$(<records.jsonl)" '"fidelity":"modelled: `tanh.approx.f32` (modelled.ptx:196)"'
+sed '0,/ret;/s//{ .reg .b32 %x<3>; add.f16x2 %x1, %x2, %x2; } ret;/' "$ptx" >narrow.ptx
+exits 0 "${run[@]}" --ptx narrow.ptx --launch "$launch" --json records.jsonl
+holds "a sum in 16 bits" "$(<records.jsonl)" "adds in 16 bits, and sums in f32 are declared"
+sed 's/accumulate=f32/accumulate=f16/' "$launch" >f16.json
+exits 0 "${run[@]}" --ptx narrow.ptx --launch f16.json --json records.jsonl
+lacks "a sum in 16 bits as declared" "$(<records.jsonl)" "adds in 16 bits"
 
 # --- conditions of a launch
 sed 's/"cols > 0"/"aligned(x, 16)", "stride(x, 0) % 4 == 0"/' "$launch" >strict.json
