@@ -3,6 +3,7 @@
 
 ASSAY_VALIDATE names the program; by default it is that of ../build.
 """
+
 import os
 import re
 import shutil

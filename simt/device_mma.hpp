@@ -35,6 +35,7 @@ void copy_async(void* shared, const void* global, int valid, Where where);
 void commit_copies();
 void wait_for_copies(unsigned newest, Where where);  // for all but this thread's `newest` newest groups
 void check_matrix_row(const void* row, Where where);
+float exp2_approx(float v);  // as an H200's ex2.approx.ftz.f32, bit for bit (special.hpp)
 
 }  // namespace simt::detail
 
@@ -110,9 +111,6 @@ inline unsigned multiply_packed(unsigned a, unsigned b) {
   return pack<T>(x[0] * y[0], x[1] * y[1]);
 }
 
-inline float exp2_approx(float v) {
-  const float r = ::exp2f(v);
-  return r < 0x1p-126f ? 0.0f : r;
-}
+inline float exp2_approx(float v) { return detail::exp2_approx(v); }
 
 }  // namespace simt::device

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <unordered_map>
+#include <utility>
 
 #include "block.hpp"
 #include "machine.hpp"
@@ -20,6 +22,7 @@ void Watch::Release::operator()(Cell* cells) const { std::free(cells); }
 // --- Synchronisation --------------------------------------------------------------------------------------------------
 
 void Watch::start_launch(unsigned threads) {
+  stored_ = nullptr;
   launch_ = ++clock_;
   threads_ = threads;
   engines_ = (threads + kLanes - 1) / kLanes * kLanes;
@@ -203,8 +206,12 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
       note_read(*c, mine, floor);
     }
   } else if (kind == Access::write) {
-    for (; c != end; ++c) {
-      meet(c->write, true);
+    const std::byte* stored = std::exchange(stored_, nullptr);
+    const std::size_t cell = std::size_t{1} << s.shift;
+    for (const auto* there = reinterpret_cast<const std::byte*>(address); c != end; ++c, there += cell) {
+      const bool same = stored != nullptr && std::memcmp(there, stored, cell) == 0;
+      if (stored != nullptr) stored += cell;
+      if (!same || (c->write & kAtomic) != 0) meet(c->write, true);
       meet(c->read, (c->read & kAtomic) != 0);
       meet(c->other, (c->other & kAtomic) != 0);
       *c = {mine, 0, 0};
@@ -245,8 +252,7 @@ std::string Watch::describe(Stamp s) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), clock_of(s),
                                       [](std::uint64_t clock, const BlockStart& b) { return clock < b.clock; });
   const Where& where = calls_[static_cast<unsigned>(s >> kCallShift) % kCalls];
-  if (thread_of(s) >= engines_)
-    return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
+  if (thread_of(s) >= engines_) return std::string("what ") + where.file_name() + ":" + std::to_string(where.line()) + " began";
   return "thread " + detail::describe(machine.thread[thread_of(s)].index) + " of block " +
          (after == blocks_.begin() ? "?" : detail::describe((after - 1)->index)) + " (" + where.file_name() + ":" +
          std::to_string(where.line()) + ")";

@@ -35,6 +35,9 @@ class Watch {
   // `threads`: those that waited.  `arrived`: the clocks of those that came by arrive_named.
   void named_barrier(const std::vector<std::uint16_t>& threads, const std::vector<std::uint64_t>& arrived);
 
+  // The bytes that the next access stores, if it is a plain write; null: unknown.  A write of the bytes that are there already is
+  // no race with the write that left them, if nobody has read them since.
+  void expect(const std::byte* stored) { stored_ = stored; }
   // Records an access of the running thread, within one allocation.  Stops the launch at a race.
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
   // Records a cp_async of `thread` as a write made at its wait.
@@ -95,8 +98,8 @@ class Watch {
 
   std::uint64_t clock_ = 1;                             // grows by one at every synchronisation
   std::uint64_t launch_ = 1, block_ = 1, barrier_ = 1;  // clocks at the start of launch and block, at the last block barrier
-  unsigned threads_ = 0, engines_ = 0, width_ = 0;       // threads of a block; number of the first engine; one past the last
-  unsigned stamped_ = ~0u;  // cache of stamp(): its last thread, the clock at that call, the result
+  unsigned threads_ = 0, engines_ = 0, width_ = 0;      // threads of a block; number of the first engine; one past the last
+  unsigned stamped_ = ~0u;                              // cache of stamp(): its last thread, the clock at that call, the result
   std::uint64_t stamped_at_ = 0;
   Stamp stamp_clock_ = 0;
   bool crossed_ = false;                                  // across_ is in use: warps synchronised since the last block barrier
@@ -105,7 +108,7 @@ class Watch {
   std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp] accesses up to it are ordered before
   std::vector<std::uint64_t> across_;                     // [thread][thread or engine] the same, while `crossed_`
   std::vector<std::uint64_t> joined_;
-  std::vector<std::vector<std::uint64_t>> fences_;        // [thread] clocks of its fences in this block
+  std::vector<std::vector<std::uint64_t>> fences_;  // [thread] clocks of its fences in this block
 
   std::vector<std::unique_ptr<Shadow>> shadows_;  // at an allocation's first slot
   std::vector<Shadow*> of_slot_;
@@ -119,7 +122,8 @@ class Watch {
     std::uint64_t clock;
     device::uint3 index;
   };
-  std::vector<BlockStart> blocks_;  // of this launch
+  std::vector<BlockStart> blocks_;     // of this launch
+  const std::byte* stored_ = nullptr;  // of expect()
   Trouble uninitialised_;
   unsigned uninitialised_by_ = 0;
 };

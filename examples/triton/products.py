@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """GELU + Linear, the SwiGLU product and attention in Triton, on tensor cores where the dtype has 16 bits."""
+
 import math
 
 import torch
@@ -18,8 +19,25 @@ def load_tile(base, rows, cols, row, col, row_stride, col_stride):
 
 
 @triton.jit
-def gelu_linear_kernel(x, w, bias, y, tokens, hidden, out, x_row, x_col, w_row, w_col, b_col, BIAS: tl.constexpr, ERF: tl.constexpr,
-                       M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+def gelu_linear_kernel(
+    x,
+    w,
+    bias,
+    y,
+    tokens,
+    hidden,
+    out,
+    x_row,
+    x_col,
+    w_row,
+    w_col,
+    b_col,
+    BIAS: tl.constexpr,
+    ERF: tl.constexpr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+):
     t, o, h = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N), tl.arange(0, K)
     z = tl.zeros((M, N), tl.float32)
     for begin in range(0, hidden, K):
@@ -42,14 +60,44 @@ def gelu_linear(x, weight, bias, form):
     y = torch.empty((tokens, out), dtype=x.dtype, device=x.device)
     if y.numel():
         gelu_linear_kernel[(triton.cdiv(tokens, M), triton.cdiv(out, N))](
-            x, weight, weight if bias is None else bias, y, tokens, hidden, out, *x.stride(), *weight.stride(),
-            0 if bias is None else bias.stride(0), BIAS=bias is not None, ERF=form == "erf", M=M, N=N, K=K)
+            x,
+            weight,
+            weight if bias is None else bias,
+            y,
+            tokens,
+            hidden,
+            out,
+            *x.stride(),
+            *weight.stride(),
+            0 if bias is None else bias.stride(0),
+            BIAS=bias is not None,
+            ERF=form == "erf",
+            M=M,
+            N=N,
+            K=K
+        )
     return y
 
 
 @triton.jit
-def gemm_swiglu_kernel(x, w_gate, w_up, y, tokens, hidden, ffn, x_row, x_col, g_row, g_col, u_row, u_col, M: tl.constexpr,
-                       N: tl.constexpr, K: tl.constexpr):
+def gemm_swiglu_kernel(
+    x,
+    w_gate,
+    w_up,
+    y,
+    tokens,
+    hidden,
+    ffn,
+    x_row,
+    x_col,
+    g_row,
+    g_col,
+    u_row,
+    u_col,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+):
     t, f, h = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N), tl.arange(0, K)
     gate, up = tl.zeros((M, N), tl.float32), tl.zeros((M, N), tl.float32)
     for begin in range(0, hidden, K):
@@ -69,7 +117,8 @@ def gemm_swiglu(x, w_gate, w_up):
     y = torch.empty((tokens, ffn), dtype=x.dtype, device=x.device)
     if y.numel():
         gemm_swiglu_kernel[(triton.cdiv(tokens, M), triton.cdiv(ffn, N))](
-            x, w_gate, w_up, y, tokens, hidden, ffn, *x.stride(), *w_gate.stride(), *w_up.stride(), M=M, N=N, K=K)
+            x, w_gate, w_up, y, tokens, hidden, ffn, *x.stride(), *w_gate.stride(), *w_up.stride(), M=M, N=N, K=K
+        )
     return y
 
 
@@ -77,8 +126,36 @@ QUERIES, KEYS = 64, 32  # a program's queries, and the keys of one step
 
 
 @triton.jit
-def attention_kernel(q, k, v, o, lse, seq_q, seq_k, heads, group, dim, scale, first_hidden, q_b, q_s, q_h, q_d, k_b, k_s, k_h, k_d,
-                     v_b, v_s, v_h, v_d, CAUSAL: tl.constexpr, QUERIES: tl.constexpr, KEYS: tl.constexpr, DIM: tl.constexpr):
+def attention_kernel(
+    q,
+    k,
+    v,
+    o,
+    lse,
+    seq_q,
+    seq_k,
+    heads,
+    group,
+    dim,
+    scale,
+    first_hidden,
+    q_b,
+    q_s,
+    q_h,
+    q_d,
+    k_b,
+    k_s,
+    k_h,
+    k_d,
+    v_b,
+    v_s,
+    v_h,
+    v_d,
+    CAUSAL: tl.constexpr,
+    QUERIES: tl.constexpr,
+    KEYS: tl.constexpr,
+    DIM: tl.constexpr,
+):
     i, j, d = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES), tl.arange(0, KEYS), tl.arange(0, DIM)
     batch, head = (tl.program_id(1) // heads).to(tl.int64), tl.program_id(1) % heads
     queries = load_tile(q + batch * q_b + head * q_h, seq_q, dim, i, d, q_s, q_d)
@@ -102,22 +179,41 @@ def attention_kernel(q, k, v, o, lse, seq_q, seq_k, heads, group, dim, scale, fi
         values = load_tile(v, seq_k, dim, key, d, v_s, v_d)
         sums = tl.dot(p.to(values.dtype), values, sums * shrink[:, None], input_precision="ieee")
         top = higher
-    out = tl.where(total[:, None] > 0, sums / total[:, None], 0)
+    out = tl.where(total[:, None] == 0, 0, sums / total[:, None])  # 0: every visible score is -inf, or none is visible
     at = (((batch * seq_q + i[:, None]) * heads) + head) * dim + d[None, :]
     tl.store(o + at, out.to(o.dtype.element_ty), mask=(i[:, None] < seq_q) & (d[None, :] < dim))
-    tl.store(lse + (batch * heads + head) * seq_q + i, tl.where(total > 0, top + tl.log(total), -float("inf")), mask=i < seq_q)
+    tl.store(lse + (batch * heads + head) * seq_q + i, tl.where(total == 0, -float("inf"), top + tl.log(total)), mask=i < seq_q)
 
 
 def attention_forward(q, k, v, mask, scale):
-    """An online softmax over tiles of keys (FlashAttention 2).  A hidden key must be finite, since its weight 0 is multiplied."""
+    """An online softmax over tiles of keys (FlashAttention 2)."""
     (batch, seq_q, heads, dim), (_, seq_k, kv_heads, _) = q.shape, k.shape
     if dim > 256:
         raise Unsupported("takes at most 256 channels of a head")
+    if mask != "none" and not torch.isfinite(v).all():
+        raise Unsupported("multiplies the values of hidden keys by 0, so that they must be finite")
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     lse = torch.empty((batch, heads, seq_q), dtype=torch.float32, device=q.device)
     if o.numel():
         attention_kernel[(triton.cdiv(seq_q, QUERIES), batch * heads)](
-            q, k, v, o, lse, seq_q, seq_k, heads, heads // kv_heads, dim, float(scale or 1 / math.sqrt(dim)),
-            1 + (seq_k - seq_q if mask == "causal" else 0), *q.stride(), *k.stride(), *v.stride(), CAUSAL=mask != "none",
-            QUERIES=QUERIES, KEYS=KEYS, DIM=max(16, triton.next_power_of_2(dim)))
+            q,
+            k,
+            v,
+            o,
+            lse,
+            seq_q,
+            seq_k,
+            heads,
+            heads // kv_heads,
+            dim,
+            float(scale or 1 / math.sqrt(dim)),
+            1 + (seq_k - seq_q if mask == "causal" else 0),
+            *q.stride(),
+            *k.stride(),
+            *v.stride(),
+            CAUSAL=mask != "none",
+            QUERIES=QUERIES,
+            KEYS=KEYS,
+            DIM=max(16, triton.next_power_of_2(dim))
+        )
     return o, lse

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Softmax, LayerNorm + residual and RoPE in Triton.  Inputs may have any strides; outputs are dense."""
+
 import torch
 import triton
 import triton.language as tl
@@ -31,8 +32,9 @@ def softmax(x):
 
 
 @triton.jit
-def layernorm_residual_kernel(x, residual, gamma, beta, y, cols, x_row, x_col, r_row, r_col, g_col, b_col, epsilon,
-                              BLOCK: tl.constexpr):
+def layernorm_residual_kernel(
+    x, residual, gamma, beta, y, cols, x_row, x_col, r_row, r_col, g_col, b_col, epsilon, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     c = tl.arange(0, BLOCK)
     inside = c < cols
@@ -53,13 +55,27 @@ def layernorm_residual(x, residual, gamma, beta, epsilon):
         raise Unsupported(f"takes at most {MOST_COLS} columns")
     y = torch.empty((rows, cols), dtype=x.dtype, device=x.device)
     if rows:
-        layernorm_residual_kernel[(rows,)](x, residual, gamma, beta, y, cols, *x.stride(), *residual.stride(), *gamma.stride(),
-                                           *beta.stride(), float(epsilon), BLOCK=triton.next_power_of_2(cols))
+        layernorm_residual_kernel[(rows,)](
+            x,
+            residual,
+            gamma,
+            beta,
+            y,
+            cols,
+            *x.stride(),
+            *residual.stride(),
+            *gamma.stride(),
+            *beta.stride(),
+            float(epsilon),
+            BLOCK=triton.next_power_of_2(cols),
+        )
     return y
 
 
 @triton.jit
-def rope_kernel(x, cos, sin, y, seq, heads, dim, pairs, x_batch, x_seq, x_head, x_dim, INTERLEAVED: tl.constexpr, BLOCK: tl.constexpr):
+def rope_kernel(
+    x, cos, sin, y, seq, heads, dim, pairs, x_batch, x_seq, x_head, x_dim, INTERLEAVED: tl.constexpr, BLOCK: tl.constexpr
+):
     token, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     c = tl.arange(0, BLOCK)
     if INTERLEAVED:
@@ -93,7 +109,18 @@ def rope(q, k, positions, layout_of_pairs, rotary_dim, base, offset):
     for x in (q, k):
         y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         if y.numel():
-            rope_kernel[(batch * seq, x.shape[2])](x, cos, sin, y, seq, x.shape[2], dim, pairs, *x.stride(),
-                                                   INTERLEAVED=layout_of_pairs == "interleaved", BLOCK=triton.next_power_of_2(dim))
+            rope_kernel[(batch * seq, x.shape[2])](
+                x,
+                cos,
+                sin,
+                y,
+                seq,
+                x.shape[2],
+                dim,
+                pairs,
+                *x.stride(),
+                INTERLEAVED=layout_of_pairs == "interleaved",
+                BLOCK=triton.next_power_of_2(dim),
+            )
         outputs.append(y)
     return tuple(outputs)

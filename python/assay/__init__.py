@@ -1,9 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assay from Python: judges what NumPy, PyTorch and Triton compute, element by element (docs/python.md)."""
+
 from .errors import Error, Incomplete, InputError, LibraryError, Mismatch, Unsupported
 from .judging import Result, check, golden
 from .library import Attribute, Op, Tensor, __version__, describe
 from .running import Failure, Run, validate
 
-__all__ = ["Attribute", "Error", "Failure", "Incomplete", "InputError", "LibraryError", "Mismatch", "Op", "Result", "Run", "Tensor",
-           "Unsupported", "__version__", "check", "describe", "golden", "validate"]
+__all__ = [
+    "Attribute",
+    "Error",
+    "Failure",
+    "Incomplete",
+    "InputError",
+    "LibraryError",
+    "Mismatch",
+    "Op",
+    "Result",
+    "Run",
+    "Tensor",
+    "Unsupported",
+    "__version__",
+    "check",
+    "describe",
+    "golden",
+    "validate",
+]

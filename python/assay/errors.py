@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions that this package raises.  Each message is one sentence, but that of Mismatch, which shows the failures."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """check and golden: tensors at hand."""
+
 from __future__ import annotations
 
 import difflib
@@ -145,8 +146,10 @@ def _arguments(contract: library.Op, arguments: Mapping[str, Any]) -> tuple[dict
             if isinstance(value, (bool, np.bool_)) and attribute.choices == ("no", "yes"):
                 value = "yes" if value else "no"
             if not isinstance(value, (str, int, float, np.integer, np.floating)) or isinstance(value, (bool, np.bool_)):
-                raise InputError(f"'{name}' is of type {type(value).__name__}, and "
-                                 f"{'one of ' + ', '.join(attribute.choices) if attribute.choices else 'a number'} was expected")
+                raise InputError(
+                    f"'{name}' is of type {type(value).__name__}, and "
+                    f"{'one of ' + ', '.join(attribute.choices) if attribute.choices else 'a number'} was expected"
+                )
             flags += ["--attribute", f"{name}={value}"]
     return tensors, flags
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program `validate`: where it is, what it says, and the contracts of its ops."""
+
 from __future__ import annotations
 
 import functools
@@ -74,8 +75,9 @@ def call(arguments: Sequence[str], pass_fds: Sequence[int] = ()) -> Called:
     environment = {**os.environ, VARIABLE: os.path.abspath(program()) if os.sep in program() else program()}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
     environment["NO_COLOR"] = "1"
-    done = subprocess.run([program(), *arguments], capture_output=True, pass_fds=pass_fds, env=environment, check=False,
-                          stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [program(), *arguments], capture_output=True, pass_fds=pass_fds, env=environment, check=False, stdin=subprocess.DEVNULL
+    )
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     if done.returncode == 2:
         raise InputError(_sentence(err))
@@ -86,9 +88,14 @@ def call(arguments: Sequence[str], pass_fds: Sequence[int] = ()) -> Called:
 
 def _sentence(err: str) -> str:
     """The last line that the program wrote to its standard error, without its name and without the names of descriptors."""
-    lines = [line for line in err.splitlines() if line.startswith("validate: ")] or err.strip().splitlines() or ["it said nothing"]
-    text = re.sub(r"^'/proc/self/fd/\d+'(:| cannot)", lambda m: "the tensors cannot" if m[1] == " cannot" else "",
-                  lines[-1].removeprefix("validate: "))
+    lines = (
+        [line for line in err.splitlines() if line.startswith("validate: ")] or err.strip().splitlines() or ["it said nothing"]
+    )
+    text = re.sub(
+        r"^'/proc/self/fd/\d+'(:| cannot)",
+        lambda m: "the tensors cannot" if m[1] == " cannot" else "",
+        lines[-1].removeprefix("validate: "),
+    )
     text = re.sub(r"'/proc/self/fd/\d+'", "the tensors", text)
     return re.sub(r"  \(validate [^()]*--help\)$", "", text).strip()
 
@@ -186,6 +193,10 @@ def describe(op: str) -> Op:
     for a in said["attributes"]:
         bare = Attribute(a["attribute"], 0, tuple(a["choices"]))
         attributes.append(Attribute(bare.name, bare.value(a["default"]), bare.choices))
-    return Op(said["op"], said["about"], {a["axis"]: a["meaning"] for a in said["axes"]},
-              tuple(Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with")) for t in said["tensors"]),
-              tuple(attributes))
+    return Op(
+        said["op"],
+        said["about"],
+        {a["axis"]: a["meaning"] for a in said["axes"]},
+        tuple(Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with")) for t in said["tensors"]),
+        tuple(attributes),
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which function a worker process is to import, and how it does."""
+
 from __future__ import annotations
 
 import hashlib

@@ -3,6 +3,7 @@
 
 An image is the bytes of one tensor from its first element to its last, gaps between rows included (docs/worker-protocol.md).
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -103,7 +104,9 @@ class TorchPlace:
         self._placed = []
 
     def poison(self, entries: Sequence[Entry], garbage: int) -> None:
-        blocks = [self._bytes(math.prod(e["shape"]) * BITS[e["dtype"]].itemsize).fill_(garbage) for e in entries for _ in range(2)]
+        blocks = [
+            self._bytes(math.prod(e["shape"]) * BITS[e["dtype"]].itemsize).fill_(garbage) for e in entries for _ in range(2)
+        ]
         self._synchronize()
         del blocks
 
@@ -129,13 +132,17 @@ class TorchPlace:
         if memory is None or memory.numel() < size + 256:
             memory = self._memory[entry["name"]] = self._bytes(size + 256)
         start = -memory.data_ptr() % 256
-        placed = memory[start:start + size]  # its guard is 256 bytes, so that the image keeps its place to a 256-byte boundary
+        placed = memory[
+            start : start + size
+        ]  # its guard is 256 bytes, so that the image keeps its place to a 256-byte boundary
         placed.fill_(self._GUARD_BYTE)
         begin = guard + entry["offset"]
-        inside = placed[begin:begin + image.size]
+        inside = placed[begin : begin + image.size]
         inside.copy_(self._of_host(image))
         self._placed.append((entry, image, writable, placed, None if writable else placed.clone(), begin))
-        dtype = getattr(torch, {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}[entry["dtype"]])
+        dtype = getattr(
+            torch, {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}[entry["dtype"]]
+        )
         return torch.as_strided(inside.view(dtype), entry["shape"], entry["strides"])
 
     def _of_host(self, image: np.ndarray) -> Any:
@@ -147,8 +154,8 @@ class TorchPlace:
         changed = None
         for entry, image, writable, now, before, begin in self._placed:
             if writable:
-                np.copyto(image, now[begin:begin + image.size].cpu().numpy())
-                now = self._torch.cat([now[:begin], now[begin + image.size:]])
+                np.copyto(image, now[begin : begin + image.size].cpu().numpy())
+                now = self._torch.cat([now[:begin], now[begin + image.size :]])
                 before = self._torch.full_like(now, self._GUARD_BYTE)
             if not self._torch.equal(now, before):
                 changed = changed or entry["name"]

@@ -6,6 +6,7 @@
 
 The mark takes the arguments of `assay.validate`.  Any function of a test file may have it, whatever its name.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -21,8 +22,12 @@ from .running import validate
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("assay").addoption("--assay-records", metavar="FOLDER", type=Path,
-                                       help="write the record file of each function with the mark `assay` to this folder")
+    parser.getgroup("assay").addoption(
+        "--assay-records",
+        metavar="FOLDER",
+        type=Path,
+        help="write the record file of each function with the mark `assay` to this folder",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,8 +39,12 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
     marks = [m for m in getattr(obj, "pytestmark", ()) if m.name == "assay"] if inspect.isroutine(obj) else []
     if not marks:
         return None
-    return [JudgedFunction.from_parent(collector, name=f"{name}[{'-'.join(_words(mark))}]" if len(marks) > 1 else name, fn=obj,
-                                       mark=mark) for mark in reversed(marks)]
+    return [
+        JudgedFunction.from_parent(
+            collector, name=f"{name}[{'-'.join(_words(mark))}]" if len(marks) > 1 else name, fn=obj, mark=mark
+        )
+        for mark in reversed(marks)
+    ]
 
 
 def _words(mark: pytest.Mark) -> Iterator[str]:
@@ -85,7 +94,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         return
     for report in terminalreporter.stats.get("failed", []):
         if "assay" in report.keywords:
-            file, line, name = report.location
+            file, line, name = report.location  # Note: an annotation needs the path from the folder of the job on
+            file = os.path.relpath(terminalreporter.config.rootpath / file)
             text = str(report.longrepr)
             for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
                 text = text.replace(character, code)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """validate: a callable is judged over a suite of cases."""
+
 from __future__ import annotations
 
 import json
@@ -91,8 +92,11 @@ class Run:
     @property
     def failures(self) -> list[Failure]:
         smaller = {r["of"]: r for r in self.records if r["record"] == "shrunk" and "smallest" in r}
-        return [Failure(c, smaller.get(c["repro"]), self._again(c, smaller.get(c["repro"])))
-                for c in self.cases if c["verdict"] in _BAD]
+        return [
+            Failure(c, smaller.get(c["repro"]), self._again(c, smaller.get(c["repro"])))
+            for c in self.cases
+            if c["verdict"] in _BAD
+        ]
 
     @staticmethod
     def _again(case: Mapping[str, Any], shrunk: Mapping[str, Any] | None) -> str:
@@ -102,11 +106,23 @@ class Run:
         return self.text
 
 
-def validate(op: str, fn: Callable[..., Any], *, suite: str = "smoke", dtypes: Sequence[str] | None = None,
-             numerics: str | None = None, isolation: str = "process", device: str | None = None, deterministic: bool = True,
-             finite_inputs: bool = False, position_matters: bool = False, flags: Sequence[str] = (),
-             records: str | os.PathLike[str] | None = None, executor: Executor | Callable[[], Executor] | None = None,
-             shards: int = 8) -> Run:
+def validate(
+    op: str,
+    fn: Callable[..., Any],
+    *,
+    suite: str = "smoke",
+    dtypes: Sequence[str] | None = None,
+    numerics: str | None = None,
+    isolation: str = "process",
+    device: str | None = None,
+    deterministic: bool = True,
+    finite_inputs: bool = False,
+    position_matters: bool = False,
+    flags: Sequence[str] = (),
+    records: str | os.PathLike[str] | None = None,
+    executor: Executor | Callable[[], Executor] | None = None,
+    shards: int = 8,
+) -> Run:
     """Judges a callable as a kernel of an op, over a suite of cases.
 
     Example:
@@ -155,8 +171,15 @@ def validate(op: str, fn: Callable[..., Any], *, suite: str = "smoke", dtypes: S
         if dtype not in known_dtypes(device):
             raise InputError("bf16 arrays need the package ml_dtypes, or a device")
     declared = {"deterministic": deterministic, "finite_inputs": finite_inputs, "position_matters": position_matters}
-    kernel = Kernel(fn, op, name_of(fn), tuple(dtypes or known_dtypes(device)), numerics, declared,
-                    "in the caller's process, without isolation" if isolation == "none" else "")
+    kernel = Kernel(
+        fn,
+        op,
+        name_of(fn),
+        tuple(dtypes or known_dtypes(device)),
+        numerics,
+        declared,
+        "in the caller's process, without isolation" if isolation == "none" else "",
+    )
     arguments = ["run", "--op", op, "--suite", suite, "--dtype", ",".join(kernel.dtypes), *flags]
     if executor is not None:
         if isolation == "none":
@@ -198,14 +221,21 @@ def _called(arguments: Sequence[str]) -> tuple[int, list[Mapping[str, Any]], str
     return called.code, lines, called.out, called.err, arguments
 
 
-def _spread(arguments: Sequence[str], executor: Executor | Callable[[], Executor],
-            count: int) -> tuple[int, list[Mapping[str, Any]], str, str, Sequence[str]]:
+def _spread(
+    arguments: Sequence[str], executor: Executor | Callable[[], Executor], count: int
+) -> tuple[int, list[Mapping[str, Any]], str, str, Sequence[str]]:
     called, lines = parts.run(arguments, executor, count)
     return called.code, lines, called.out, called.err, arguments
 
 
-def _judged(code: int, lines: list[Mapping[str, Any]], out: str, err: str, arguments: Sequence[str],
-            records: str | os.PathLike[str] | None) -> Run:
+def _judged(
+    code: int,
+    lines: list[Mapping[str, Any]],
+    out: str,
+    err: str,
+    arguments: Sequence[str],
+    records: str | os.PathLike[str] | None,
+) -> Run:
     """The run, or the exception that it ends in."""
     run = Run(lines, out.rstrip(), tuple(arguments))
     if records is not None:

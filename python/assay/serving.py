@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a worker does with the messages of a judge (docs/worker-protocol.md), where its kernel is a Python callable."""
+
 from __future__ import annotations
 
 import inspect
@@ -138,13 +139,24 @@ class Worker:
     def _listing(self, first: int) -> dict[str, Any]:
         kernel = self._kernel
         about = (inspect.getdoc(kernel.fn) or "").split("\n")[0][:200]
-        listed = {"op": kernel.op, "kernel": kernel.name, "dtypes": list(kernel.dtypes), "about": about,
-                  "code": loading.code_hash(kernel.fn), **kernel.flags}
+        listed = {
+            "op": kernel.op,
+            "kernel": kernel.name,
+            "dtypes": list(kernel.dtypes),
+            "about": about,
+            "code": loading.code_hash(kernel.fn),
+            **kernel.flags,
+        }
         if kernel.numerics:
             listed["numerics"] = kernel.numerics
         device = self._place.device + (f", {kernel.where}" if kernel.where else "")
-        return {"backend": self._place.backend, "device": device, "checks": list(self._place.checks), "total": 1,
-                "kernels": [listed][first:]}
+        return {
+            "backend": self._place.backend,
+            "device": device,
+            "checks": list(self._place.checks),
+            "total": 1,
+            "kernels": [listed][first:],
+        }
 
     def _run(self, order: Mapping[str, Any], fds: Sequence[int]) -> dict[str, Any]:
         """The fields of a reply to an order."""
@@ -155,7 +167,7 @@ class Worker:
             for run in order["runs"]:
                 if run["replayed"]:
                     break
-                area = outputs[ran * size:(ran + 1) * size]
+                area = outputs[ran * size : (ran + 1) * size]
                 if "after" in run:
                     self._launch(order, run, run["after"], inputs, area)
                 begin = perf_counter()
@@ -185,8 +197,9 @@ class Worker:
         # Note: an error of CUDA makes every later call of the process fail.
         return {"message": message, "tainted": "CUDA" in str(e) or not isinstance(e, Exception)}
 
-    def _launch(self, order: Mapping[str, Any], run: Mapping[str, Any], of_set: int, inputs: np.ndarray,
-                area: np.ndarray) -> str | None:
+    def _launch(
+        self, order: Mapping[str, Any], run: Mapping[str, Any], of_set: int, inputs: np.ndarray, area: np.ndarray
+    ) -> str | None:
         """One launch on a set of inputs; its outputs go to the area.  Returns the name of an input that was changed."""
         entries = order["tensors"]
         first = of_set * order["input_bytes"]
@@ -200,11 +213,11 @@ class Worker:
                 continue  # the case lacks it, or it is handed over as the output that lies over it
             over = entries[t["over"]] if t.get("over") is not None else None
             given = t.get("input") if over is None else over["input"]
-            image = None if given is None else inputs[first + given:first + given + t["bytes"]]
+            image = None if given is None else inputs[first + given : first + given + t["bytes"]]
             if t["role"] != "output":
                 tensors[t["name"]] = self._place.argument(t, image, False)
                 continue
-            own = area[t["output"]:t["output"] + t["bytes"]]
+            own = area[t["output"] : t["output"] + t["bytes"]]
             own[...] = run["garbage"] if image is None else image
             if image is not None:
                 name = t["name"] if over is None else over["name"]
@@ -221,8 +234,10 @@ class Worker:
             return changed
         values = result if isinstance(result, (tuple, list)) else (result,)
         if len(values) != len(returned) or result is None:
-            raise InputError(f"{self._what} returned {'nothing' if result is None else f'{len(values)} outputs'}, and "
-                             f"{', '.join(repr(t['name']) for t, _ in returned)} was expected")
+            raise InputError(
+                f"{self._what} returned {'nothing' if result is None else f'{len(values)} outputs'}, and "
+                f"{', '.join(repr(t['name']) for t, _ in returned)} was expected"
+            )
         for value, (t, own) in zip(values, returned):
             self._place.take(self._what, t, value, own)
         return changed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run in parts, each on a worker of somebody's executor, merged by `validate merge`."""
+
 from __future__ import annotations
 
 import json
@@ -22,8 +23,9 @@ def run_shard(arguments: Sequence[str], number: int, count: int) -> tuple[librar
         return called, path.read_bytes()
 
 
-def run(arguments: Sequence[str], executor: Executor | Callable[[], Executor],
-        count: int) -> tuple[library.Called, list[Mapping[str, Any]]]:
+def run(
+    arguments: Sequence[str], executor: Executor | Callable[[], Executor], count: int
+) -> tuple[library.Called, list[Mapping[str, Any]]]:
     """Runs all parts and merges them.  Returns what the merge left, with the texts of the parts before, and its records.
 
     Raises:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of any library as NumPy arrays, and files of tensors in memory that the program reads."""
+
 from __future__ import annotations
 
 import json
@@ -18,8 +19,14 @@ except ImportError:
     ml_dtypes = None  # type: ignore[assignment]
 
 # dtypes by our names; bf16 has the bits of uint16 where ml_dtypes is missing.
-BITS = {"f16": np.dtype("<f2"), "bf16": np.dtype("<u2"), "f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "i32": np.dtype("<i4"),
-        "i64": np.dtype("<i8")}
+BITS = {
+    "f16": np.dtype("<f2"),
+    "bf16": np.dtype("<u2"),
+    "f32": np.dtype("<f4"),
+    "f64": np.dtype("<f8"),
+    "i32": np.dtype("<i4"),
+    "i64": np.dtype("<i8"),
+}
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
 _IN_FILES = {"f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64", "i32": "I32", "i64": "I64"}
 _OF_FILES = {of: name for name, of in _IN_FILES.items()}
@@ -54,7 +61,9 @@ def bits_of(what: str, x: Any) -> tuple[str, np.ndarray]:
         raise InputError(f"{what} is of type {type(x).__name__}, and an array was expected")
     name = _NAMES.get(array.dtype.name)
     if name is None or not array.dtype.isnative:
-        raise InputError(f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected")
+        raise InputError(
+            f"{what} has the dtype {array.dtype}, and one of float16, bfloat16, float32, int32, int64 was expected"
+        )
     return name, array.view(BITS[name])
 
 
@@ -138,7 +147,7 @@ def read_file(path: str) -> dict[str, np.ndarray]:
     """The tensors of a safetensors file that the program wrote, mapped and not copied."""
     bits = np.memmap(path, np.uint8, "c")  # Note: changes stay in this process
     length = int.from_bytes(bits[:8].tobytes(), "little")
-    header = json.loads(bits[8:8 + length].tobytes())
+    header = json.loads(bits[8 : 8 + length].tobytes())
     tensors = {}
     for name, t in header.items():
         if name != "__metadata__":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process of a worker (docs/worker-protocol.md) whose kernel is a Python function:
 
-    validate run --worker 'python -m assay.worker kernels.py:softmax --op softmax'
+validate run --worker 'python -m assay.worker kernels.py:softmax --op softmax'
 """
+
 from __future__ import annotations
 
 import argparse
@@ -20,8 +21,20 @@ from .serving import Kernel, Worker, known_dtypes, name_of, require_callable
 def _refuse(judge: socket.socket, why: str) -> None:
     """Answers every message with a reason."""
     while text := judge.recv(1 << 16):
-        answer = {"id": json.loads(text)["id"], "status": 3, "message": why, "tainted": False, "seconds": 0.0, "ran": 0,
-                  "traffic": {}, "backend": "host", "device": "", "checks": [], "total": 0, "kernels": []}
+        answer = {
+            "id": json.loads(text)["id"],
+            "status": 3,
+            "message": why,
+            "tainted": False,
+            "seconds": 0.0,
+            "ran": 0,
+            "traffic": {},
+            "backend": "host",
+            "device": "",
+            "checks": [],
+            "total": 0,
+            "kernels": [],
+        }
         judge.send(json.dumps(answer).encode())
 
 
@@ -58,8 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not options.op:
             raise InputError("--op is missing")
         require_callable(library.describe(options.op), fn)
-        flags = {"deterministic": not options.nondeterministic, "finite_inputs": options.finite_inputs,
-                 "position_matters": options.position_matters}
+        flags = {
+            "deterministic": not options.nondeterministic,
+            "finite_inputs": options.finite_inputs,
+            "position_matters": options.position_matters,
+        }
         dtypes = tuple(d for d in options.dtypes.split(",") if d) or known_dtypes(options.device)
         kernel = Kernel(fn, options.op, name_of(fn), dtypes, options.numerics, flags)
         worker = Worker(kernel, options.device)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callables to judge, right and wrong."""
+
 import ctypes
 import functools
 
@@ -127,8 +128,11 @@ def rope(q, k, positions, layout_of_pairs, in_place, rotary_dim, base, offset):
         positions = np.broadcast_to(np.arange(q.shape[1]), q.shape[:2])
     angle = (positions.astype(np.int64) + offset)[..., None] * float(base or 10000) ** (-2.0 * np.arange(pairs) / channels)
     cos, sin = np.cos(angle)[:, :, None, :], np.sin(angle)[:, :, None, :]
-    first, second = ((slice(0, pairs), slice(pairs, channels)) if layout_of_pairs == "half" else
-                     (slice(0, channels, 2), slice(1, channels, 2)))
+    first, second = (
+        (slice(0, pairs), slice(pairs, channels))
+        if layout_of_pairs == "half"
+        else (slice(0, channels, 2), slice(1, channels, 2))
+    )
     out = []
     for t in (q, k):
         o = t if in_place else t.copy()
@@ -137,4 +141,3 @@ def rope(q, k, positions, layout_of_pairs, in_place, rotary_dim, base, offset):
             o[..., first], o[..., second] = a * cos - b * sin, a * sin + b * cos
         out.append(o)
     return None if in_place else tuple(out)
-

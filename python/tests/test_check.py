@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """check, golden and describe: tensors at hand."""
+
 import sys
 import types
 
@@ -111,27 +112,36 @@ def test_the_contract():
     assert assay.describe("layernorm").attribute("epsilon").default == 1e-5
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda x: assay.check("softmx", x, x=x), "unknown op 'softmx'. Did you mean 'softmax'?"),
-    (lambda x: assay.check("softmax", x, X=x), "softmax has no argument 'X'"),
-    (lambda x: assay.check("softmax", {"z": x}, x=x), "softmax has no output 'z'"),
-    (lambda x: assay.check("softmax", (x, x), x=x), "2 outputs were given, and softmax has y"),
-    (lambda x: assay.check("softmax", x), "the tensor 'x' [rows, cols] of softmax is missing"),
-    (lambda x: assay.check("softmax", [], x=x), "the tensor 'y' [rows, cols] of softmax is missing"),
-    (lambda x: assay.check("softmax", x[:4], x=x), "'y' has the shape [4, 65], and [rows, cols] [33, 65] was expected"),
-    (lambda x: assay.check("softmax", x[0], x=x[0]), "'x' has the shape [65], and [rows, cols] was expected"),
-    (lambda x: assay.check("softmax", x, x=x.astype(np.float64)), "'x' has the dtype f64, and f16, bf16 or f32 was expected"),
-    (lambda x: assay.check("softmax", x.astype(np.float16), x=x), "'y' has the dtype f16, and f32 as of the inputs was expected"),
-    (lambda x: assay.check("softmax", x, x=x.astype(np.complex64)), "'x' has the dtype complex64, and one of float16"),
-    (lambda x: assay.check("softmax", x, x=x.astype(">f4")), "'x' has the dtype >f4, and one of float16"),
-    (lambda x: assay.check("softmax", x, x=x.tolist()), "'x' is of type list, and an array was expected"),
-    (lambda x: assay.check("softmax", 1.0, x=x), "'y' is of type float, and an array was expected"),
-    (lambda x: assay.check("gelu", x, x=x, form="erff"), "unknown form 'erff'. Did you mean 'erf'?"),
-    (lambda x: assay.check("gelu", x, x=x, form=True), "'form' is of type bool, and one of tanh, erf was expected"),
-    (lambda x: assay.check("linear", x, x=x, weight=x, bias=3), "'bias' is of type int, and an array was expected"),
-    (lambda x: assay.check("softmax", x, x=x, numerics="acumulate=f32"), "unknown word of numerics 'acumulate'"),
-    (lambda x: assay.describe("nothing"), "unknown op 'nothing'"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: assay.check("softmx", x, x=x), "unknown op 'softmx'. Did you mean 'softmax'?"),
+        (lambda x: assay.check("softmax", x, X=x), "softmax has no argument 'X'"),
+        (lambda x: assay.check("softmax", {"z": x}, x=x), "softmax has no output 'z'"),
+        (lambda x: assay.check("softmax", (x, x), x=x), "2 outputs were given, and softmax has y"),
+        (lambda x: assay.check("softmax", x), "the tensor 'x' [rows, cols] of softmax is missing"),
+        (lambda x: assay.check("softmax", [], x=x), "the tensor 'y' [rows, cols] of softmax is missing"),
+        (lambda x: assay.check("softmax", x[:4], x=x), "'y' has the shape [4, 65], and [rows, cols] [33, 65] was expected"),
+        (lambda x: assay.check("softmax", x[0], x=x[0]), "'x' has the shape [65], and [rows, cols] was expected"),
+        (
+            lambda x: assay.check("softmax", x, x=x.astype(np.float64)),
+            "'x' has the dtype f64, and f16, bf16 or f32 was expected",
+        ),
+        (
+            lambda x: assay.check("softmax", x.astype(np.float16), x=x),
+            "'y' has the dtype f16, and f32 as of the inputs was expected",
+        ),
+        (lambda x: assay.check("softmax", x, x=x.astype(np.complex64)), "'x' has the dtype complex64, and one of float16"),
+        (lambda x: assay.check("softmax", x, x=x.astype(">f4")), "'x' has the dtype >f4, and one of float16"),
+        (lambda x: assay.check("softmax", x, x=x.tolist()), "'x' is of type list, and an array was expected"),
+        (lambda x: assay.check("softmax", 1.0, x=x), "'y' is of type float, and an array was expected"),
+        (lambda x: assay.check("gelu", x, x=x, form="erff"), "unknown form 'erff'. Did you mean 'erf'?"),
+        (lambda x: assay.check("gelu", x, x=x, form=True), "'form' is of type bool, and one of tanh, erf was expected"),
+        (lambda x: assay.check("linear", x, x=x, weight=x, bias=3), "'bias' is of type int, and an array was expected"),
+        (lambda x: assay.check("softmax", x, x=x, numerics="acumulate=f32"), "unknown word of numerics 'acumulate'"),
+        (lambda x: assay.describe("nothing"), "unknown op 'nothing'"),
+    ],
+)
 def test_bad_input(x, call, message):
     with pytest.raises(assay.InputError) as caught:
         call(x)
@@ -154,8 +164,14 @@ def test_a_missing_program(monkeypatch, tmp_path):
             library.program()
 
 
-@pytest.mark.parametrize("said, message", [("echo 9.9.9 abc", "has the version 9.9.9, and this package needs"),
-                                           ("exit 5", "does not tell its version"), ("kill -9 $$", "does not tell its version")])
+@pytest.mark.parametrize(
+    "said, message",
+    [
+        ("echo 9.9.9 abc", "has the version 9.9.9, and this package needs"),
+        ("exit 5", "does not tell its version"),
+        ("kill -9 $$", "does not tell its version"),
+    ],
+)
 def test_another_program(monkeypatch, tmp_path, said, message):
     other = tmp_path / "validate"
     other.write_text(f"#!/bin/sh\n{said}\n")

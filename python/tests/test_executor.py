@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """validate(executor=...): a run in parts gives the records of an unbroken run, also where workers are lost on the way."""
+
 import functools
 import os
 import signal
@@ -79,8 +80,10 @@ def test_a_process_that_is_killed(whole, tmp_path, again):
     flag = tmp_path / "killed"
     make = functools.partial(Losing, ProcessPoolExecutor(2), flag)
     if again:
+
         def make():
             return Losing(ProcessPoolExecutor(2), flag)
+
     run = assay.validate("softmax", kernels.softmax, **OPTIONS, executor=make if again else make(), shards=3)
     assert flag.exists() and cases(run) == cases(whole)
 
@@ -113,8 +116,10 @@ def test_failures_are_merged():
         assay.validate("softmax", kernels.skips_rows, **OPTIONS, executor=OneLost(), shards=2)
 
 
-@pytest.mark.parametrize("options, message", [({"shards": 0}, "shards is 0, and at least 1 was expected"),
-                                              ({"isolation": "none"}, "isolation='process' is needed")])
+@pytest.mark.parametrize(
+    "options, message",
+    [({"shards": 0}, "shards is 0, and at least 1 was expected"), ({"isolation": "none"}, "isolation='process' is needed")],
+)
 def test_bad_options(options, message):
     with pytest.raises(assay.InputError, match=message):
         assay.validate("softmax", kernels.softmax, executor=OneLost(), **options)
@@ -122,7 +127,9 @@ def test_bad_options(options, message):
 
 def test_dask(whole):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(
+        cluster
+    ) as client:
         client.submit(os._exit, 1, retries=0, pure=False)  # a worker dies meanwhile, and its nanny starts another
         run = assay.validate("softmax", kernels.softmax, **OPTIONS, executor=client.get_executor(), shards=4)
     assert cases(run) == cases(whole)

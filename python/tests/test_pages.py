@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example of docs/python.md does what the page shows."""
+
 import re
 import subprocess
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """validate: callables are judged over suites, right ones pass and wrong ones are told."""
+
 import json
 import os
 import subprocess
@@ -24,7 +25,12 @@ def test_a_right_callable_passes(tmp_path):
     assert run.passed and 0 < run.margin <= 1 and not run.failures
     assert {c["dtype"] for c in run.cases} == {"f16", "f32", *(["bf16"] if "ml_dtypes" in sys.modules else [])}
     assert set(run.verdicts) <= {"passed", "skipped"} and run.verdicts["passed"] > 100
-    assert run.cases[0]["kernel"] == "softmax" and run.cases[0]["not_checked"] == ["bounds", "races", "uninitialised", "traffic"]
+    assert run.cases[0]["kernel"] == "softmax" and run.cases[0]["not_checked"] == [
+        "bounds",
+        "races",
+        "uninitialised",
+        "traffic",
+    ]
     assert "without isolation" not in run.records[0]["device"]
     lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert lines == run.records and lines[-1]["record"] == "end"
@@ -42,14 +48,17 @@ def test_a_failure_is_shrunk_and_can_be_repeated():
     assert again.returncode == 1 and "rows=129 cols=1" in again.stdout and "verdict        failed" in again.stdout
 
 
-@pytest.mark.parametrize("fn, suite, message", [
-    (kernels.no_maximum, "smoke", "err/bound = inf"),
-    (kernels.leaves_ends, "sanitize", ""),
-    (kernels.keeps_answers, "smoke", ""),
-    (kernels.writes_input, "sanitize", "writes_input() raised ValueError: cannot set WRITEABLE flag to True"),
-    (kernels.raises, "sanitize", "raises() raised KeyError: 'key'  (kernels.py:"),
-    (kernels.crashes, "sanitize", "the worker process"),
-])
+@pytest.mark.parametrize(
+    "fn, suite, message",
+    [
+        (kernels.no_maximum, "smoke", "err/bound = inf"),
+        (kernels.leaves_ends, "sanitize", ""),
+        (kernels.keeps_answers, "smoke", ""),
+        (kernels.writes_input, "sanitize", "writes_input() raised ValueError: cannot set WRITEABLE flag to True"),
+        (kernels.raises, "sanitize", "raises() raised KeyError: 'key'  (kernels.py:"),
+        (kernels.crashes, "sanitize", "the worker process"),
+    ],
+)
 def test_wrong_callables_fail(fn, suite, message):
     with pytest.raises(assay.Mismatch) as caught:
         assay.validate("softmax", fn, suite=suite, dtypes=["f32"], flags=["--no-shrink"])
@@ -57,7 +66,9 @@ def test_wrong_callables_fail(fn, suite, message):
 
 
 def test_a_hang_costs_one_case(tmp_path):
-    (tmp_path / "hangs.py").write_text("import time\ndef hangs(x):\n  while x.shape[0] > 1: time.sleep(1)\n  return x * 0 + 1\n")
+    (tmp_path / "hangs.py").write_text(
+        "import time\ndef hangs(x):\n  while x.shape[0] > 1: time.sleep(1)\n  return x * 0 + 1\n"
+    )
     sys.path.insert(0, str(tmp_path))
     import hangs  # pylint: disable=import-outside-toplevel,import-error
 
@@ -89,32 +100,38 @@ def test_several_updated_and_in_place_outputs(fn, dtypes):
         assert any(c["attributes"].get("in_place") for c in run.cases)
 
 
-@pytest.mark.parametrize("fn, message", [
-    (kernels.returns_nothing, "returns_nothing() returned nothing, and 'y' was expected"),
-    (kernels.returns_two, "returns_two() returned 2 outputs, and 'y' was expected"),
-    (kernels.returns_f64, "returns_f64() returned 'y' as f64, and f32 was expected"),
-    (kernels.returns_a_list, "returns_a_list() returned 9 outputs, and 'y' was expected"),
-    (kernels.needs_more, "needs_more() needs 'temperature', and softmax has x"),
-    (kernels.by_position, "by_position() takes 'x' by its position alone, and arguments are given by name"),
-    (kernels.kv_append, "kv_append() needs 'k', and softmax has x"),
-    (len, "len() takes 'obj' by its position alone"),
-    (7, "7 is of type int, and a callable was expected"),
-    (lambda x: x, "isolation='none' is needed"),
-])
+@pytest.mark.parametrize(
+    "fn, message",
+    [
+        (kernels.returns_nothing, "returns_nothing() returned nothing, and 'y' was expected"),
+        (kernels.returns_two, "returns_two() returned 2 outputs, and 'y' was expected"),
+        (kernels.returns_f64, "returns_f64() returned 'y' as f64, and f32 was expected"),
+        (kernels.returns_a_list, "returns_a_list() returned 9 outputs, and 'y' was expected"),
+        (kernels.needs_more, "needs_more() needs 'temperature', and softmax has x"),
+        (kernels.by_position, "by_position() takes 'x' by its position alone, and arguments are given by name"),
+        (kernels.kv_append, "kv_append() needs 'k', and softmax has x"),
+        (len, "len() takes 'obj' by its position alone"),
+        (7, "7 is of type int, and a callable was expected"),
+        (lambda x: x, "isolation='none' is needed"),
+    ],
+)
 def test_a_callable_that_is_no_kernel(fn, message):
     with pytest.raises(assay.InputError) as caught:
         assay.validate("softmax", fn, **FEW)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"suite": "smok"}, "unknown suite 'smok'. Did you mean 'smoke'?"),
-    ({"dtypes": ["f64"]}, "the dtype 'f64' is none of f16, bf16, f32"),
-    ({"numerics": "chain=x"}, "chain"),
-    ({"isolation": "thread"}, "isolation is 'thread', and 'process' or 'none' was expected"),
-    ({"flags": ["--nothing"]}, "unknown flag '--nothing'"),
-    ({"device": "tpu"}, "'tpu'"),
-])
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"suite": "smok"}, "unknown suite 'smok'. Did you mean 'smoke'?"),
+        ({"dtypes": ["f64"]}, "the dtype 'f64' is none of f16, bf16, f32"),
+        ({"numerics": "chain=x"}, "chain"),
+        ({"isolation": "thread"}, "isolation is 'thread', and 'process' or 'none' was expected"),
+        ({"flags": ["--nothing"]}, "unknown flag '--nothing'"),
+        ({"device": "tpu"}, "'tpu'"),
+    ],
+)
 def test_bad_options(options, message):
     with pytest.raises(assay.InputError) as caught:
         assay.validate("softmax", kernels.softmax, **{**FEW, **options})
@@ -134,13 +151,22 @@ def test_closures_without_isolation():
     seen = []
     factor = np.float32(1.001)
     with pytest.raises(assay.Mismatch):
-        assay.validate("softmax", lambda x: (seen.append(os.getpid()), closure(x))[1], **FEW, isolation="none", flags=["--no-shrink"])
+        assay.validate(
+            "softmax", lambda x: (seen.append(os.getpid()), closure(x))[1], **FEW, isolation="none", flags=["--no-shrink"]
+        )
     assert set(seen) == {os.getpid()}
 
 
 def test_declarations_reach_the_judge():
-    run = assay.validate("softmax", kernels.softmax, **FEW, numerics="accumulate=f32 chain=1", deterministic=False,
-                         finite_inputs=True, position_matters=True)
+    run = assay.validate(
+        "softmax",
+        kernels.softmax,
+        **FEW,
+        numerics="accumulate=f32 chain=1",
+        deterministic=False,
+        finite_inputs=True,
+        position_matters=True,
+    )
     assert {c["numerics"] for c in run.cases} == {"accumulate=f32 chain=1"} and "held_to" not in run.cases[0]
     words = run.command[-1]
     assert "--nondeterministic" in words and "--finite-inputs" in words and "--position-matters" in words
@@ -152,13 +178,16 @@ def run_script(folder, text, *words):
 
 
 def test_a_script_is_read_up_to_its_first_call(tmp_path):
-    done = run_script(tmp_path, "import numpy as np, assay\n"
-                      "def softmax(x):\n"
-                      "    p = np.exp(x - x.max(axis=1, keepdims=True))\n"
-                      "    return p / p.sum(axis=1, keepdims=True)\n"
-                      "print(assay.validate('softmax', softmax, dtypes=['f32'], suite='sanitize'))\n"
-                      "def late(x): return softmax(x)\n"
-                      "assay.validate('softmax', late, dtypes=['f32'], suite='sanitize')\n")
+    done = run_script(
+        tmp_path,
+        "import numpy as np, assay\n"
+        "def softmax(x):\n"
+        "    p = np.exp(x - x.max(axis=1, keepdims=True))\n"
+        "    return p / p.sum(axis=1, keepdims=True)\n"
+        "print(assay.validate('softmax', softmax, dtypes=['f32'], suite='sanitize'))\n"
+        "def late(x): return softmax(x)\n"
+        "assay.validate('softmax', late, dtypes=['f32'], suite='sanitize')\n",
+    )
     assert "4 passed · 0 failed" in done.stdout
     assert "'script.py' has no 'late' above its first call of this package" in done.stderr
 
@@ -166,18 +195,31 @@ def test_a_script_is_read_up_to_its_first_call(tmp_path):
 def test_a_function_of_a_package(tmp_path):
     (tmp_path / "lib/inner").mkdir(parents=True)
     (tmp_path / "lib/inner/__init__.py").write_text("")
-    (tmp_path / "lib/inner/k.py").write_text(f"import sys\nsys.path.append({str(Path(__file__).parent)!r})\nfrom kernels import softmax as s\n"
-                                             "class Group:\n  @staticmethod\n  def softmax(x): return s(x)\n")
-    done = run_script(tmp_path, "import sys, assay\nsys.path.insert(0, 'lib')\nfrom inner.k import Group\n"
-                      "print(assay.validate('softmax', Group.softmax, dtypes=['f32'], suite='sanitize').command[-1])\n")
+    (tmp_path / "lib/inner/k.py").write_text(
+        f"import sys\nsys.path.append({str(Path(__file__).parent)!r})\nfrom kernels import softmax as s\n"
+        "class Group:\n  @staticmethod\n  def softmax(x): return s(x)\n"
+    )
+    done = run_script(
+        tmp_path,
+        "import sys, assay\nsys.path.insert(0, 'lib')\nfrom inner.k import Group\n"
+        "print(assay.validate('softmax', Group.softmax, dtypes=['f32'], suite='sanitize').command[-1])\n",
+    )
     assert "inner.k:Group.softmax --op softmax --path lib" in done.stdout, done.stderr
 
 
 def test_the_worker_keeps_to_the_protocol():
     worker = f"{sys.executable} -m assay.worker {Path(__file__).parent / 'kernels.py'}:softmax --op softmax"
-    done = subprocess.run([os.environ["ASSAY_VALIDATE"], "doctor", "--worker", worker], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [os.environ["ASSAY_VALIDATE"], "doctor", "--worker", worker], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and "7 checks, 0 failed" in done.stdout, done.stdout
-    for words, message in ((worker.replace("kernels.py", "none.py"), "there is no file"), (worker.replace(":softmax", ":none"), "has no 'none'"),
-                           (worker.replace("--op softmax", ""), "--op is missing"), (f"{worker} --device nowhere", "nowhere")):
-        done = subprocess.run([os.environ["ASSAY_VALIDATE"], "run", "--worker", words], capture_output=True, text=True, check=False)
+    for words, message in (
+        (worker.replace("kernels.py", "none.py"), "there is no file"),
+        (worker.replace(":softmax", ":none"), "has no 'none'"),
+        (worker.replace("--op softmax", ""), "--op is missing"),
+        (f"{worker} --device nowhere", "nowhere"),
+    ):
+        done = subprocess.run(
+            [os.environ["ASSAY_VALIDATE"], "run", "--worker", words], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr

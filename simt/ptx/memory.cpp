@@ -24,43 +24,52 @@ u64 arena_start() { return reinterpret_cast<std::uintptr_t>(detail::machine.shar
 
 Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 
-// Checks and counts the accesses of a warp at once, if they lie in one allocation, are right, and nobody needs to see each.
+// How the accesses of a warp lie, if they were checked at once.
+enum class Reach : std::uint8_t {
+  unchecked,  // lane by lane: they are wrong, lie in several allocations, or somebody needs to see each
+  scattered,
+  neighbours,  // in the order of the lanes, without gaps
+  one          // all at one place
+};
+
+// Marks the bytes of one access.
+template <unsigned Bytes>
+void mark(std::uintptr_t map, u64 address) {
+  auto* const bits = reinterpret_cast<unsigned char*>(map + (address >> 3));
+  if constexpr (Bytes >= 8) std::memset(bits, 0xff, Bytes / 8);
+  else *bits = static_cast<unsigned char>(*bits | ((1u << Bytes) - 1u) << (address & 7));
+}
+
+// Checks and counts the accesses of a warp at once, if they lie in one allocation and are right, and nobody needs to see each.
+// The other lanes then have the address of the first that takes part, so that loops over all lanes need no mask.
 template <unsigned Bytes, Access Kind>
-bool together(u32 lanes, const u64 (&at)[kLanes]) {
+Reach together(u32 lanes, u64 (&at)[kLanes]) {
   const auto count = static_cast<unsigned>(std::popcount(lanes));
-  if (detail::hot.ticks < static_cast<std::int64_t>(count)) return false;
-  const u64 first = at[std::countr_zero(lanes)], id = first >> 32;
-  if (id >= detail::kSlots) return false;
+  if (detail::hot.ticks < static_cast<std::int64_t>(count)) return Reach::unchecked;
+  const u64 first = at[std::countr_zero(lanes) & 31],
+            id = first >> 32;  // Note: some lane takes part, which the compiler cannot know
+  if (id >= detail::kSlots) return Reach::unchecked;
+  if (lanes != 0xffffffffu)
+    for (unsigned i = 0; i < kLanes; ++i) at[i] = (lanes >> i & 1) != 0 ? at[i] : first;
   detail::Slot& s = detail::slots[id];
   const u64 begin = s.begin, limit = s.limit[std::countr_zero(Bytes)];
-  u64 beyond = 0, apart = first % (Bytes > 8 ? Bytes : 8), misaligned = 0;
+  u64 beyond = 0, apart = 0, differ = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
-    const u64 takes_part = 0 - u64{lanes >> i & 1};
-    beyond |= (at[i] - begin < limit ? 0 : ~u64{0}) & takes_part;
-    misaligned |= at[i] & (Bytes - 1) & takes_part;
+    beyond |= at[i] - begin < limit ? 0 : ~u64{0};
     apart |= at[i] ^ (first + u64{i} * Bytes);
+    differ |= at[i] ^ first;
   }
-  if (beyond != 0 || misaligned != 0) return false;
+  if (beyond != 0 || ((first | differ) & (Bytes - 1)) != 0) return Reach::unchecked;
   (is_write(Kind) ? s.written_bytes : s.read_bytes) += u64{Bytes} * count;
   detail::hot.ticks -= count;
   const std::uintptr_t map = is_write(Kind) ? detail::hot.written_map : detail::hot.read_map;
-  if (apart == 0 && lanes == 0xffffffffu) {  // neighbours
+  if (differ == 0) return mark<Bytes>(map, first), Reach::one;
+  if (apart == 0 && first % 8 == 0) {
     std::memset(reinterpret_cast<void*>(map + (first >> 3)), 0xff, Bytes * kLanes / 8);
-    return true;
+    return Reach::neighbours;
   }
-  for (u32 left = lanes; left != 0; left &= left - 1) {
-    const u64 address = at[std::countr_zero(left)];
-    auto* const bits = reinterpret_cast<unsigned char*>(map + (address >> 3));
-    if constexpr (Bytes >= 8) std::memset(bits, 0xff, Bytes / 8);
-    else *bits = static_cast<unsigned char>(*bits | ((1u << Bytes) - 1u) << (address & 7));
-  }
-  return true;
+  return Reach::scattered;
 }
-
-template <unsigned Bytes>
-struct Raw {
-  alignas(Bytes) std::byte bytes[Bytes];
-};
 
 // The value that one element of a load leaves in its register.
 template <class E>
@@ -68,6 +77,15 @@ void put(const Warp& w, Place p, bool wide, unsigned lane, E v) {
   if (sizeof(E) < 8 && wide)
     w.at<u64>(p)[lane] = static_cast<u64>(static_cast<std::conditional_t<std::is_signed_v<E>, std::int64_t, u64>>(v));
   else w.at<Store<E>>(p)[lane] = to_lane<E>(v);
+}
+// The same for all lanes that execute.
+template <class E>
+void put_all(const Warp& w, Place p, bool wide, const E* v, unsigned apart) {
+  if (sizeof(E) < 8 && wide)
+    for_lanes(w, w.at<u64>(p), [=](unsigned i) {
+      return static_cast<u64>(static_cast<std::conditional_t<std::is_signed_v<E>, std::int64_t, u64>>(v[i * apart]));
+    });
+  else for_lanes(w, w.at<Store<E>>(p), [=](unsigned i) { return to_lane<E>(v[i * apart]); });
 }
 
 template <class E, unsigned Count>
@@ -78,15 +96,22 @@ void load(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
-  const bool checked = space != Space::local && together<kBytes, Access::read>(w.mask, at);
-  if (checked) {
-    for (u32 left = w.mask; left != 0; left &= left - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(left));
-      E v[Count];
-      std::memcpy(v, reinterpret_cast<const void*>(at[lane]), kBytes);
-      for (unsigned k = 0; k < Count; ++k)
-        if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
+  const Reach reach = space == Space::local ? Reach::unchecked : together<kBytes, Access::read>(w.mask, at);
+  if (reach != Reach::unchecked) {
+    alignas(32) E values[kLanes][Count];
+    if (reach == Reach::neighbours) {
+      std::memcpy(values, reinterpret_cast<const void*>(at[0]), sizeof values);
+    } else if (reach == Reach::one) {
+      for (unsigned i = 0; i < kLanes; ++i) std::memcpy(values[i], reinterpret_cast<const void*>(at[0]), kBytes);
+    } else {
+      const std::uintptr_t map = detail::hot.read_map;
+      for (unsigned i = 0, end = static_cast<unsigned>(std::bit_width(w.mask)); i < end; ++i) {
+        std::memcpy(values[i], reinterpret_cast<const void*>(at[i]), kBytes);
+        mark<kBytes>(map, at[i]);
+      }
     }
+    for (unsigned k = 0; k < Count; ++k)
+      if (to[k] != kNone) put_all<E>(w, to[k], wide, &values[0][k], Count);
     return;
   }
   w.each_lane([&](unsigned lane) {
@@ -102,57 +127,68 @@ void load(Warp& w, const Op& o) {
   });
 }
 
-// Whether another lane of this instruction, before this one, stores the same bytes to the same place: no race, as the hardware
-// makes one store of them.
-template <unsigned Bytes>
-bool stored_before(const u64 (&at)[kLanes], const Raw<Bytes>* values, u32 done, unsigned lane) {
-  for (; done != 0; done &= done - 1) {
-    const auto other = static_cast<unsigned>(std::countr_zero(done));
-    if (at[other] == at[lane] && std::memcmp(&values[other], &values[lane], Bytes) == 0) return true;
-  }
-  return false;
-}
-
 template <class E, unsigned Count>
 void store(Warp& w, const Op& o) {
   constexpr unsigned kBytes = sizeof(E) * Count;
   u64 at[kLanes];
   addresses(w, o, at);
   const Place* const from = w.program->lists.data() + o.list;
-  Raw<kBytes> values[kLanes];
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    for (unsigned k = 0; k < Count; ++k)
-      std::memcpy(values[lane].bytes + k * sizeof(E), w.at<Store<E>>(from[k]) + lane, sizeof(E));
+  alignas(32) E values[kLanes][Count];
+  for (unsigned k = 0; k < Count; ++k) {
+    const auto* v = w.at<Store<E>>(from[k]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) values[lane][k] = static_cast<E>(v[lane]);
+  }
   const Space space = space_of(o);
-  const bool checked = space != Space::local && together<kBytes, Access::write>(w.mask, at);
-  u32 done = 0;
+  const Reach reach = space == Space::local ? Reach::unchecked : together<kBytes, Access::write>(w.mask, at);
+  if (reach == Reach::neighbours) {  // so all lanes take part
+    std::memcpy(reinterpret_cast<void*>(at[0]), values, sizeof values);
+    return;
+  }
+  if (reach != Reach::unchecked) {
+    const std::uintptr_t map = detail::hot.written_map;
+    w.each_lane([&](unsigned lane) {
+      std::memcpy(reinterpret_cast<void*>(at[lane]), values[lane], kBytes);
+      if (reach == Reach::scattered) mark<kBytes>(map, at[lane]);
+    });
+    return;
+  }
   w.each_lane([&](unsigned lane) {
     void* to = reinterpret_cast<void*>(at[lane]);
     become(w, lane);
-    if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56))
+    if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56)) {
       to = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, true, o.where);
-    else if (!checked && !(detail::machine.options.watch && stored_before(at, values, done, lane)))
+    } else {
+      if (detail::machine.options.watch) detail::machine.watch.expect(reinterpret_cast<const std::byte*>(values[lane]));
       detail::access<kBytes, Access::write>(to, o.where);
-    done |= 1u << lane;
-    std::memcpy(to, &values[lane], kBytes);
+    }
+    std::memcpy(to, values[lane], kBytes);
   });
 }
 
-// A kernel's parameters: the same bytes for every lane.
+// A kernel's parameters: the same bytes for every lane, unless a register says where.
 template <class E, unsigned Count>
 void load_parameter(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const bool wide = o.how & kWideRegister;
-  w.each_lane([&](unsigned lane) {
-    u64 at = static_cast<u64>(o.value);
-    if (o.a != kNone) at += o.how & kWideAddress ? w.at<u64>(o.a)[lane] : w.at<u32>(o.a)[lane];
-    become(w, lane);
-    if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count)
+  const auto value_at = [&](u64 at, unsigned lane, E(&v)[Count]) {
+    if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count) {
+      become(w, lane);
       detail::refuse_asynchronous(
           "out_of_bounds",
           "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), o.where);
-    E v[Count];
+    }
     std::memcpy(v, w.parameters + at, sizeof v);
+  };
+  E v[Count];
+  if (o.a == kNone) {
+    value_at(static_cast<u64>(o.value), static_cast<unsigned>(std::countr_zero(w.mask)), v);
+    for (unsigned k = 0; k < Count; ++k)
+      if (to[k] != kNone) put_all<E>(w, to[k], wide, &v[k], 0);
+    return;
+  }
+  w.each_lane([&](unsigned lane) {
+    const u64 from = o.how & kWideAddress ? w.at<u64>(o.a)[lane] : w.at<u32>(o.a)[lane];
+    value_at(from + static_cast<u64>(o.value), lane, v);
     for (unsigned k = 0; k < Count; ++k)
       if (to[k] != kNone) put<E>(w, to[k], wide, lane, v[k]);
   });

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fidelity.hpp"
 #include "hooks.hpp"
 #include "module.hpp"
 #include "where.hpp"
@@ -97,6 +98,8 @@ struct Program {
   std::uint64_t dynamic_at = 0;      // offset of external shared memory, after them
   std::uint64_t local_bytes = 0;     // a thread
   std::uint32_t register_bytes = 0;  // a warp
+  Rests rests;                       // what its results rest on
+  Narrowed narrowed;
 };
 
 // Decodes an entry.  Throws Refused if it has an instruction that the machine does not run.

@@ -252,17 +252,58 @@ TEST_CASE("ptx: bytes are counted alike whether a warp's accesses are checked at
   }
 }
 
-TEST_CASE("ptx: lanes of one instruction that store equal bytes are no race, other bytes are one", "[simt][ptx]") {
-  const auto found = [](const std::string& value) {
+TEST_CASE("ptx: stores of equal bytes are no race, by one instruction or by several; other bytes are one", "[simt][ptx]") {
+  const auto found = [](const std::string& body, unsigned threads) {
     const Configured on({.watch = true});
-    const Buffer<unsigned> out(1);
-    const Entry entry(
-        "out", ".reg .b32 %r<9>; .reg .b64 %rd<5>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1], " +
-                   value + ";\nret;");
-    return finding_of([&] { entry.run(1, 32, out.get()); }).kind;
+    const Buffer<unsigned> out(2);
+    const Entry entry("out",
+                      ".reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p<3>; .shared .align 8 .b8 s[64];\n"
+                      "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 5;\nmov.u32 %r3, 5;\n" +
+                          body + "\nret;");
+    return finding_of([&] { entry.run(1, threads, out.get()); }).kind;
   };
-  CHECK(found("5") == "none");
-  CHECK(found("%r1") == "global_race");
+  // by lanes of one instruction
+  CHECK(found("st.global.u32 [%rd1], 5;", 32) == "none");
+  CHECK(found("st.global.u32 [%rd1], %r1;", 32) == "global_race");
+  // by two warps, by two instructions of one warp, and of parts of what was stored
+  CHECK(found("st.global.u32 [%rd1], 5;", 64) == "none");
+  CHECK(found("st.global.u32 [%rd1], %r2;", 64) == "global_race");
+  CHECK(found("st.shared.u32 [s], 7; setp.eq.u32 %p1, %r1, 3; @%p1 st.shared.u32 [s], 7;", 32) == "none");
+  CHECK(found("st.shared.u32 [s], 7; setp.eq.u32 %p1, %r1, 3; @%p1 st.shared.u32 [s], 8;", 32) == "shared_race");
+  CHECK(found("st.shared.v2.u32 [s], {%r3, 9}; st.shared.u32 [s+4], 9;", 64) == "none");
+  CHECK(found("st.shared.v2.u32 [s], {%r3, 9}; st.shared.u32 [s+4], 8;", 64) == "shared_race");
+  // with a read between, by the lane that wrote
+  CHECK(found("st.global.u32 [%rd1], 5; ld.global.u32 %r4, [%rd1];", 64) == "global_race");
+  // of a word that an atomic operation has left
+  CHECK(found("atom.global.exch.b32 %r4, [%rd1], 5; st.global.u32 [%rd1], 5;", 32) == "global_race");
+}
+
+TEST_CASE("ptx: an entry rests on the lowest fidelity of its instructions", "[simt][ptx]") {
+  const auto rests = [](const std::string& body) {
+    const Entry entry("", ".reg .f32 %f<9>; .reg .pred %p<3>;\n" + body);
+    const ptx::Rests& r = entry.program().rests;
+    return std::to_string(static_cast<int>(r.on)) + " " + r.opcode + " " + std::to_string(r.line);
+  };
+  CHECK(rests("fma.rn.f32 %f1, %f2, %f3, %f4; mul.rn.f32 %f5, %f1, %f2; add.f32 %f6, %f5, %f1;") == "0  0");
+  CHECK(rests("mul.f32 %f5, %f1, %f2;\nadd.rn.f32 %f6, %f5, %f1;\nadd.f32 %f7, %f6, %f1;") == "0  0");
+  CHECK(rests("mul.f32 %f5, %f1, %f2;\nsub.f32 %f6, %f1, %f5;") == "1 sub.f32 8");
+  CHECK(rests("L: add.f32 %f6, %f7, %f1;\nmul.f32 %f5, %f1, %f2;\nmov.f32 %f7, %f5;\n@%p1 bra L;") == "1 add.f32 7");
+  CHECK(rests("mul.f32 %f5, %f1, %f2;\nsub.f32 %f6, %f1, %f5;\nsin.approx.f32 %f1, %f2;") == "2 sin.approx.f32 9");
+  CHECK(rests("div.full.f32 %f5, %f1, %f2;") == "2 div.full.f32 7");
+}
+
+TEST_CASE("ptx: sums in 16 bits and products of TF32 are told apart from others", "[simt][ptx]") {
+  const auto narrowed = [](const std::string& body) {
+    const Entry entry("", ".reg .f32 %f<20>; .reg .b32 %r<20>; .reg .b16 %h<9>;\n" + body);
+    const ptx::Narrowed& n = entry.program().narrowed;
+    return n.sum + " " + std::to_string(n.sum_line) + " " + n.product + " " + std::to_string(n.product_line);
+  };
+  CHECK(narrowed("add.f32 %f1, %f2, %f3; mul.f16x2 %r1, %r2, %r3;") == " 0  0");
+  CHECK(narrowed("add.f32 %f1, %f2, %f3;\nadd.f16x2 %r1, %r2, %r3;") == "add.f16x2 8  0");
+  CHECK(narrowed("mov.b32 %r4, 0x80008000;\nfma.rn.bf16x2 %r1, %r2, %r3, %r4;") == " 0  0");
+  CHECK(narrowed("fma.rn.bf16x2 %r1, %r2, %r3, %r1;") == "fma.rn.bf16x2 7  0");
+  CHECK(narrowed("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, "
+                 "{%f1, %f2, %f3, %f4};") == " 0 mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 7");
 }
 
 }  // namespace

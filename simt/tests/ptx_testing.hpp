@@ -37,6 +37,8 @@ class Entry {
     ptx::launch(*program_, {.grid = {blocks}, .block = {threads}}, nullptr, std::as_bytes(std::span(all)));
   }
 
+  const ptx::Program& program() const { return *program_; }
+
  private:
   std::shared_ptr<const ptx::Program> program_;
 };

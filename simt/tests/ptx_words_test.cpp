@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx_testing.hpp"
+#include "special.hpp"
 
 namespace {
 
@@ -267,6 +268,29 @@ TEST_CASE("ptx words: 16-bit floats", "[simt][ptx]") {
     if (v == exact || v != v || std::isinf(v)) return nearest(v, true);
     if ((std::bit_cast<u64>(v) & 1) == 0) v = std::nextafter(v, exact > v ? HUGE_VAL : -HUGE_VAL);
     return nearest(v, true);
+  });
+}
+
+TEST_CASE("ptx words: approximate functions are those of the special function unit", "[simt][ptx]") {
+  using namespace simt::detail;
+  const std::pair<std::string, float (*)(float)> kUnits[] = {{"ex2", special_power},
+                                                             {"rcp", special_reciprocal},
+                                                             {"rsqrt", special_reciprocal_root},
+                                                             {"sqrt", special_root},
+                                                             {"lg2", special_logarithm}};
+  for (const auto& [name, unit] : kUnits)
+    check_float(name + ".approx.ftz.f32 %f4, %f1;", [f = unit](float a, float, float) { return f(a); });
+  // without .ftz
+  check_float("rcp.approx.f32 %f4, %f1;", [](float a, float, float) {
+    const float b = std::fabs(a) < 0x1p-126f ? 0x1p24f : std::fabs(a) >= 0x1p126f && std::isfinite(a) ? 0.25f : 1.0f;
+    return special_reciprocal(a * b) * b;
+  });
+  check_float("sqrt.approx.f32 %f4, %f1;", [](float a, float, float) {
+    return std::fabs(a) < 0x1p-126f ? special_root(a * 0x1p24f) * 0x1p-12f : special_root(a);
+  });
+  check_float("ex2.approx.f32 %f4, %f1;", [](float a, float, float) {
+    const float half = special_power(a / 2);
+    return a < -126 ? half * half : special_power(a);
   });
 }
 

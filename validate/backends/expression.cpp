@@ -67,7 +67,10 @@ class ExpressionParser {
   }
   void product() {
     value();
-    while (accept("*")) value(), push(Kind::multiply);
+    for (;;)
+      if (accept("*")) value(), push(Kind::multiply);
+      else if (accept("%")) value(), push(Kind::remainder);
+      else return;
   }
   void value() {
     if (++depth_ > 32) throw BadInput(fmt::format("'{}' nests too deeply", text_));
@@ -94,6 +97,7 @@ class ExpressionParser {
   void named() {
     const std::string_view name = word();
     if (name == "stride") return stride();
+    if (name == "aligned") return aligned();
     for (const auto& [function, kind] :
          {std::pair{"ceil_div", Kind::ceil_div}, std::pair{"min", Kind::min}, std::pair{"max", Kind::max}})
       if (name == function) {
@@ -109,12 +113,13 @@ class ExpressionParser {
       if (const auto at = std::find(choices.begin(), choices.end(), name); at != choices.end())
         return push(Kind::number, static_cast<double>(at - choices.begin()));
     }
-    Names names{"stride", "ceil_div", "min", "max"};
+    Names names{"stride", "aligned", "ceil_div", "min", "max"};
     for (const AxisUse& use : op_.axes) names.push_back(assay::name(use.axis));
     for (const Attribute& a : op_.attributes) names.push_back(a.name);
     throw BadInput(unknown(fmt::format("name in '{}'", text_), name, names));
   }
-  void stride() {
+  // Takes `(TENSOR, N)` and returns the index of the tensor.
+  std::size_t tensor_and(int& n) {
     expect("(");
     const std::string_view tensor = word();
     const std::size_t t = tensor_index(op_, tensor);
@@ -125,12 +130,24 @@ class ExpressionParser {
     }
     expect(",");
     const std::string_view digits = word();
-    int dimension = -1;
-    std::from_chars(digits.data(), digits.data() + digits.size(), dimension);
-    if (dimension < 0 || dimension >= static_cast<int>(op_.tensors[t].axes.size()))
-      throw BadInput(fmt::format("'{}': the tensor '{}' has {} axes", text_, tensor, op_.tensors[t].axes.size()));
+    n = -1;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
     expect(")");
+    return t;
+  }
+  void stride() {
+    int dimension = 0;
+    const std::size_t t = tensor_and(dimension), axes = op_.tensors[t].axes.size();
+    if (dimension < 0 || dimension >= static_cast<int>(axes))
+      throw BadInput(fmt::format("'{}': the tensor '{}' has {} axes", text_, op_.tensors[t].name, axes));
     push(Kind::stride, 0, static_cast<int>(t), dimension);
+  }
+  void aligned() {
+    int bytes = 0;
+    const std::size_t t = tensor_and(bytes);
+    if (bytes < 1 || bytes > 256 || (bytes & (bytes - 1)) != 0)
+      throw BadInput(fmt::format("'{}': an alignment is a power of two up to 256", text_));
+    push(Kind::aligned, bytes, static_cast<int>(t));
   }
 
   const Op& op_;
@@ -151,6 +168,12 @@ double extent_of(const Op& op, const AssayCall& call, int tensor, int dimension)
   return 0;
 }
 
+// Whether the first element's address is a multiple of so many bytes; true of a tensor that this case has not.
+bool is_aligned(const AssayCall& call, int tensor, double bytes) {
+  const AssayTensor* t = call.tensors[tensor];
+  return !t || reinterpret_cast<std::uintptr_t>(t->dl.data) % static_cast<std::uintptr_t>(bytes) == 0;
+}
+
 double attribute_of(const Op& op, const AssayCall& call, int index) {
   const Attribute& a = op.attributes[static_cast<std::size_t>(index)];
   const AssayAttribute& given = *call.attributes[index];
@@ -166,11 +189,12 @@ double Expression::value(const Op& op, const AssayCall& call) const {
   using Kind = Step::Kind;
   std::vector<double> stack;
   for (const Step& s : steps_) {
-    if (s.kind <= Kind::stride) {
+    if (s.kind <= Kind::aligned) {
       const AssayTensor* t = s.kind == Kind::stride ? call.tensors[s.tensor] : nullptr;
       stack.push_back(s.kind == Kind::number      ? s.number
                       : s.kind == Kind::extent    ? extent_of(op, call, s.tensor, s.dimension)
                       : s.kind == Kind::attribute ? attribute_of(op, call, s.tensor)
+                      : s.kind == Kind::aligned   ? is_aligned(call, s.tensor, s.number)
                       : t                         ? static_cast<double>(t->dl.strides[s.dimension])
                                                   : 0.0);
       continue;
@@ -182,6 +206,7 @@ double Expression::value(const Op& op, const AssayCall& call) const {
       case Kind::add: a += b; break;
       case Kind::subtract: a -= b; break;
       case Kind::multiply: a *= b; break;
+      case Kind::remainder: a = b == 0 ? 0 : std::fmod(a, b); break;
       case Kind::ceil_div: a = b == 0 ? 0 : std::ceil(a / b); break;
       case Kind::min: a = std::min(a, b); break;
       case Kind::max: a = std::max(a, b); break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of a launch file: numbers, axes and attributes of the op, stride(TENSOR, I), + - * ceil_div min max, comparisons.
+// Expressions of a launch file: numbers, axes and attributes of the op, stride(TENSOR, I), aligned(TENSOR, BYTES), + - * %
+// ceil_div min max, comparisons.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,11 @@ class Expression {
       extent,
       attribute,
       stride,
+      aligned,
       add,
       subtract,
       multiply,
+      remainder,
       ceil_div,
       min,
       max,
@@ -45,8 +48,8 @@ class Expression {
       at_least
     };
     Kind kind;
-    double number;
-    int tensor, dimension;  // of a stride or an extent; `tensor` is the index of an attribute too
+    double number;          // or the bytes of an alignment
+    int tensor, dimension;  // of a stride, an extent or an alignment; `tensor` is the index of an attribute too
   };
   std::vector<Step> steps_;
   std::string text_;

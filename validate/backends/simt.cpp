@@ -5,6 +5,7 @@
 
 #include "simt/machine.hpp"
 #include "validate/backends/backends.hpp"
+#include "validate/backends/cuda_ptx.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/problem/op.hpp"
@@ -147,6 +148,13 @@ BackendInfo cuda_info() {
           .device = ""};
 }
 std::unique_ptr<Backend> open_cuda() { throw std::runtime_error(cuda_info().unavailable); }
+
+namespace cuda {
+struct PtxModule::Driver {};
+PtxModule::PtxModule(const std::string&) { throw std::runtime_error(cuda_info().unavailable); }
+PtxModule::~PtxModule() = default;
+void PtxModule::launch(const std::string&, const EntryLaunch&, std::span<void*>) {}
+}  // namespace cuda
 #endif
 
 }  // namespace assay

@@ -134,7 +134,7 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
   CLI::Option* plugin = app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object"));
   app.add_option("--worker", f.worker, fmt::format(fmt::runtime(what), "program, a command of a shell (docs/worker-protocol.md)"))
       ->excludes(plugin);
-  CLI::Option* ptx = app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module, on simt (docs/ptx.md)"));
+  CLI::Option* ptx = app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module (docs/ptx.md)"));
   ptx->excludes(plugin)->excludes("--worker");
   ptx->needs(app.add_option("--launch", f.launch, "the launch file of the --ptx")->needs(ptx));
 }

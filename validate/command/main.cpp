@@ -144,7 +144,7 @@ int judge_main(int argc, char** argv) {
   if (argc >= 3 && argc <= 5 && std::string_view(argv[1]) == "worker") {
     const auto load = [&] {
       if (argc == 4) use_plugin(argv[3]);
-      if (argc == 5) use_ptx(argv[3], argv[4]);
+      if (argc == 5) use_ptx(argv[3], argv[4], argv[2]);
     };
     return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
   }

@@ -233,10 +233,10 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
   if (!flags.ptx.empty() && machine.backend == "auto") machine.backend = "simt";
   if (!backend_ready(machine, backend, code)) return false;
   if (!flags.ptx.empty()) {
-    if (backend != "simt") throw BadInput("--ptx: only the simulated machine runs PTX  (--backend simt)");
     std::vector<std::string> worker = own_worker(backend, flags.ptx);
     worker.push_back(flags.launch);
-    load_kernels(fmt::format("{} {}", flag_text("--ptx", flags.ptx), flag_text("--launch", flags.launch)), worker, flags.timeout_s);
+    load_kernels(fmt::format("{} {}", flag_text("--ptx", flags.ptx), flag_text("--launch", flags.launch)), worker,
+                 flags.timeout_s);
   }
   if (!flags.plugin.empty())
     load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);

@@ -197,6 +197,7 @@ void Console::add(const Record& r) {
   ++done_;
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   if (!r.held_to.empty()) held_to_[r.held_to].insert(fmt::format("{}/{}", r.c.op, r.kernel));
+  if (!r.fidelity.empty()) fidelity_[r.fidelity].insert(fmt::format("{}/{}", r.c.op, r.kernel));
   if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", in_words(r.not_checked), r.loaded, r.backend);
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
@@ -279,6 +280,7 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
     note(fmt::format("work of all threads: kernels {:.0f} s, inputs and goldens {:.0f} s, judging {:.0f} s, power {:.0f} s",
                      w.workers, w.goldens, w.judging, w.power));
   for (const auto& [what, kernels] : held_to_) note(fmt::format("held to {}: {}", what, fmt::join(kernels, ", ")));
+  for (const auto& [what, kernels] : fidelity_) note(fmt::format("fidelity {}: {}", what, fmt::join(kernels, ", ")));
   if (!not_checked_.empty()) note(fmt::format("not checked: {}", not_checked_));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {

@@ -12,6 +12,7 @@ void print_judged(const Record& r, bool colour) {
              r.reason.empty() ? "" : ": " + r.reason);
   if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", in_words(r.not_checked));
   if (!r.held_to.empty()) fmt::print("  held to        {}\n", r.held_to);
+  if (!r.fidelity.empty()) fmt::print("  fidelity       {}\n", r.fidelity);
   if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
   if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");
   if (r.worst) {

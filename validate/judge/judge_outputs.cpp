@@ -230,6 +230,7 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
     r.given = fmt::format("run {} {}{}--kernel {}/{}", task.given->flags, kernel.loaded ? kernel.loaded->flags : "",
                           kernel.loaded ? " " : "", kernel.op, kernel.name);
   if (kernel.loaded) r.loaded = kernel.loaded->flags, r.not_checked = kernel.loaded->not_checked, r.code = kernel.code;
+  r.fidelity = kernel.fidelity;
   r.c = task.c;
   r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);
   r.repro = repro(task.c, task.op->shape(), kernel.name);

@@ -169,6 +169,7 @@ struct Kernel {
   const AssayKernel* plugin = nullptr;  // of a plugin: the functions above take a PluginCall (worker/plugin.hpp), not the Args
   const Loaded* loaded = nullptr;       // null: built in
   std::string_view code;                // of a loaded kernel: hash of its code; empty: unknown
+  std::string_view fidelity;            // what its worker says of how closely it does what a GPU does; empty: nothing
 };
 
 // The architecture that the kernel needs, if it cannot run on `arch`, such as "sm_90 alone"; empty: it can.

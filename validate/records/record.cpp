@@ -102,6 +102,7 @@ std::string to_json(const Record& r) {
   if (!r.given.empty()) j["given"] = r.given;
   if (!r.loaded.empty() || !r.not_checked.empty()) j["not_checked"] = r.not_checked;
   if (!r.code.empty()) j["code"] = r.code;
+  if (!r.fidelity.empty()) j["fidelity"] = r.fidelity;
   j["axes"] = Json::object();
   for (std::size_t i = 0; i < kAxes.size(); ++i)
     if (r.c.dims.extent[i] || r.repro.find(" " + std::string(kAxes[i].name) + "=") != std::string::npos)

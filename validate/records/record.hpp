@@ -40,6 +40,7 @@ struct Record {
   std::string held_to;                   // the default in words, if the kernel declares none
   std::string loaded;                    // of a kernel that is not built in: the flags that load it (Loaded::flags)
   std::string code;                      // and the hash of its code; empty: unknown
+  std::string fidelity;                  // and how closely its worker does what a GPU does, in words
   std::string given;                     // of tensors that were given: what judges them again, after "validate "
   std::vector<std::string> not_checked;  // what its worker does not check (Loaded::not_checked), or a file cannot show
   Case c;
@@ -90,7 +91,7 @@ struct RunHead {
   std::string driver;  // version of the GPU's driver; empty: unknown
   std::string suite;
   std::uint64_t seed = 0;
-  std::string sandbox;  // what confines the workers, in words; empty: the command has none
+  std::string sandbox;                           // what confines the workers, in words; empty: the command has none
   std::map<std::string, std::string> libraries;  // versions of the vendor's libraries in use, by name
   // What the run judges, so that it can be resumed and merged; empty for other commands than run.
   struct Plan {

@@ -62,7 +62,9 @@ Record record_of(const Json& j, const Case& c) {
   };
   r.c = c;
   r.kernel = text_in(j, "kernel"), r.backend = text_in(j, "backend"), r.numerics = j.value("numerics", "");
-  r.held_to = j.value("held_to", ""), r.loaded = j.value("loaded", ""), r.given = j.value("given", ""), r.code = j.value("code", "");
+  r.held_to = j.value("held_to", ""), r.loaded = j.value("loaded", ""), r.given = j.value("given", ""),
+  r.code = j.value("code", "");
+  r.fidelity = j.value("fidelity", "");
   r.not_checked = j.value("not_checked", std::vector<std::string>{});
   r.verdict = static_cast<Verdict>(index_in(kVerdicts, text_in(j, "verdict"), "verdict")), r.reason = j.value("reason", "");
   if (const auto at = j.find("caught_by"); at != j.end())

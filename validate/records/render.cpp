@@ -94,6 +94,7 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
   std::set<std::string> notes;
   for (const Record& r : records) {
     if (!r.not_checked.empty()) notes.insert(fmt::format("Not checked with `{}`: {}.", r.loaded, in_words(r.not_checked)));
+    if (!r.fidelity.empty()) notes.insert(fmt::format("{}/{} has the fidelity {}.", r.c.op, r.kernel, r.fidelity));
     if (!r.held_to.empty()) notes.insert(fmt::format("{}/{} is held to {}.", r.c.op, r.kernel, r.held_to));
   }
   for (const std::string& note : notes) text += "\n" + note + "\n";

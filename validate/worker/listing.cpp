@@ -35,6 +35,7 @@ Json json_of(const ListedKernel& k) {
   if (!k.tile_bytes.empty()) j["tile_bytes"] = k.tile_bytes;
   if (!k.about.empty()) j["about"] = k.about.substr(0, 200);
   if (!k.code.empty()) j["code"] = k.code;
+  if (!k.fidelity.empty()) j["fidelity"] = k.fidelity;
   return j;
 }
 
@@ -42,6 +43,9 @@ std::int64_t whole_number(const Json& j) {  // Note: the JSON library casts 1e30
   if (!j.is_number_integer()) throw std::invalid_argument("not a whole number");
   return j.get<std::int64_t>();
 }
+
+// A text of any program as a line of a terminal.
+std::string clean(const std::string& text) { return plain(std::string_view(text).substr(0, 300)); }
 
 ListedKernel kernel_from(const Json& j) {
   ListedKernel k{.op = j.at("op"),
@@ -51,6 +55,7 @@ ListedKernel kernel_from(const Json& j) {
                  .numerics = j.value("numerics", ""),
                  .dtypes = j.at("dtypes"),
                  .tiles = {}};
+  k.fidelity = clean(j.value("fidelity", ""));
   k.deterministic = j.value("deterministic", true);
   k.finite_inputs = j.value("finite_inputs", false), k.position_matters = j.value("position_matters", false);
   for (const auto& [field, tiles] : {std::pair{"tiles", &k.tiles}, std::pair{"tile_bytes", &k.tile_bytes}})
@@ -66,9 +71,6 @@ bool is_name(std::string_view text) {
   };
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), plain);
 }
-
-// A text of any program as a line of a terminal.
-std::string clean(const std::string& text) { return plain(std::string_view(text).substr(0, 300)); }
 
 Kernel kernel_of(const ListedKernel& k) {
   const Op* op = find_op(k.op);
@@ -105,7 +107,7 @@ Kernel kernel_of(const ListedKernel& k) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (k.code.size() > 64 || !std::all_of(k.code.begin(), k.code.end(), is_digit))
     throw BadInput(fmt::format("'{}' is no code hash; up to 64 hexadecimal digits were expected", k.code.substr(0, 80)));
-  kernel.code = k.code;
+  kernel.code = k.code, kernel.fidelity = k.fidelity;
   return kernel;
 }
 
@@ -188,6 +190,7 @@ ListedKernel listed(const Kernel& k) {
                     .name = std::string(k.name),
                     .about = std::string(k.about),
                     .code = std::string(k.code),
+                    .fidelity = std::string(k.fidelity),
                     .numerics = k.declares_numerics ? text_of(k.numerics) : "",
                     .dtypes = {},
                     .tiles = {}};

@@ -23,7 +23,8 @@ std::string in_words(const std::vector<std::string>& checks);
 // A kernel as its worker lists it: texts, which kernels_of() checks.
 struct ListedKernel {
   std::string op, name, about, code;
-  std::string numerics;  // empty: none are declared
+  std::string fidelity{};  // how closely its worker does what a GPU does, in words
+  std::string numerics;    // empty: none are declared
   std::vector<std::string> dtypes;
   std::map<std::string, std::int64_t> tiles, tile_bytes{};  // by axis, in elements or in bytes
   bool deterministic = true, finite_inputs = false, position_matters = false;

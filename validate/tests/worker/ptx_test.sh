@@ -12,6 +12,24 @@ exits 0 "${run[@]}" --ptx "$ptx" --launch "$launch" --watch --json records.jsonl
 same "kernels of the records" warp_per_row "$(grep -o '"kernel":"[a-z_]*"' records.jsonl | sort -u | cut -d'"' -f4)"
 same "verdicts" passed "$(grep '"dtype":"f32"' records.jsonl | grep -o '"verdict":"[a-z]*"' | sort -u | cut -d'"' -f4)"
 holds "head of the records" "$(head -1 records.jsonl)" '"backend":"simt"'
+holds "what the verdicts rest on" "$(<records.jsonl)" '"fidelity":"exact"'
+holds "the same below the table" "$out" "fidelity exact: softmax/warp_per_row"
+sed 's/ex2.approx.ftz.f32/tanh.approx.f32/' "$ptx" >modelled.ptx
+call "${run[@]}" --ptx modelled.ptx --launch "$launch" --json records.jsonl
+holds "a modelled instruction" "$(<records.jsonl)" '"fidelity":"modelled: `tanh.approx.f32` (modelled.ptx:196)"'
+sed '0,/ret;/s//{ .reg .b32 %x<3>; add.f16x2 %x1, %x2, %x2; } ret;/' "$ptx" >narrow.ptx
+exits 0 "${run[@]}" --ptx narrow.ptx --launch "$launch" --json records.jsonl
+holds "a sum in 16 bits" "$(<records.jsonl)" "adds in 16 bits, and sums in f32 are declared"
+sed 's/accumulate=f32/accumulate=f16/' "$launch" >f16.json
+exits 0 "${run[@]}" --ptx narrow.ptx --launch f16.json --json records.jsonl
+lacks "a sum in 16 bits as declared" "$(<records.jsonl)" "adds in 16 bits"
+
+# --- conditions of a launch
+sed 's/"cols > 0"/"aligned(x, 16)", "stride(x, 0) % 4 == 0"/' "$launch" >strict.json
+exits 0 "${run[@]}" --ptx "$ptx" --launch strict.json --json records.jsonl
+holds "an address" "$(<records.jsonl)" "the launch file asks for aligned(x, 16)"
+holds "a stride" "$(<records.jsonl)" "the launch file asks for stride(x, 0) % 4 == 0"
+holds "the others" "$(<records.jsonl)" '"verdict":"passed"'
 
 exits 0 "$validate" doctor --ptx "$ptx" --launch "$launch"
 holds "$called" "$out" "checks, 0 failed"
@@ -51,6 +69,8 @@ wrong "unknown dtype 'f8'" 's/"f32": "softmax_f32"/"f8": "softmax_f32"/'
 wrong "wrong.json:/launches/0: unknown key 'grids'. Did you mean 'grid'?" 's/"grid"/"grids"/'
 wrong "the tensor 'x' has 2 axes" 's/stride(x, 0)/stride(x, 2)/'
 wrong "unknown tensor 'z'" 's/ptr x/ptr z/'
+wrong "unknown tensor 'z'" 's/"cols > 0"/"aligned(z, 16)"/'
+wrong "an alignment is a power of two up to 256" 's/"cols > 0"/"aligned(x, 12)"/'
 refuses "--ptx requires --launch" "${run[@]}" --ptx "$ptx"
 refuses "only the kernels of a --plugin run there" "${run[@]}" --ptx "$ptx" --launch "$launch" --backend host
 refuses "none.json: " "${run[@]}" --ptx "$ptx" --launch none.json
