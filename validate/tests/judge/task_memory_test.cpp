@@ -10,13 +10,13 @@
 namespace assay {
 namespace {
 
-Task task_of(const std::string& line) {
+Task sized_task(const std::string& line) {
   const std::vector<OpShape> shapes = op_shapes();
   const Case c = parse_repro(line, shapes).what;
   return {&op_named(c.op), c, {}};
 }
 
-TaskMemory memory_of(const std::string& line) { return assay::memory_of(task_of(line), {}); }
+TaskMemory memory_of(const std::string& line) { return assay::memory_of(sized_task(line), {}); }
 
 TEST_CASE("memory: of an op of three matrices it is counted by hand", "[memory]") {
   constexpr double kMatrix = 4e6;
@@ -28,7 +28,7 @@ TEST_CASE("memory: of an op of three matrices it is counted by hand", "[memory]"
   CHECK(m.peak() == m.prepared + m.kernel);
   CHECK(m.with_workspace(1000, "simt").peak() == m.peak() + 1250);
   CHECK(m.with_workspace(1000, "cuda").peak() == m.peak());
-  CHECK(assay::memory_of(task_of("add f32 rows=1000 cols=1000"), {.backend = "cuda"}).prepared == m.prepared + 2 * kMatrix);
+  CHECK(assay::memory_of(sized_task("add f32 rows=1000 cols=1000"), {.backend = "cuda"}).prepared == m.prepared + 2 * kMatrix);
 }
 
 TEST_CASE("memory: of every op it grows with the case, and an empty case needs next to none", "[memory]") {
@@ -47,7 +47,7 @@ TEST_CASE("memory: of every op it grows with the case, and an empty case needs n
 }
 
 TEST_CASE("memory: relations take more, and given tensors have the golden of those that a fill makes", "[memory]") {
-  const Task task = task_of("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
+  const Task task = sized_task("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
   const JudgeOptions all{.relations = Relations::all};
   const double plain = assay::memory_of(task, {}).peak(), related = assay::memory_of(task, all).peak();
   CHECK(related > plain);
@@ -61,7 +61,7 @@ TEST_CASE("memory: relations take more, and given tensors have the golden of tho
 }
 
 TEST_CASE("memory: a case that does not fit is named with both numbers", "[memory]") {
-  const Task task = task_of("add f32 rows=1000 cols=1000");
+  const Task task = sized_task("add f32 rows=1000 cols=1000");
   CHECK(too_large(task, 1 << 20, 1 << 20).empty());
   CHECK(too_large(task, 3 << 20, 1 << 20) == "needs about 3.0 MiB of memory and 1.0 MiB are free here");
 }
