@@ -31,7 +31,7 @@ def softmax(x):
     return y
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["cols"])
 def layernorm_residual_kernel(
     x, residual, gamma, beta, y, cols, x_row, x_col, r_row, r_col, g_col, b_col, epsilon, BLOCK: tl.constexpr
 ):

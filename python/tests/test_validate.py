@@ -36,6 +36,11 @@ def test_a_right_callable_passes(tmp_path):
     assert lines == run.records and lines[-1]["record"] == "end"
 
 
+def test_a_callable_that_declares_finite_inputs_gets_no_others():
+    run = assay.validate("softmax", kernels.needs_finite, dtypes=["f16", "f32"], finite_inputs=True)
+    assert run.passed and run.verdicts["unsupported"] > 0
+
+
 def test_a_failure_is_shrunk_and_can_be_repeated():
     with pytest.raises(assay.Mismatch) as caught:
         assay.validate("softmax", kernels.skips_rows, dtypes=["f32"])

@@ -67,7 +67,8 @@ bool lock_land(Confined how, const std::string& folder) {
   if (how == Confined::program) {
     for (const char* device : {"/dev/zero", "/dev/full"}) allow(ruleset, device, write);
     if (!folder.empty()) allow(ruleset, folder.c_str(), all);
-    allow(ruleset, "/proc/self", write);  // names of threads
+    // Names of threads, without which CUDA does not start.  Note: not /proc/self, since a shell may start the program as its child.
+    allow(ruleset, "/proc", write);
     for (const char* device : {"/dev/dri", "/dev/dxg", "/dev/nvmap"}) allow(ruleset, device, write);
     glob_t nodes{};
     for (const char* devices : {"/dev/nvidia*", "/dev/nvhost*"})

@@ -12,7 +12,8 @@ struct Wrong : Formula<T> {
   static __device__ float product(const Plain<T>& p, std::int64_t token, std::int64_t o, float mean, float r) {
     float sum = 0;
     for (std::int64_t h = 0; h < p.hidden; ++h) {
-      const unsigned bits = __builtin_bit_cast(unsigned, p.factor(o, h));
+      const float factor = p.factor(o, h);  // Note: nvcc 13 fails on a bit cast of the call itself
+      const unsigned bits = __builtin_bit_cast(unsigned, factor);
       const float w = __builtin_bit_cast(float, (bits + 0x1000u) & ~0x1fffu);
       sum = fmaf(S::normalised(p, h, p.at(token, h) - mean, r), w, sum);
     }

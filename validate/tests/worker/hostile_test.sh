@@ -155,11 +155,13 @@ if ((${#kept[@]})); then
   mkdir folders others && echo kept >others/file
   TMPDIR=$tmp/folders call "$validate" run --worker 'echo x >others/new && printf "is %sside\n" out; echo x >$TMPDIR/new && printf "is %sside\n" in
     echo x >>others/file && printf "is %sside\n" out; kill $PPID && printf "is %sside\n" out
+    sh -c "echo named >/proc/self/comm" && printf "a child is %s\n" named
     [ "$(ulimit -d)" = unlimited ] || printf "its memory is %sed\n" bound; printf "first to be %s\n" ended by $(cat /proc/self/oom_score_adj)
     setsid sleep 98765 3>&- & setsid sleep 98765 3>&- & exit 1'
   same "a worker that writes" "exit 2" "exit $code"
   holds "a worker that writes" "$err" "is inside"
   lacks "a worker that writes" "$err" "is outside"
+  holds "a worker that writes" "$err" "a child is named"
   holds "a worker that writes" "$err" "its memory is bounded"
   holds "a worker that writes" "$err" "first to be 1000"
   same "folders that it leaves" "" "$(ls folders)"
