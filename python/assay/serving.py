@@ -37,7 +37,8 @@ def _all_finite(entries: Sequence[Mapping[str, Any]], inputs: np.ndarray) -> boo
         bits = _EXPONENTS.get(t["dtype"])
         if bits and t["shape"] and t.get("input") is not None:
             image = view_of(t, inputs[t["input"] : t["input"] + t["bytes"]])
-            if np.any((image & image.dtype.type(bits)) == bits):
+            words = image.view(f"u{image.itemsize}")
+            if np.any((words & words.dtype.type(bits)) == bits):
                 return False
     return True
 
