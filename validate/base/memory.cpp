@@ -83,7 +83,7 @@ std::size_t left_by(const std::string& root, const Version& version) {
   const auto mount = mount_of(root, version);
   if (!group || !mount) return least;
   std::string below = *group;
-  if (mount->group != "/") below = below.starts_with(mount->group) ? below.substr(mount->group.size()) : "";
+  if (mount->group != "/") below = (below + "/").starts_with(mount->group + "/") ? below.substr(mount->group.size()) : "";
   while (true) {
     const std::string folder = root + mount->at + (below == "/" ? "" : below);
     std::size_t limit = 0, used = 0;

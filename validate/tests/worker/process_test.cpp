@@ -71,6 +71,8 @@ TEST_CASE("available memory is the least that any control group leaves", "[proce
     root.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "2000\n");
     root.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 500\n");
     CHECK(root.available() == 1500);
+    root.write("proc/self/mountinfo", "30 24 0:26 /dock /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+    CHECK(root.available() == 1500);
     root.write("proc/self/mountinfo", "30 24 0:26 /elsewhere /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
     CHECK(root.available() == 1500);
   }
