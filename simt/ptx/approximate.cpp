@@ -128,8 +128,8 @@ void decode_approximate(Decoder& d) {
   if (t == Type::f64) {
     if (d.base == "rcp") d.op.run = rounding<kDouble<kReciprocal>>(mode);
     else if (d.base == "sqrt") d.op.run = rounding<kDouble<kRoot>>(mode);
-  } else if (approx && special(d.base, ftz) != nullptr) {
-    d.op.run = special(d.base, ftz);
+  } else if (const Run run = approx ? special(d.base, ftz) : nullptr) {
+    d.op.run = run;
   } else if (d.base == "rcp") {
     d.op.run = ftz ? rounding<kSingle<kReciprocal, true>>(mode) : rounding<kSingle<kReciprocal, false>>(mode);
   } else if (d.base == "sqrt") {

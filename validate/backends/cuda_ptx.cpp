@@ -49,8 +49,11 @@ void check(CUresult result, const std::string& what, const char* more = "") {
 
 struct PtxModule::Driver {
   CUmodule module = nullptr;
-  std::map<std::string, CUfunction> functions;  // by entry, ready for as much shared memory as `shared` says
-  std::map<std::string, unsigned> shared;
+  struct Entry {
+    CUfunction function = nullptr;
+    unsigned shared = 0;  // bytes that it may have
+  };
+  std::map<std::string, Entry> entries;
 };
 
 PtxModule::PtxModule(const std::string& text) : driver_(std::make_unique<Driver>()) {
@@ -70,9 +73,9 @@ PtxModule::~PtxModule() {
 }
 
 void PtxModule::launch(const std::string& entry, const EntryLaunch& l, std::span<void*> parameters) {
-  CUfunction& function = driver_->functions[entry];
+  auto& [function, granted] = driver_->entries[entry];
   if (!function) check(words().cuModuleGetFunction(&function, driver_->module, entry.c_str()), "finding '" + entry + "'");
-  if (unsigned& granted = driver_->shared[entry]; l.dynamic_shared > granted) {
+  if (l.dynamic_shared > granted) {
     check(
         words().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(l.dynamic_shared)),
         fmt::format("{} bytes of shared memory for '{}'", l.dynamic_shared, entry));
