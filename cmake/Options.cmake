@@ -3,6 +3,7 @@ set(ASSAY_CUDA AUTO CACHE STRING "CUDA kernels for a GPU: AUTO (if nvcc and a GP
 set_property(CACHE ASSAY_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(ASSAY_TESTS "Tests, and the broken kernels that they need" ${PROJECT_IS_TOP_LEVEL})
 option(ASSAY_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(ASSAY_TSAN "ThreadSanitizer, over the judge and its threads" OFF)
 option(ASSAY_FUZZ "Fuzzers with sanitizers; with libFuzzer if the compiler is clang" OFF)
 option(ASSAY_PORTABLE "Link the C++ runtime statically, for a binary that is copied to another machine" OFF)
 option(ASSAY_UNITY "Compile several files as one: a third less work from scratch, maybe more after a change" OFF)
@@ -63,7 +64,7 @@ endif()
 # what others wrote, also has guarded stacks and checked calls of the C library; kernels and the simulated machine have not.
 target_link_options(assay_flags INTERFACE -Wl,-z,relro,-z,now)
 add_library(assay_hardened INTERFACE)
-if(NOT ASSAY_ASAN AND NOT ASSAY_FUZZ)  # whose own checks are stricter
+if(NOT ASSAY_ASAN AND NOT ASSAY_TSAN AND NOT ASSAY_FUZZ)  # whose own checks are stricter
   target_compile_options(assay_hardened INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>>)
 endif()
@@ -71,6 +72,9 @@ if(ASSAY_ASAN)
   target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer -g>)
   target_link_options(assay_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(ASSAY_TSAN)
+  target_link_options(assay_flags INTERFACE -fsanitize=thread)  # what is compiled with it, says validate/CMakeLists.txt
 endif()
 if(ASSAY_PORTABLE)
   target_link_options(assay_flags INTERFACE -static-libgcc -static-libstdc++)

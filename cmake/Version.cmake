@@ -26,6 +26,9 @@ endif()
 if(ASSAY_ASAN)
   string(APPEND flags " asan")
 endif()
+if(ASSAY_TSAN)
+  string(APPEND flags " tsan")
+endif()
 add_custom_target(assay_version BYPRODUCTS "${assay_version_cpp}"
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${assay_version_cpp}" "-DVERSION=${PROJECT_VERSION}"
           "-DFLAGS=${flags}" -P "${PROJECT_BINARY_DIR}/generated/write_version.cmake" VERBATIM)

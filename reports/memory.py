@@ -149,7 +149,13 @@ OF_OPS = [("add/naive gelu/naive silu_mul/naive softmax/block_row layernorm/bloc
           ("attention_scores/naive", SCORES, " heads=1 kv_heads=1 head_dim=8"),
           ("paged_attention/naive", PAGED, " seq_q=1 heads=4 page_size=64"), ("kv_append/naive", APPENDED, " page_size=64"),
           ("rope/naive", ROTATED, ""), ("transformer_layer/unfused", LAYERS, " head_dim=16")]
-SHAPES = [f"{kernel} {shape.strip()}{more}" for kernels, shapes, more in OF_OPS for kernel in kernels.split()
+
+
+def taking(kernel, shape):  # mma_tiled takes no f32
+    return kernel.replace("mma_tiled", "fma_tiled") if shape.startswith("f32") else kernel
+
+
+SHAPES = [f"{taking(kernel, shape.strip())} {shape.strip()}{more}" for kernels, shapes, more in OF_OPS for kernel in kernels.split()
           for shape in shapes.split(";")]
 
 if __name__ == "__main__":

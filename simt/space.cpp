@@ -19,7 +19,11 @@ constexpr std::size_t limit_for(std::size_t slots) {
 std::size_t most_slots() noexcept {
   rlimit allowed{};
   const bool limited = getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
+#if defined(SIMT_FEW_SLOTS)
+  std::size_t slots = kLeastSlots;  // ThreadSanitizer leaves a program 1.5 TiB
+#else
   std::size_t slots = 4096;
+#endif
   while (limited && slots >= kLeastSlots && limit_for(slots) > allowed.rlim_cur) slots /= 2;
   return slots;
 }
