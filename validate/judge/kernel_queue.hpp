@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,7 +30,10 @@
 namespace assay {
 
 inline int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-inline int pool_size() { return std::clamp(cores() / 2, 1, 8); }  // threads that make goldens and judge outputs
+inline int pool_size() { return std::clamp(cores(), 1, 8); }  // threads that make goldens and judge outputs
+
+// How many workers run at a time, unless --jobs says it.  A worker of simt has one thread, which waits for the judge between orders.
+inline int default_jobs(std::string_view backend) { return backend == "simt" ? 2 * cores() : cores(); }
 
 // Open files that a run needs.
 inline constexpr int kFilesOfOne = 5;  // a worker's socket, two for what it prints, two memories that are sent to it
