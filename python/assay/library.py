@@ -182,6 +182,17 @@ class Op:
         return next((a for a in self.attributes if a.name == name), None)
 
 
+def is_there(op: Op, tensor: Tensor, attributes: Mapping[str, object]) -> bool:
+    """Whether a case with these attributes has the tensor."""
+    if not tensor.only_with:
+        return True
+    name, _, words = tensor.only_with.partition("=")
+    attribute = op.attribute(name)
+    assert attribute
+    value = attributes.get(name, attribute.default)
+    return value in words.split("|") if words else value != attribute.default
+
+
 @functools.lru_cache(maxsize=None)
 def describe(op: str) -> Op:
     """The contract of an op, by its name.

@@ -79,7 +79,7 @@ class _Operator:
         case: tuple[library.Tensor, str] | None = None
         extents: dict[str, Any] = {"1": 1}
         for t, x in tensors.items():
-            if (x is not None) != self._has(t, attributes):
+            if (x is not None) != library.is_there(self.op, t, attributes):
                 what = "is missing, which a case has" if x is None else "was given, which a case has only"
                 raise InputError(f"'{t.name}' {what} with '{t.only_with}'")
             if x is None:
@@ -90,17 +90,8 @@ class _Operator:
             self._shape(t, x, extents)
             _strides(t, x)
         assert case
-        shapes = [(t, [extents[a] for a in t.axes]) for t in self.returned if self._has(t, attributes)]
+        shapes = [(t, [extents[a] for a in t.axes]) for t in self.returned if library.is_there(self.op, t, attributes)]
         return attributes, shapes, case[1]
-
-    def _has(self, t: library.Tensor, attributes: Mapping[str, Any]) -> bool:
-        """Whether a case with these attributes has the tensor."""
-        if not t.only_with:
-            return True
-        name, _, words = t.only_with.partition("=")
-        attribute = self.op.attribute(name)
-        assert attribute
-        return attributes[name] in words.split("|") if words else attributes[name] != attribute.default
 
     @staticmethod
     def _dtype(

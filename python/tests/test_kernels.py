@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of a shared object: the layer below assay.torch, over kernels on the host (validate/tests/worker/exported_plugin.cpp)."""
+"""Kernels of a shared object, the layer below assay.torch: those of validate/tests/worker/exported_plugin.cpp, on the host."""
 
 import os
 from pathlib import Path
@@ -46,7 +46,9 @@ def linear(library, tokens, hidden, out=4, bias=True, dtype=np.float32):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("hidden, dtype, kernel", [(8, np.float32, "narrow"), (9, np.float32, "serial"), (8, np.float16, "serial")])
+@pytest.mark.parametrize(
+    "hidden, dtype, kernel", [(8, np.float32, "narrow"), (9, np.float32, "serial"), (8, np.float16, "serial")]
+)
 def test_the_first_kernel_that_takes_the_case(library, hidden, dtype, kernel, bias):
     call, tensors = linear(library, 5, hidden, bias=bias, dtype=dtype)
     assert (call.name, call.workspace_bytes, call.numerics) == (kernel, 5 * 4 * 4, "accumulate=f32 chain=1")
@@ -91,7 +93,7 @@ def test_attributes(library, attributes):
 
 
 def test_what_no_kernel_takes(library):
-    with pytest.raises(assay.InputError, match=r"^no kernel of 'rope' takes these arguments: heads must be a multiple of kv_heads$"):
+    with pytest.raises(assay.InputError, match="^no kernel of .rope. takes these arguments: heads must be a multiple of kv_heads$"):
         rope(library, 3, 2)
     with pytest.raises(assay.InputError, match="offset must be a whole number"):
         rope(library, offset=0.5)
