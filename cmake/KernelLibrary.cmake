@@ -84,6 +84,7 @@ if(ASSAY_GPU)
     "$<FILTER:$<TARGET_OBJECTS:assay_kernels_gpu>,EXCLUDE,/(baseline_[^/]*|probe)[.]cu>" ${hopper_objects})
   target_compile_definitions(assay_kernels PRIVATE ASSAY_GPU)
   target_link_libraries(assay_kernels PRIVATE assay_vendor assay_room_cuda CUDA::cudart_static)
-  target_link_options(assay_kernels PRIVATE -s -static-libgcc -static-libstdc++)
+  # Note: a process that loads it has a CUDA runtime and a C++ library of its own, which must not take the place of these.
+  target_link_options(assay_kernels PRIVATE -s -static-libgcc -static-libstdc++ -Wl,--exclude-libs,ALL)
   set_target_properties(assay_kernels PROPERTIES LINKER_LANGUAGE CXX)
 endif()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs a file of tests by pytest in a virtual environment under the build folder, which the first call makes.  Without network, or
-# without Python 3.11, it is skipped (exit code 77) and says so; where CI is set, it then fails.  Tests of PyTorch are always skipped.
+# without Python 3.11, it is skipped (exit code 77) and says so; where CI is set, it then fails.
+# Files whose tests all need PyTorch are skipped always.
 #   in_venv.sh BUILD FILE
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

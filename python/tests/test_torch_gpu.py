@@ -33,13 +33,14 @@ def test_outputs_are_right(op, tmp_path):
     suite = os.environ.get("ASSAY_SUITE", "sanitize")
     cases = json.loads(library.call(["list", "cases", "--op", op, "--suite", suite, "--json"]).out)["cases"]
     operator, judged, used = ops.operators[op], 0, set()
+    told = [a for a in operator.op.attributes if operator.op.tensor(a.name) is None and a.name != "in_place"]
     for case in cases:
         given, words = inputs(case["repro"], tmp_path)
-        attributes = {a.name: a.value(words[a.name]) for a in operator.attributes}
+        attributes = {a.name: a.value(words[a.name]) for a in told}
         operator._calls.clear()
         before = {name: given[name].clone() for name in operator.updated}
         try:
-            out = getattr(ops, op)(**given, **attributes)
+            out = getattr(ops, op)(**given, **{a.name: attributes[a.name] for a in operator.attributes})
         except assay.InputError as e:
             assert "no kernel" in str(e)
             continue
