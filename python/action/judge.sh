@@ -12,7 +12,7 @@ case ${1-} in
   install)
     wheel=${ASSAY_WHEEL:-}
     if [ -z "$wheel" ]; then
-      "$tree/cmake/bootstrap.sh"
+      "$tree/cmake/bootstrap.sh" || sudo -n "$tree/cmake/bootstrap.sh"
       cmake -S "$tree" -B "$tree/build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=OFF
       cmake --build "$tree/build" -j "$(nproc)" --target validate
       wheel=$tree/python

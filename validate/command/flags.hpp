@@ -122,7 +122,7 @@ inline void add_records(CLI::App& app, std::string& path, const std::string& wha
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend, "simt, cuda, host for plugins, or auto: cuda if there is a GPU")
+  app.add_option("--backend", f.backend, "simt, cuda, host for plugins, or auto: cuda if there is a GPU, simt for --ptx")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));

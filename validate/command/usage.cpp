@@ -81,7 +81,7 @@ const std::vector<About>& about() {
       {"probe", {{"0", "no result differs"}, {"1", "a result differs"}, kBadUsage, {"3", "the machine is at fault"}}, {}},
       {"cost", {{"0", "done"}, kBadUsage, {"3", "there was no case"}, kInterrupted}, {kDatasets, kThreads}},
       {"doctor",
-       {{"0", "done"}, {"1", "with --worker or --plugin: it does not keep to the protocol"}, kBadUsage},
+       {{"0", "done"}, {"1", "with --worker, --plugin or --ptx: it does not keep to the protocol"}, kBadUsage},
        {kDatasets, kVendor[0]}},
   };
   return all;

@@ -25,8 +25,13 @@ Numerics without_storage(Numerics n) {
 }
 
 // Whether the same rounding error repeats: of stored intermediates that take few values, or of weights that are narrowed factors.
-bool repeats(const Hooks& hooks, const Numerics& n) {
-  return n.factors.precision != 0 || (hooks.repeated_roundings && (n.stores_intermediate || n.narrow_probabilities));
+bool repeats(const Hooks& hooks, const Numerics& n, bool few) {
+  return n.factors.precision != 0 || ((hooks.repeated_roundings || few) && (n.stores_intermediate || n.narrow_probabilities));
+}
+
+// Whether sums of so many terms take fewer values than there are rows.
+bool few_values(DType t, std::int64_t terms, std::int64_t rows) {
+  return std::exp2(static_cast<double>(terms * (info(t).format.precision - 1))) < static_cast<double>(rows);
 }
 
 // Half the distance between neighbouring numbers of `t` at v.
@@ -77,12 +82,12 @@ struct Sums {
 
 class Elements {
  public:
-  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, int output)
+  Elements(const Problem& problem, const Hooks& hooks, const Numerics& numerics, DType dtype, int output, bool repeats)
       : golden_(problem.golden(output)),
         dtype_(dtype),
         last_addend_(unit_roundoff(numerics.accumulate) < unit_roundoff(dtype) ? nullptr : hooks.last_addend),
         args_(problem.args()),
-        repeats_(repeats(hooks, numerics)),
+        repeats_(repeats),
         symmetric_(hooks.only_sums && numerics.mma_terms == 0 && !repeats_),
         narrowed_(numerics.factors.precision != 0),
         unstored_(without_storage(numerics)),
@@ -145,12 +150,12 @@ class Elements {
 // `like`: the output's shape and dtype.
 template <class Got>
 Sums sums_of(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& like, int output,
-             const Got& got) {
+             bool repeats, const Got& got) {
   const std::int64_t n = like.size();
   Sums sums;
   const Rows& rows = problem.rows();
   if (rows.total == 0 || n == 0) return sums;
-  const Elements elements(problem, hooks, numerics, like.dtype, output);
+  const Elements elements(problem, hooks, numerics, like.dtype, output, repeats);
   std::vector<Row> each;
   if (output == 0) {
     const std::int64_t length = n / rows.total, count = rows.count();
@@ -178,8 +183,11 @@ bool same_roundings(const Numerics& a, const Numerics& b) {
          a.stores_every_step == b.stores_every_step && a.scaled_gradients == b.scaled_gradients;
 }
 
-Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got, int output) {
-  const Sums s = sums_of(problem, hooks, numerics, got, output, [&](std::int64_t i) { return got.at(i); });
+Aggregate aggregate(const Problem& problem, const Hooks& hooks, const Numerics& numerics, const Tensor& got, int output,
+                    std::int64_t terms) {
+  const bool few = few_values(got.dtype, terms, problem.rows().total);
+  const auto at = [&](std::int64_t i) { return got.at(i); };
+  const Sums s = sums_of(problem, hooks, numerics, got, output, repeats(hooks, numerics, few), at);
   Aggregate a;
   a.elements = static_cast<std::int64_t>(s.elements);
   if (a.elements == 0) return a;
@@ -207,7 +215,7 @@ double Predictions::rms(const Op& op, const Problem& problem, const Numerics& nu
   const std::vector<double>& answers = at->second;  // Note: adding to the deque does not move it
   lock.unlock();
   const auto answer = [&](std::int64_t i) { return answers[static_cast<std::size_t>(i)]; };
-  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, answer);
+  const Sums s = sums_of(problem, op.hooks, numerics, like, 0, false, answer);
   return s.elements > 0 ? std::sqrt(s.squares / s.elements) : 0;
 }
 

@@ -16,6 +16,9 @@
 //       plus a bias: a bias below half the spacing is lost in every row alike.  So does a norm: a channel that outweighs its row
 //       becomes +-sqrt(channels), times its gamma, in every such row.
 //       So do narrowed factors (Factors): the same weights round to the same numbers for every row.
+//       So do sums of t terms, where t is small: rows share one factor of each product, and the other has 2^(p-1) significands in
+//       the inputs' dtype, of p bits.  So a sum has some 2^(t(p-1)) of them, whose mean error is 2^(-t(p-1)/2) of its deviation.
+//       With more rows than that, the mean of all rows is no smaller.
 //       A also has u_o h.  If the density of values falls as |v|^-k, more of the values that round to one number lie below it,
 //       and the mean of their errors is k h^2/(3|v|) <= u_o h for k <= 3.
 //
@@ -70,7 +73,10 @@ struct Aggregate {
 };
 
 // The aggregate of an output of a solved problem; the bias is that of the first only.  Every element must be within its bound.
-Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got, int output = 0);
+// `terms`: t, the fewest that a sum has, or kManyTerms.
+inline constexpr std::int64_t kManyTerms = 64;
+Aggregate aggregate(const Problem&, const Hooks&, const Numerics&, const Tensor& got, int output = 0,
+                    std::int64_t terms = kManyTerms);
 
 // Whether an oracle gives the same answer for both: they declare the same roundings.
 bool same_roundings(const Numerics& a, const Numerics& b);

@@ -136,7 +136,9 @@ class OutputJudge {
   std::string judge_together(const Output& y, const Numerics& numerics, Record* r) const {
     // Note: an output of an op without sums depends on few inputs, so it takes few values in 16 bits and its roundings repeat.
     if (p_.exact || !p_.scattered || op_.hooks.summed.empty() || (y.number != 0 && numerics.of_output)) return {};
-    const Aggregate a = aggregate(problem_, op_.hooks, numerics, y.runs[0], y.number);
+    std::int64_t terms = kManyTerms;
+    for (const Summed& sum : op_.hooks.summed) terms = std::min(terms, p_.task->c.dims[sum.axis]);
+    const Aggregate a = aggregate(problem_, op_.hooks, numerics, y.runs[0], y.number, terms);
     if (a.elements == 0) return {};
     if (y.number != 0) return aggregate_fault(a, a.predicted_rms);
     const double by_oracle = p_.predictions.rms(op_, problem_, numerics, y.runs[0]);

@@ -51,4 +51,18 @@ TEST_CASE("aggregate: a norm's outliers take few values, so their roundings repe
   CHECK_FALSE(aggregate(*p.problem, {}, stores, p.first).within());
 }
 
+// With one channel a score is a product of a query's number, which has 1024 significands, and a key's, which all queries share.
+// So 65,537 queries repeat the rounding errors of 1024, and the mean of those need not be zero.
+TEST_CASE("aggregate: a stored product of one pair takes few values, so its roundings repeat", "[tiers]") {
+  const Op& op = *find_op("attention_scores");
+  Case c;
+  c.op = "attention_scores", c.dtype = f16, c.fill = "normal", c.seed = 591073473;
+  c.dims[Axis::batch] = c.dims[Axis::heads] = c.dims[Axis::kv_heads] = c.dims[Axis::head_dim] = 1;
+  c.dims[Axis::seq_q] = 65537, c.dims[Axis::seq_k] = 2;
+  const Numerics stores{.stores_intermediate = true};
+  const test::Played p(op, c, stores);
+  CHECK(aggregate(*p.problem, op.hooks, stores, p.first, 0, 1).within());
+  CHECK_FALSE(aggregate(*p.problem, op.hooks, stores, p.first).within());
+}
+
 }  // namespace assay
