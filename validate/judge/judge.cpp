@@ -210,6 +210,8 @@ class Run {
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;
+    if (queue.kernel->finite_inputs && !p.finite)
+      return finish(queue, Verdict::unsupported, {.message = "declares finite inputs"});
     queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
     Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
     order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
@@ -228,9 +230,7 @@ class Run {
   // Has the pool make the next related problem, or finishes the queue's task if all its relations have been tried.
   void go_on(KernelQueue& queue) {
     if (queue.next_relation == queue.running->relations.size()) return finish(queue, Verdict::passed, std::move(queue.reply));
-    queue.making = timed(goldens_ns_, [of = queue.running, relation = queue.relation(), outputs = queue.outputs.data()] {
-      return relate(*of->task->op, of->task->c, *relation, of->packing, of->inputs.data(), outputs);
-    });
+    queue.making = timed(goldens_ns_, queue.making_related());
   }
   void order_related(KernelQueue& queue, std::optional<Related> related) {
     const Op& op = *queue.running->task->op;

@@ -85,6 +85,16 @@ struct KernelQueue {
       return instead(fmt::format("the worker says that it made {} of {} runs", r->ran, runs));
     return {verdict_of(*r), std::move(*r)};
   }
+  // A job that makes the next related problem.  It gives none if the relation does not apply, or has a value that the kernel does
+  // not take.
+  auto making_related() const {
+    return [of = running, r = relation(), of_outputs = outputs.data(), finite = kernel->finite_inputs] {
+      const Op& op = *of->task->op;
+      std::optional<Related> made = relate(op, of->task->c, *r, of->packing, of->inputs.data(), of_outputs);
+      if (made && finite && !all_finite(op, pack(op, made->c), made->inputs.data())) made.reset();
+      return made;
+    };
+  }
   // Makes the memories of a related problem, and the order.
   Order related_order(const Op& op, const Related& problem) {
     on_related = true;
