@@ -148,6 +148,7 @@ class _Contest:
         self._launches: dict[str, Callable[[], Any]] = {}
         self._margins: dict[str, float] = {}
         self._refused: dict[str, str] = {}
+        self._held: list[Any] = []
 
     def add_callable(self, fn: Callable[..., Any], numerics: str | None) -> None:
         name = getattr(fn, "__name__", type(fn).__name__)
@@ -164,6 +165,7 @@ class _Contest:
         like = next(iter(self._tensors.values()))
         outputs = self._outputs(like)
         tensors = {**self._tensors, **outputs}
+        self._held.append(tensors)  # launches know addresses alone
         given = {n: Given(self._name_of(x.dtype), tuple(x.shape), tuple(x.stride()), x.data_ptr()) for n, x in tensors.items()}
         addresses = {n: t.address for n, t in given.items()}
         for call in kernels().calls(self._op, self._dtype, given, self._attributes, device):
