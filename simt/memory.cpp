@@ -46,7 +46,7 @@ class Memory {
   void reserve();
   std::size_t take(std::size_t count);
   void commit(std::size_t first, std::uintptr_t end);
-  void close(std::size_t first, std::size_t count) noexcept;
+  void close(std::size_t first, std::size_t count, std::size_t kept = 0) noexcept;
 
   std::uintptr_t base_ = 0;
   std::size_t fresh_ = 0;                  // slots from here on were never used
@@ -125,12 +125,12 @@ void Memory::commit(std::size_t first, std::uintptr_t end) {
   committed_[first] = round_up(end, kPage);
 }
 
-// Leaves no page in slots, nor in their parts of the maps.
-void Memory::close(std::size_t first, std::size_t count) noexcept {
-  const std::uintptr_t begin = base_ + first * kSlotBytes, end = begin + count * kSlotBytes;
+// Leaves no page in slots, nor in their parts of the maps, but for the first bytes.
+void Memory::close(std::size_t first, std::size_t count, std::size_t kept) noexcept {
+  const std::uintptr_t begin = base_ + first * kSlotBytes + kept, end = base_ + (first + count) * kSlotBytes;
   close_pages(begin, end);
   for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map}) close_pages(map + begin / 8, map + end / 8);
-  for (std::size_t i = first; i < first + count; ++i) committed_[i] = 0;
+  for (std::size_t i = first; i < first + count; ++i) committed_[i] = std::min(committed_[i], begin);
 }
 
 // Of several extents only their own pages are opened.
@@ -221,9 +221,9 @@ void Memory::release(Allocation& a) noexcept {
     std::fill(std::begin(s.limit), std::end(s.limit), 0);
   }
   a.live = false;
-  if (a.extents.size() > 1) close(a.first, a.slots);
-  const std::uintptr_t keep_end = base_ + a.first * kSlotBytes + kLead + kKeepBytes;
-  if (committed_[a.first] > keep_end) madvise(reinterpret_cast<void*>(keep_end), committed_[a.first] - keep_end, MADV_DONTNEED);
+  // Note: pages that may be written count as the process's memory (RLIMIT_DATA), even those that hold nothing.
+  const std::size_t kept = a.extents.size() > 1 ? 0 : kLead + kKeepBytes;
+  if (kept == 0 || committed_[a.first] > base_ + a.first * kSlotBytes + kept) close(a.first, a.slots, kept);
   if (a.slots == 1) free_.push_back(a.first);
 }
 

@@ -143,14 +143,20 @@ class MemoryFile:
         self.close()
 
 
-def read_file(path: str) -> dict[str, np.ndarray]:
-    """The tensors of a safetensors file that the program wrote, mapped and not copied."""
+def read_bits(path: str) -> tuple[dict[str, tuple[str, np.ndarray]], dict[str, str]]:
+    """The tensors of a safetensors file that the program wrote, each as its dtype and one of BITS, mapped; and its metadata."""
     bits = np.memmap(path, np.uint8, "c")  # Note: changes stay in this process
     length = int.from_bytes(bits[:8].tobytes(), "little")
     header = json.loads(bits[8 : 8 + length].tobytes())
+    metadata = header.pop("__metadata__", {})
     tensors = {}
     for name, t in header.items():
-        if name != "__metadata__":
-            begin, end = (8 + length + at for at in t["data_offsets"])
-            tensors[name] = bits[begin:end].view(np.ndarray).view(dtype_of(_OF_FILES[t["dtype"]])).reshape(t["shape"])
-    return tensors
+        begin, end = (8 + length + at for at in t["data_offsets"])
+        dtype = _OF_FILES[t["dtype"]]
+        tensors[name] = dtype, bits[begin:end].view(np.ndarray).view(BITS[dtype]).reshape(t["shape"])
+    return tensors, metadata
+
+
+def read_file(path: str) -> dict[str, np.ndarray]:
+    """The tensors of a safetensors file that the program wrote, mapped and not copied."""
+    return {name: array.view(dtype_of(dtype)) for name, (dtype, array) in read_bits(path)[0].items()}

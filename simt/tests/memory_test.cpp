@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "simt_testing.hpp"
@@ -170,6 +175,36 @@ TEST_CASE("shared memory ends where the launch's request does", "[simt]") {
   const Finding f = run(227 * 1024 + 1, 0);
   CHECK(f.kind == "bad_launch");
   CHECK(f.file.find("memory_test.cpp") != std::string::npos);
+}
+
+namespace {
+
+// Bytes of writable memory that this process has, as a limit of its data (ulimit -d) counts them.
+std::size_t data_bytes() {
+  std::ifstream figures("/proc/self/statm");
+  std::string skipped;
+  for (int k = 0; k < 5; ++k) figures >> skipped;
+  std::size_t pages = 0;
+  figures >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("what was released does not count as the process's memory", "[simt]") {
+  constexpr std::size_t kLarge = 64 << 20;
+  {
+    const Buffer<char> first(kLarge);
+    std::memset(first.get(), 0, kLarge);
+  }
+  const std::size_t before = data_bytes();
+  for (int k = 0; k < 4; ++k) {
+    const Buffer<char> b(kLarge);
+    run_block(write_at<char>, 1, b.get(), static_cast<long>(kLarge) - 1);
+  }
+  CHECK(data_bytes() < before + kLarge);
+  const Buffer<char> again(kLarge);
+  CHECK(data_bytes() >= before + kLarge);
 }
 
 TEST_CASE("bytes_in_use adds the requested sizes of live allocations", "[simt]") {
