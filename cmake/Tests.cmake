@@ -147,6 +147,11 @@ add_library(hostile_plugin MODULE validate/tests/hostile/plugin.cpp)
 set_target_properties(hostile_plugin PROPERTIES PREFIX "" OUTPUT_NAME hostile LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
 target_link_libraries(hostile_plugin PRIVATE assay_room_include)
 add_dependencies(assay_tests hostile_plugin)
+assay_exported_kernels(exported_plugin "${PROJECT_BINARY_DIR}/plugins" exported validate/tests/worker/exported_plugin.cpp)
+add_dependencies(assay_tests exported_plugin)
+add_test(NAME exported COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/exported_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+  "${PROJECT_BINARY_DIR}/plugins")
+set_tests_properties(exported PROPERTIES LABELS cpu)
 # One call of the system or the allocator fails in each of many small runs.  All of them: faults_test.py without --sites.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND AND NOT ASSAY_ASAN AND NOT ASSAY_TSAN)  # whose allocator cannot be replaced

@@ -125,6 +125,15 @@ echo '#define NEW' >>quick/above.cuh
 [ "$first" != "$(hash_of_quick)" ] || fail "the hash of a kernel leaves out what it includes"
 "$(dirname "$cmake")/ctest" --test-dir build -N >"$log" 2>&1
 grep -q "Total Tests: 4" "$log" || fail "the tests of the project alone"
+# The same by FetchContent, which has what it would download.
+sed "s#^find_package(Assay REQUIRED)#include(FetchContent)\nFetchContent_Declare(Assay GIT_REPOSITORY https://no.such.host/assay.git)\nFetchContent_MakeAvailable(Assay)#" \
+  "$source/examples/cmake/CMakeLists.txt" >CMakeLists.txt
+"$cmake" "-DFETCHCONTENT_SOURCE_DIR_ASSAY=$source" build >"$log" 2>&1 || fail "FetchContent"
+make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/assay_kernels/my_kernels/my_softmax.cpp.o >"$log" 2>&1 ||
+  fail "the kernel in a project that fetches Assay"
+make -C build -n my_kernels >"$log" 2>&1
+says "_deps/assay-build/validate/CMakeFiles/assay_worker.dir"
+grep -q "softmax_room::quick::traits" build/_deps/assay-build/generated/registry.cpp || fail "the kernel of ASSAY_KERNEL_DIRS, with FetchContent"
 mkdir quick/softmx && mv quick/softmax/quick.cu quick/softmx/
 "$cmake" build >"$log" 2>&1 && fail "an unknown op in ASSAY_KERNEL_DIRS"
 says "there is no op 'softmx'"

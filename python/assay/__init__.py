@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assay from Python: judges what NumPy, PyTorch and Triton compute, element by element (docs/python.md)."""
 
+from .benching import Bench, bench
 from .errors import Error, Incomplete, InputError, LibraryError, Mismatch, Unsupported
 from .judging import Result, check, golden
 from .library import Attribute, Op, Tensor, __version__, describe
@@ -8,6 +9,7 @@ from .running import Failure, Run, validate
 
 __all__ = [
     "Attribute",
+    "Bench",
     "Error",
     "Failure",
     "Incomplete",
@@ -20,6 +22,7 @@ __all__ = [
     "Tensor",
     "Unsupported",
     "__version__",
+    "bench",
     "check",
     "describe",
     "golden",

@@ -121,7 +121,8 @@ class Tensor:
         role: input, weight, output, or updated: an output that the op reads and changes.
         axes: the names of its extents, outermost first.
         dtype: f32, i32 or i64; None: that of the case, f16, bf16 or f32.
-        only_with: the attribute, or attribute=word, without which a case lacks the tensor; None: it is always there.
+        only_with: the attribute, or attribute=word|word, without which a case lacks the tensor; None: it is always there.
+        extent_plus_one: its last extent is one more than its axis (starts of sequences and the last one's end).
     """
 
     name: str
@@ -129,6 +130,7 @@ class Tensor:
     axes: tuple[str, ...]
     dtype: str | None = None
     only_with: str | None = None
+    extent_plus_one: bool = False
 
     @property
     def is_output(self) -> bool:
@@ -180,6 +182,17 @@ class Op:
         return next((a for a in self.attributes if a.name == name), None)
 
 
+def is_there(op: Op, tensor: Tensor, attributes: Mapping[str, object]) -> bool:
+    """Whether a case with these attributes has the tensor."""
+    if not tensor.only_with:
+        return True
+    name, _, words = tensor.only_with.partition("=")
+    attribute = op.attribute(name)
+    assert attribute
+    value = attributes.get(name, attribute.default)
+    return value in words.split("|") if words else value != attribute.default
+
+
 @functools.lru_cache(maxsize=None)
 def describe(op: str) -> Op:
     """The contract of an op, by its name.
@@ -197,6 +210,11 @@ def describe(op: str) -> Op:
         said["op"],
         said["about"],
         {a["axis"]: a["meaning"] for a in said["axes"]},
-        tuple(Tensor(t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with")) for t in said["tensors"]),
+        tuple(
+            Tensor(
+                t["tensor"], t["role"], tuple(t["axes"]), t.get("dtype"), t.get("only_with"), t.get("extent_plus_one", False)
+            )
+            for t in said["tensors"]
+        ),
         tuple(attributes),
     )

@@ -42,7 +42,7 @@ void check(cudaError_t status, const char* what) {
 }
 
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
-  constexpr int kLeast = 30, kMost = 1000, kWarmUp = 5, kBatch = 20;
+  constexpr int kBatch = 20;
   constexpr int kMostFlushes = 64;                         // of 60 us each
   const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
   void* flushed = nullptr;
@@ -55,19 +55,16 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
   const auto launch = [&](const TimedLaunch& k, int round) {
     k.launcher(k.args[static_cast<std::size_t>(round) % k.args.size()], {.stream = stream, .workspace = k.workspace});
   };
-  for (const TimedLaunch& k : kernels)
-    for (int i = 0; i < kWarmUp; ++i) launch(k, i);
-  check(cudaStreamSynchronize(stream), "warming up");
-
   std::vector<std::vector<double>> us(kernels.size());
-  std::vector<std::size_t> owner;
+  std::vector<double> uncounted;
+  std::vector<std::vector<double>*> owner;  // of the launches that are queued
   std::vector<int> flushes(kernels.size(), 1);
   const auto collect = [&] {
     check(cudaStreamSynchronize(stream), "timing");
     for (std::size_t i = 0; i < owner.size(); ++i) {
       float ms = 0;
       check(cudaEventElapsedTime(&ms, begin[i], end[i]), "cudaEventElapsedTime");
-      us[owner[i]].push_back(1e3 * static_cast<double>(ms));
+      owner[i]->push_back(1e3 * static_cast<double>(ms));
     }
     owner.clear();
   };
@@ -85,15 +82,13 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
     else check(reached, "timing");
     return reached == cudaErrorNotReady;
   };
-  const auto start = std::chrono::steady_clock::now();
-  for (int round = 0; round < kMost; ++round) {
-    if (round >= kLeast && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+  const auto now_s = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  for (TimedRounds rounds(seconds); rounds.next(now_s());)
     for (std::size_t k = 0; k < kernels.size(); ++k) {
-      while (!queued_ahead(k, round) && flushes[k] < kMostFlushes) flushes[k] *= 2;
-      owner.push_back(k);
+      while (!queued_ahead(k, rounds.round()) && flushes[k] < kMostFlushes) flushes[k] *= 2;
+      owner.push_back(rounds.counts() ? &us[k] : &uncounted);
       if (owner.size() == kBatch) collect();
     }
-  }
   collect();
   for (int i = 0; i < kBatch; ++i) cudaEventDestroy(begin[i]), cudaEventDestroy(end[i]);
   check(cudaFree(flushed), "cudaFree");

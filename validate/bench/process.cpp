@@ -119,7 +119,12 @@ int serve_times(std::string_view backend_name, const std::string& plugin) {
     std::fflush(out);
   };
   try {
-    if (!plugin.empty()) use_plugin(plugin);
+    if (!plugin.empty()) {
+      use_plugin(plugin);
+      std::vector<Kernel> all(kernels().begin(), kernels().end());
+      all.insert(all.end(), built_in_kernels().begin(), built_in_kernels().end());
+      use_kernels(std::move(all));
+    }
     const std::unique_ptr<Backend> backend = open_backend(backend_name);
     say({{"timer", kProtocol}, {"commit", commit()}, {"build", build_flags()}});
     for (std::string line; std::getline(std::cin, line);) try {

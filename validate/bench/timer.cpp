@@ -10,6 +10,7 @@
 #include "validate/base/error.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/records/stats.hpp"
+#include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
 
@@ -51,6 +52,7 @@ class DeviceProblem {
   void reserve_workspace(const Kernel& k) {
     const std::size_t bytes = workspace_bytes(k);
     if (bytes <= workspace_room_) return;
+    require_some_memory_has(bytes, "workspace");
     void* const larger = backend_.allocate(bytes, 0, "workspace");
     if (workspace_) backend_.release(workspace_);
     workspace_ = larger, workspace_room_ = bytes;

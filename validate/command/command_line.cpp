@@ -132,6 +132,13 @@ void add_replay(CLI::App& app, int& code) {
   });
 }
 
+[[noreturn]] void refuse_to_time(const char* flag) {
+  throw BadInput(
+      fmt::format("{}: the worker protocol tells no time of a launch; bench times the kernels of a --plugin, and those "
+                  "that are built in  (docs/door.md)",
+                  flag));
+}
+
 void add_bench(CLI::App& app, int& code) {
   const auto f = std::make_shared<BenchFlags>();
   CLI::App& bench = *app.add_subcommand("bench", "time kernels on a GPU, and count their bytes on simt");
@@ -150,6 +157,8 @@ void add_bench(CLI::App& app, int& code) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   bench.add_option("--plugin", f->plugin, "time the kernels of this shared object too, in processes that take turns with ours");
+  for (const char* flag : {"--worker", "--ptx"})
+    bench.add_option_function<std::string>(flag, [flag](const std::string&) { refuse_to_time(flag); })->group("");
   bench.add_option("--ab", f->ab, "another build's validate, whose processes take turns with this one's");
   bench.add_option("--ab-json", f->ab_json, "write the other build's records to this file");
   bench.add_flag("--sites", f->sites, "print bytes, sectors and bank wavefronts by source line, as counted on simt");

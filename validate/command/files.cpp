@@ -83,7 +83,9 @@ void write_records(const FileFlags& flags, const Record& r, const std::vector<Su
 Record judged(const FileFlags& flags, const std::shared_ptr<const Given>& given, Suggested& suggested) {
   const Doing doing("computing the golden");
   const Kernel kernel = kernel_elsewhere(*given->op, flags.numerics);
-  return of_file(flags.inputs, [&] { return judge_given(given, kernel, {nullptr, flags.suggest ? &suggested : nullptr}); });
+  Record r = of_file(flags.inputs, [&] { return judge_given(given, kernel, {nullptr, flags.suggest ? &suggested : nullptr}); });
+  require_unchanged_files();
+  return r;
 }
 
 }  // namespace
@@ -130,6 +132,7 @@ int golden_command(const std::string& line, const FileFlags& flags) {
   {
     const Doing doing("computing the golden");
     file = of_file(flags.inputs.empty() ? line : flags.inputs, [&] { return golden_tensors(given, flags.unrounded); });
+    require_unchanged_files();
   }
   write_tensors(flags.outputs, file);
   fmt::print("{}\n", repro(given.c, given.op->shape()));

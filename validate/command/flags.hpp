@@ -177,7 +177,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   add_timeout(app, f.timeout_s);
   app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")
       ->transform(duration());
-  app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core)")->check(CLI::Range(1, 1024));
+  app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core, two on simt)")->check(CLI::Range(1, 1024));
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");

@@ -25,6 +25,7 @@
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/files/tensor_file.hpp"
 #include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
 #include "validate/worker/sandbox.hpp"
@@ -76,11 +77,15 @@ bool is_worker = false;
   _exit(kIncomplete);
 }
 
-// A judge that crashes has no verdict to give.  Its record has no end.
-void on_crash(int) {
-  constexpr char kText[] = "validate: the machine is at fault, or this program: it has crashed, and its record is incomplete\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
-  _exit(kIncomplete);
+// A judge that crashes has no verdict to give.  Its record has no end.  That somebody cut a file which it was reading is bad
+// input.
+void on_crash(int number, siginfo_t* info, void*) {
+  const char* const change = number == SIGBUS ? change_at(info->si_addr) : nullptr;
+  for (const char* const part :
+       {"validate: ", change ? change : "the machine is at fault, or this program: it has crashed, and its record is incomplete",
+        "\n"})
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, part, std::strlen(part));
+  _exit(change ? kBadInput : kIncomplete);
 }
 
 // Confines this process and becomes another program: `validate confined FOLDER PROGRAM ARGUMENT...`.
@@ -161,8 +166,11 @@ int judge_main(int argc, char** argv) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
+  struct sigaction crash {};
+  crash.sa_sigaction = on_crash, crash.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &crash, nullptr);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  for (const int crash : {SIGABRT, SIGSEGV, SIGBUS}) signal(crash, on_crash);
+  for (const int number : {SIGABRT, SIGSEGV}) sigaction(number, &crash, nullptr);
 #endif
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // the write then fails with an error, and the partial file is removed

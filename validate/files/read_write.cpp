@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
@@ -21,21 +23,66 @@ namespace {
 
 constexpr std::string_view kEndings[] = {".safetensors", ".npz"};
 
-// Maps a file, which stays mapped as long as `memory` lives.  Throws BadInput.
-std::span<const std::byte> mapped(const std::string& path, std::shared_ptr<const void>& memory) {
-  std::string why;
-  const int fd = open_file(path, why);
-  if (fd < 0) throw BadInput(why);
-  struct stat s {};
-  const bool sized = ::fstat(fd, &s) == 0;
-  const auto bytes = static_cast<std::size_t>(s.st_size);
-  void* const data = sized && bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  const int error = errno;
-  ::close(fd);
-  if (!sized || data == MAP_FAILED) throw BadInput(std::strerror(error));
-  if (data) memory = std::shared_ptr<const void>(data, [bytes](const void* p) { ::munmap(const_cast<void*>(p), bytes); });
-  return {static_cast<const std::byte*>(data), bytes};
-}
+// A file in memory.  All that there are form a list, which a handler of signals may read.
+class MappedFile {
+ public:
+  // Throws BadInput.
+  explicit MappedFile(const std::string& path) : change_(plain(fmt::format("'{}' was changed while it was read", path))) {
+    std::string why;
+    fd_ = open_file(path, why);
+    if (fd_ < 0) throw BadInput(why);
+    const bool sized = ::fstat(fd_, &opened_) == 0;
+    void* const data = sized && opened_.st_size > 0 ? ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, fd_, 0) : nullptr;
+    if (!sized || data == MAP_FAILED) {
+      why = std::strerror(errno);
+      ::close(fd_);
+      throw BadInput(why);
+    }
+    data_ = static_cast<const std::byte*>(data);
+    const std::lock_guard alone(list_);
+    next_ = std::exchange(first_, this);
+  }
+  ~MappedFile() {
+    {
+      const std::lock_guard alone(list_);
+      MappedFile** at = &first_;
+      while (*at != this) at = &(*at)->next_;
+      *at = next_;
+    }
+    if (data_) ::munmap(const_cast<std::byte*>(data_), size());
+    ::close(fd_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  std::span<const std::byte> bytes() const { return {data_, size()}; }
+
+  static const MappedFile* at(const void* address) {
+    const auto* file = first_;
+    while (file && !(file->data_ <= address && address < file->data_ + file->size())) file = file->next_;
+    return file;
+  }
+  static void require_unchanged() {
+    const std::lock_guard alone(list_);
+    for (const MappedFile* file = first_; file; file = file->next_) {
+      struct stat s {};
+      const bool known = ::fstat(file->fd_, &s) == 0;
+      if (!known || s.st_size != file->opened_.st_size || s.st_mtim.tv_sec != file->opened_.st_mtim.tv_sec ||
+          s.st_mtim.tv_nsec != file->opened_.st_mtim.tv_nsec)
+        throw BadInput(file->change_);
+    }
+  }
+  const char* change() const { return change_.c_str(); }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(opened_.st_size); }
+  std::string change_;
+  struct stat opened_ {};
+  int fd_ = -1;
+  const std::byte* data_ = nullptr;
+  MappedFile* next_ = nullptr;
+  static inline std::mutex list_;
+  static inline MappedFile* first_ = nullptr;
+};
 
 }  // namespace
 
@@ -46,16 +93,23 @@ const FileTensor* TensorFile::find(std::string_view name) const {
 
 TensorFile read_tensors(const std::string& path) {
   try {
-    std::shared_ptr<const void> memory;
-    const std::span<const std::byte> bytes = mapped(path, memory);
+    const auto mapped = std::make_shared<const MappedFile>(path);
+    const std::span<const std::byte> bytes = mapped->bytes();
     // Note: as the length of a header, "PK.." is far above the most that safetensors_in() takes.
     const bool zip = bytes.size() >= 2 && std::memcmp(bytes.data(), "PK", 2) == 0;
     TensorFile file = zip ? npz_in(bytes) : safetensors_in(bytes);
-    file.memory.push_back(std::move(memory));
+    file.memory.push_back(mapped);
     return file;
   } catch (const BadInput& e) {
     throw BadInput(fmt::format("'{}' cannot be read as tensors: {}", path, e.what()));
   }
+}
+
+void require_unchanged_files() { MappedFile::require_unchanged(); }
+
+const char* change_at(const void* address) {
+  const MappedFile* const file = MappedFile::at(address);
+  return file ? file->change() : nullptr;
 }
 
 void require_tensors_writable(const std::string& path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors in files, as kernels of other languages and machines read and write them: .safetensors, and .npz, stored or deflated.
 // A file may be anything that anyone wrote.  What is read is mapped, not copied, but for members of an .npz that are deflated or
-// lie column by column.
+// lie column by column.  So a file that is cut while it is read ends the reading thread with SIGBUS.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,11 @@ struct TensorFile {
 
 // Reads a file; its first bytes say which format it has.  Throws BadInput, one sentence that begins with the path.
 TensorFile read_tensors(const std::string& path);
+
+// Throws BadInput if a file that read_tensors() has mapped has changed since: then any value that was read may be wrong.
+void require_unchanged_files();
+// The sentence of that error if a mapped file has the address; else null.  For a handler of SIGBUS.
+const char* change_at(const void* address);
 
 // Reads the bytes of a file, into which the result refers.  Throws BadInput, a sentence about "it".
 TensorFile safetensors_in(std::span<const std::byte> bytes);

@@ -41,7 +41,6 @@ class Run {
         ++records_total_;
       }
     records_.resize(records_total_);
-    jobs_ = options.jobs > 0 ? options.jobs : cores();
     fault_ = machine_fault(cores(), kLeastFiles + kOtherFiles);
     if (!fault_.empty()) fault_.insert(0, kMachine);
   }
@@ -211,6 +210,8 @@ class Run {
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;
+    if (queue.kernel->finite_inputs && !p.finite)
+      return finish(queue, Verdict::unsupported, {.message = "declares finite inputs"});
     queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
     Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
     order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
@@ -229,9 +230,7 @@ class Run {
   // Has the pool make the next related problem, or finishes the queue's task if all its relations have been tried.
   void go_on(KernelQueue& queue) {
     if (queue.next_relation == queue.running->relations.size()) return finish(queue, Verdict::passed, std::move(queue.reply));
-    queue.making = timed(goldens_ns_, [of = queue.running, relation = queue.relation(), outputs = queue.outputs.data()] {
-      return relate(*of->task->op, of->task->c, *relation, of->packing, of->inputs.data(), outputs);
-    });
+    queue.making = timed(goldens_ns_, queue.making_related());
   }
   void order_related(KernelQueue& queue, std::optional<Related> related) {
     const Op& op = *queue.running->task->op;
@@ -323,7 +322,7 @@ class Run {
   std::span<const Task> tasks_;
   const JudgeOptions options_;  // Note: a copy, for jobs that outlive the caller
   const std::function<void(const Record&)>& on_record_;
-  int jobs_ = 1;
+  int jobs_ = options_.jobs > 0 ? options_.jobs : default_jobs(options_.backend);
   std::size_t available_ = available_memory();
   std::optional<TaskMemory> needs_;  // of the next task, once it is known
   std::string fault_;                // of the machine, for which every case is skipped; empty: none
@@ -340,7 +339,7 @@ class Run {
   bool left_ = false;
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Stopwatch running_;
-  Room places_{3.0 + pool_size()};  // for cases that are prepared or being so
+  Room places_{4.0 * jobs_};      // for cases that are prepared or being so
   ThreadPool pool_{pool_size()};    // last: its jobs end before the members that they use
 };
 

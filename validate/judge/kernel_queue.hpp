@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,7 +30,10 @@
 namespace assay {
 
 inline int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
-inline int pool_size() { return std::clamp(cores() / 2, 1, 8); }  // threads that make goldens and judge outputs
+inline int pool_size() { return std::clamp(cores(), 1, 8); }  // threads that make goldens and judge outputs
+
+// How many workers run at a time, unless --jobs says it.  A worker of simt has one thread, which waits for the judge between orders.
+inline int default_jobs(std::string_view backend) { return backend == "simt" ? 2 * cores() : cores(); }
 
 // Open files that a run needs.
 inline constexpr int kFilesOfOne = 5;  // a worker's socket, two for what it prints, two memories that are sent to it
@@ -80,6 +84,16 @@ struct KernelQueue {
     if (r->status == Reply::Status::done && (r->ran > runs || r->ran < std::min<std::size_t>(runs, kRuns)))
       return instead(fmt::format("the worker says that it made {} of {} runs", r->ran, runs));
     return {verdict_of(*r), std::move(*r)};
+  }
+  // A job that makes the next related problem.  It gives none if the relation does not apply, or has a value that the kernel does
+  // not take.
+  auto making_related() const {
+    return [of = running, r = relation(), of_outputs = outputs.data(), finite = kernel->finite_inputs] {
+      const Op& op = *of->task->op;
+      std::optional<Related> made = relate(op, of->task->c, *r, of->packing, of->inputs.data(), of_outputs);
+      if (made && finite && !all_finite(op, pack(op, made->c), made->inputs.data())) made.reset();
+      return made;
+    };
   }
   // Makes the memories of a related problem, and the order.
   Order related_order(const Op& op, const Related& problem) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "validate/base/error.hpp"
@@ -57,6 +58,12 @@ bool has_second_set(const Case& c, const OpShape& op, bool replayed) {
 
 }  // namespace
 
+bool all_finite(const Op& op, const Packing& packing, const std::byte* inputs) {
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (is_given(op.tensors[i]) && !all_finite(packing.placements[i].tensor, inputs + packing.given[i])) return false;
+  return true;
+}
+
 std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bool replayed, PrepareTimes* times) {
   const Stopwatch filling;
   auto p = std::make_shared<Prepared>();
@@ -71,6 +78,8 @@ std::shared_ptr<Prepared> prepare(const Task& task, std::size_t first_record, bo
     p->given.push_back(given ? p->inputs.data() + p->packing.given[i] : nullptr);
     if (given) make_image(task, i, p->packing.placements[i], p->given.back());
   }
+  if (std::any_of(task.kernels.begin(), task.kernels.end(), [](const Kernel* k) { return k->finite_inputs; }))
+    p->finite = all_finite(*task.op, p->packing, p->inputs.data());
   if (second_set) fill_second_set(*task.op, task.c, p->packing, p->inputs.data());
   if (times) times->inputs_s = filling.seconds();
   const Stopwatch solving;

@@ -30,6 +30,7 @@ struct Prepared {
   std::unique_ptr<Problem> problem;
   bool exact = false;                  // the right answer is exactly representable (Fill::exact)
   bool scattered = false;              // Fill::scattered, and the errors are independent
+  bool finite = true;                  // no input is NaN or infinite, or no kernel of the task asks
   std::vector<std::string> relations;  // names of the relations to try
   Predictions predictions;
   TaskMemory needs{};
@@ -38,6 +39,9 @@ struct Prepared {
   // Whether a kernel must meet the answer exactly.
   bool asks_exact(const Numerics& numerics) const { return exact && numerics.exact_where_representable(task->c.dtype); }
 };
+
+// Whether no given value of a set of inputs is NaN or infinite.
+bool all_finite(const Op&, const Packing&, const std::byte* inputs);
 
 struct PrepareTimes {
   double inputs_s = 0, golden_s = 0;

@@ -301,6 +301,7 @@ void make_image(const Task& task, std::size_t tensor, const Placement& p, std::b
   for (std::int64_t i = 0; i < to.size(); ++i)
     std::memcpy(image + static_cast<std::size_t>(to.offset(i)) * element,
                 from.as<std::byte>() + static_cast<std::size_t>(i) * element, element);
+  require_unchanged_files();
 }
 
 }  // namespace assay

@@ -23,7 +23,7 @@
 namespace assay::test {
 
 // The timed kernel number i takes 10·(i + 1) us, unless `work` is set.  Only a launch advances the fake host clock.
-class PretendedClock final : public Backend, public Clock {
+class PretendedClock : public Backend, public Clock {
  public:
   bool computes = true;
   int room = -1;            // for so many allocations more; negative: for all
@@ -95,7 +95,7 @@ class PretendedClock final : public Backend, public Clock {
     return all;
   }
 
- private:
+ protected:
   double now_s_ = 0;
 };
 

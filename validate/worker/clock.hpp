@@ -37,6 +37,31 @@ struct LaunchedFunction {
   double occupancy = 0;                               // their threads over the most that a multiprocessor holds
 };
 
+// The rounds of a timing; each launches every kernel once.  Those of the first kWarmUp seconds are not counted.  Of the others
+// there are 30 to 1000, for about `seconds`.  Note: a GPU that has rested is faster until its power limit lowers the clocks: on
+// an H200, a launch of 2.2 ms takes 2.5 ms after about 20 of them.
+class TimedRounds {
+ public:
+  static constexpr double kWarmUp = 0.1;
+  explicit TimedRounds(double seconds) : seconds_(seconds) {}
+  // Begins the next round, by a clock that shows `now_s`.  Returns false if there were enough.
+  bool next(double now_s) {
+    constexpr int kLeast = 30, kMost = 1000;
+    if (++round_ == 0) warm_s_ = now_s + kWarmUp;
+    if (now_s < warm_s_ && counted_ == 0) return true;
+    if (counted_ == 0) end_s_ = now_s + seconds_;
+    if (counted_ == kMost || (counted_ >= kLeast && now_s > end_s_)) return false;
+    ++counted_;
+    return true;
+  }
+  int round() const { return round_; }  // its number, from 0 on
+  bool counts() const { return counted_ > 0; }
+
+ private:
+  double seconds_, warm_s_ = 0, end_s_ = 0;
+  int round_ = -1, counted_ = 0;
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -46,7 +71,7 @@ class Clock {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
   // Microseconds of each launch of each kernel, by the device's clock, with the L2 cache flushed before it.  Kernels take turns,
-  // so that a change of the device's speed affects all of them.  Takes about `seconds`, with 30 to 1000 launches of each kernel.
+  // so that a change of the device's speed affects all of them; TimedRounds says for how long.
   virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds) = 0;
   // Microseconds per launch in steady state: the same problem launched again and again, with warm caches.  `about_us`: rough time
   // of one launch of each kernel.

@@ -24,6 +24,12 @@ struct SideEffect : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws NoMemory for more bytes than any memory has, with which sums of bytes would overflow.
+inline void require_some_memory_has(std::size_t bytes, std::string_view label) {
+  if (bytes > SIZE_MAX / 2)
+    throw NoMemory(fmt::format("needs {} MiB of memory for '{}', which are not free", bytes >> 20, label));
+}
+
 // Device memory with guard bytes on both sides, unless the machine checks every access itself.  Only its islands are written and
 // read.
 class GuardedBuffer {
@@ -36,8 +42,7 @@ class GuardedBuffer {
         guard_(backend.checks_bounds() ? 0 : kGuardBytes),
         label_(label),
         islands_(std::move(parts)) {
-    if (bytes > SIZE_MAX / 2)
-      throw NoMemory(fmt::format("needs {} MiB of memory for '{}', which are not free", bytes >> 20, label));
+    require_some_memory_has(bytes, label);
     base_ = static_cast<std::byte*>(islands_.size() > 1 ? backend.allocate_apart(bytes + 2 * guard_, offset, label, with_guards())
                                                         : backend.allocate(bytes + 2 * guard_, offset, label));
     if (guard_) backend_.fill(base_, kGuard, bytes_ + 2 * guard_);

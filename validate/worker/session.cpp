@@ -53,7 +53,6 @@ class Session {
 
     if (std::string why = too_far_apart(); !why.empty()) return stopped(Reply::Status::skipped, std::move(why));
     lay_out();
-    if (!takes_inputs()) return stopped(Reply::Status::unsupported, "declares finite inputs");
     if (const Legality ok = kernel_.supports(args()); !ok) return stopped(Reply::Status::unsupported, ok.why);
     if (const std::size_t bytes = kernel_.workspace_bytes(args())) {
       reply.workspace = bytes;
@@ -106,12 +105,6 @@ class Session {
       return fmt::format("rows lie 2^31 elements apart: needs {} MiB of device memory and {} MiB are free", bytes >> 20,
                          *free >> 20);
     return {};
-  }
-  // False if the kernel declares finite inputs and some input is not finite.
-  bool takes_inputs() const {
-    for (std::size_t i = 0; kernel_.finite_inputs && i < order_.tensors.size(); ++i)
-      if (given(i) && !all_finite(order_.tensors[i].place.tensor, values(i))) return false;
-    return true;
   }
   void lay_out() {
     if (order_.tensors.size() != op_.tensors.size()) throw std::runtime_error("the order's tensors are not those of the op");

@@ -59,7 +59,7 @@ Rows timed_beside(test::PretendedClock& machine, const BenchFlags& flags) {
 
 }  // namespace
 
-TEST_CASE("bench --plugin: its kernels are timed in processes of their own, in turns with ours") {
+TEST_CASE("bench --plugin: its kernels are timed among ours, in processes of their own that take turns with ours") {
   const BesideOurs beside;
   test::PretendedClock machine;
   BenchFlags flags;
@@ -67,8 +67,8 @@ TEST_CASE("bench --plugin: its kernels are timed in processes of their own, in t
   flags.selection.kernels = {"warp_row", "sound", "uses_workspace", "returns_an_error", "takes_nothing"};
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
   const std::vector<std::string> ours{"unfused", "warp_row"},
-      theirs{"sound", "returns_an_error", "uses_workspace", "takes_nothing"};
-  const std::vector<std::string> still{"sound", "uses_workspace"};
+      theirs{"sound", "returns_an_error", "uses_workspace", "takes_nothing", "unfused", "warp_row"};
+  const std::vector<std::string> still{"sound", "uses_workspace", "unfused", "warp_row"};
   CHECK(asked == std::vector<std::vector<std::string>>{ours, theirs, still, ours});
   CHECK_FALSE(sound);  // one returned an error
   REQUIRE(of.size() == 6);
@@ -94,14 +94,71 @@ TEST_CASE("bench --plugin: a kernel that cannot be prepared is left out alone") 
   test::PretendedClock machine;
   BenchFlags flags;
   flags.plugin = "./hostile.so";
-  flags.selection.kernels = {"throws_early", "asks_for_all", "finds_no_memory", "uses_workspace"};
+  flags.selection.kernels = {"throws_early", "asks_for_all", "asks_for_more", "finds_no_memory", "uses_workspace"};
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
   CHECK(of.at("throws_early").at("reason") == "FAILED: supports() threw: too early");
   CHECK(of.at("finds_no_memory").at("reason") == "FAILED: std::bad_alloc");
   CHECK(of.at("asks_for_all").at("reason") == "no room is left");
+  CHECK(of.at("asks_for_more").at("reason") == "needs 17592186044415 MiB of memory for 'workspace', which are not free");
   CHECK(of.at("uses_workspace").at("record") == "bench");
   CHECK(of.at("uses_workspace").at("device_bytes").at("workspace") == 72);
   CHECK(machine.held == 0);
+}
+
+namespace {
+
+// A GPU that has rested, as it has when tensors were copied to it, is faster for the first 70 ms of work.
+class PowerLimited final : public test::PretendedClock {
+ public:
+  void write(void* device, const void* host, std::size_t bytes) override {
+    PretendedClock::write(device, host, bytes);
+    worked_s_ = 0;
+  }
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+    std::vector<std::vector<double>> us(kernels.size());
+    for (TimedRounds rounds(seconds); rounds.next(now_s_);)
+      for (auto& of_kernel : us) {
+        const double launch_us = worked_s_ < 0.07 ? 2210 : 2540;
+        worked_s_ += 1e-6 * launch_us, now_s_ += 1e-6 * launch_us;
+        if (rounds.counts()) of_kernel.push_back(launch_us);
+      }
+    return us;
+  }
+
+ private:
+  double worked_s_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("bench --plugin: its processes time a GPU as warm as ours find it") {
+  const BesideOurs beside;
+  PowerLimited machine;
+  BenchFlags flags;
+  flags.plugin = "./hostile.so", flags.processes = 2;
+  flags.selection.kernels = {"warp_row", "naive", "sound"};
+  const auto rows = timed_beside(machine, flags);
+  for (const char* kernel : {"unfused", "naive", "warp_row", "sound"}) {
+    CAPTURE(kernel);
+    CHECK(rows.of.at(kernel).at("time_us").at("median") == 2540);
+    CHECK(rows.of.at(kernel).at("time_us").at("min") == 2540);
+  }
+}
+
+TEST_CASE("bench: a timing warms up for 0.1 s, and then takes its time within 30 and 1000 rounds") {
+  const auto rounds_of = [](double round_s, double seconds) {
+    double now_s = 7;
+    int warm = 0, counted = 0;
+    for (TimedRounds rounds(seconds); rounds.next(now_s); now_s += round_s) {
+      CHECK(rounds.round() == warm + counted);
+      ++(rounds.counts() ? counted : warm);
+    }
+    return std::pair(warm, counted);
+  };
+  CHECK(rounds_of(0.03, 0.05) == std::pair(4, 30));
+  CHECK(rounds_of(0.5, 0.05) == std::pair(1, 30));
+  CHECK(rounds_of(0x1p-10, 0x1p-4) == std::pair(103, 65));
+  CHECK(rounds_of(0x1p-14, 1).second == 1000);
 }
 
 TEST_CASE("bench: a row for which memory does not suffice keeps none") {

@@ -39,6 +39,26 @@ done
 exits 3 "${faulty[@]}" FAULTY_THREADS=0 "${run[@]}"
 holds "$called" "$err" "no thread can be started"
 
+# --- a file of tensors that is cut once it is mapped: before its header, in its elements, and in the last page, where no signal tells
+works "$validate" inputs softmax f32 rows=33 cols=65 seed=7 -o in.safetensors
+works "$validate" golden --inputs in.safetensors -o y.safetensors
+for cut in in y; do
+  for bytes in 0 4096 $(($(stat -c %s $cut.safetensors) - 1)); do
+    cp $cut.safetensors cut.safetensors
+    files=(in.safetensors y.safetensors)
+    files[$([[ $cut == in ]]; echo $?)]=cut.safetensors
+    refuses "'cut.safetensors' was changed while it was read" "${faulty[@]}" "FAULTY_FILE=$bytes cut.safetensors" "$validate" judge "${files[@]}"
+  done
+done
+for bytes in 0 4096 $(($(stat -c %s in.safetensors) - 1)); do
+  for verb in "golden -o out.safetensors" "run --backend simt --kernel naive"; do
+    cp in.safetensors cut.safetensors
+    exits 2 "${faulty[@]}" "FAULTY_FILE=$bytes cut.safetensors" "$validate" $verb --inputs cut.safetensors
+    holds "$called" "$err" "'cut.safetensors' was changed while it was read"
+  done
+done
+[[ ! -e out.safetensors ]] || fail "golden of a file that was cut" "nothing" "out.safetensors"
+
 # --- few open files
 for files in 24 40 64; do exits 0 bash -c "ulimit -n $files && exec \"\$@\"" bash "${run[@]}"; done
 for files in 8 10 12 14 16; do

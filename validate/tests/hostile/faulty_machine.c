@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded by validate/tests/command/machine_test.sh.  FAULTY_ARITHMETIC: the state of the floating-point unit (MXCSR) that a
 // process begins with.  FAULTY_THREADS: how many threads can be started.  FAULTY_SIGNALS: SIGCHLD is ignored, SIGTERM blocked.
-// FAULTY_WORKERS: only workers are at fault.
+// FAULTY_WORKERS: only workers are at fault.  FAULTY_FILE: the file FILE of "BYTES FILE" is cut to so many bytes once it is mapped.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -45,4 +48,17 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   int (*next)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   *(void**)&next = dlsym(RTLD_NEXT, "pthread_create");
   return next(thread, attributes, run, argument);
+}
+
+void* mmap(void* at, size_t bytes, int access, int flags, int file, off_t from) {
+  static void* (*next)(void*, size_t, int, int, int, off_t);
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "mmap");
+  void* const mapped = next(at, bytes, access, flags, file, from);
+  const char* const what = getenv("FAULTY_FILE");
+  const char* const name = what ? strchr(what, ' ') + 1 : NULL;
+  struct stat of_name, of_file;
+  if (name && file >= 0 && stat(name, &of_name) == 0 && fstat(file, &of_file) == 0 && of_name.st_ino == of_file.st_ino &&
+      truncate(name, atol(what)) != 0)
+    perror(name);
+  return mapped;
 }

@@ -128,6 +128,7 @@ refuses "--plugin: only a GPU times kernels; it needs one, --backend cuda" "$val
 refuses "--plugin is timed in a process of its own, so it excludes --memory, --once, --dram and --ab" \
   "$validate" bench --plugin "$hostile" --backend host --memory
 refuses "--plugin is empty" "$validate" bench --plugin ""
+for flag in --worker --ptx; do refuses "$flag: the worker protocol tells no time of a launch; bench times" "$validate" bench $flag true; done
 exits 0 "$validate" timer host "$hostile" </dev/null
 holds "$called" "$out" '{"timer":1,'
 exits 1 "$validate" timer host ./none.so </dev/null
