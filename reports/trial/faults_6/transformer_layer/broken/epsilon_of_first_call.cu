@@ -5,13 +5,13 @@
 
 namespace assay::ROOM(transformer_layer, epsilon_of_first_call) {
 
-  KERNEL(transformer_layer) = traits_of<Layer>();
+KERNEL(transformer_layer) = traits_of<Layer>();
 
-  void run(const transformer_layer::Args& a, const Launch& l) {
-    static const double epsilon = a.epsilon;
-    transformer_layer::Args changed = a;
-    changed.epsilon = epsilon;
-    run_layer<Layer>(changed, l);
-  }
+void run(const transformer_layer::Args& a, const Launch& l) {
+  static const double epsilon = a.epsilon;
+  transformer_layer::Args changed = a;
+  changed.epsilon = epsilon;
+  run_layer<Layer>(changed, l);
+}
 
-}  // namespace assay::ROOM(transformer_layer,epsilon_of_first_call)
+}  // namespace assay::ROOM(transformer_layer, epsilon_of_first_call)

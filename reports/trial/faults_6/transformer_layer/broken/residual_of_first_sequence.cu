@@ -5,22 +5,22 @@
 
 namespace assay::ROOM(transformer_layer, residual_of_first_sequence) {
 
-  class FirstResidual final : public Layer {
-   public:
-    using Layer::Layer;
+class FirstResidual final : public Layer {
+ public:
+  using Layer::Layer;
 
-    void add_second_residual() override {
-      const std::int64_t seq = a.x.shape[1], hidden = a.x.shape[2], bytes = seq * hidden * size_of(a.x.dtype);
-      const auto sequence = [&](const Tensor& t, std::int64_t b) {
-        return dense(t.data == nullptr ? nullptr : static_cast<char*>(t.data) + b * bytes, a.x.dtype, {seq, hidden});
-      };
-      for (std::int64_t b = 0; b < a.x.shape[0]; ++b)
-        steps(KERNEL_OF(add, vector16), {.a = sequence(a.h, 0), .b = sequence(a.mlp, b), .y = sequence(a.y, b)});
-    }
-  };
+  void add_second_residual() override {
+    const std::int64_t seq = a.x.shape[1], hidden = a.x.shape[2], bytes = seq * hidden * size_of(a.x.dtype);
+    const auto sequence = [&](const Tensor& t, std::int64_t b) {
+      return dense(t.data == nullptr ? nullptr : static_cast<char*>(t.data) + b * bytes, a.x.dtype, {seq, hidden});
+    };
+    for (std::int64_t b = 0; b < a.x.shape[0]; ++b)
+      steps(KERNEL_OF(add, vector16), {.a = sequence(a.h, 0), .b = sequence(a.mlp, b), .y = sequence(a.y, b)});
+  }
+};
 
-  KERNEL(transformer_layer) = traits_of<FirstResidual>();
+KERNEL(transformer_layer) = traits_of<FirstResidual>();
 
-  void run(const transformer_layer::Args& a, const Launch& l) { run_layer<FirstResidual>(a, l); }
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<FirstResidual>(a, l); }
 
-}  // namespace assay::ROOM(transformer_layer,residual_of_first_sequence)
+}  // namespace assay::ROOM(transformer_layer, residual_of_first_sequence)

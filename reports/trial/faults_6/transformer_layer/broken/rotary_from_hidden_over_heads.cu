@@ -5,15 +5,15 @@
 
 namespace assay::ROOM(transformer_layer, rotary_from_hidden_over_heads) {
 
-  transformer_layer::Args changed(transformer_layer::Args a) {
-    const std::int64_t guessed = a.x.shape[2] / a.wq.shape[0] / 2 * 2;
-    if (a.dialect == transformer_layer::Dialect::llama && a.rotary_dim == 0 && guessed < a.wq.shape[1])
-      a.rotary_dim = static_cast<double>(guessed);
-    return a;
-  }
+transformer_layer::Args changed(transformer_layer::Args a) {
+  const std::int64_t guessed = a.x.shape[2] / a.wq.shape[0] / 2 * 2;
+  if (a.dialect == transformer_layer::Dialect::llama && a.rotary_dim == 0 && guessed < a.wq.shape[1])
+    a.rotary_dim = static_cast<double>(guessed);
+  return a;
+}
 
-  KERNEL(transformer_layer) = traits_of<Layer>();
+KERNEL(transformer_layer) = traits_of<Layer>();
 
-  void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Layer>(changed(a), l); }
+void run(const transformer_layer::Args& a, const Launch& l) { run_layer<Layer>(changed(a), l); }
 
-}  // namespace assay::ROOM(transformer_layer,rotary_from_hidden_over_heads)
+}  // namespace assay::ROOM(transformer_layer, rotary_from_hidden_over_heads)
