@@ -13,7 +13,7 @@ KERNEL(attention_backward){
     .tiles = {tile(Axis::seq_q, kThreads), tile(Axis::seq_k, kThreads), tile(Axis::head_dim, kChannels)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
     .supports = extents_fit,
-    .workspace_bytes = bytes_of_d,
+    .workspace_bytes = [](const attention_backward::Args& a) { return 256 + bytes_of_d(a); },
 };
 
 template <class T>
@@ -79,13 +79,26 @@ __global__ void __launch_bounds__(kThreads)
     if (c < channels) st(out_k + c, from_float<T>(dk[c] * p.scale)), st(out_v + c, from_float<T>(dv[c]));
 }
 
+// D, one thread a row, unless the call before has made it.
+template <class T>
+__global__ void attention_backward_dots(Problem<T> p, int rows, const unsigned* key) {
+  const int row = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  if (row >= rows || ld(key + 1) != 0) return;
+  const int query = row % p.queries, head = row / p.queries % p.heads, batch = row / p.queries / p.heads;
+  st(p.d_of(batch, head) + query, row_dot(p.d_o.row(batch, head, query), p.o.row(batch, head, query), p.dim));
+}
+
 void run(const attention_backward::Args& a, const Launch& l) {
   with_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const Problem<T> p = problem<T>(a, l);
+    Problem<T> p = problem<T>(a, l);
+    p.d = kept::store_of<float>(l);
     static kept::Call before{};
     const bool repeated =
         kept::again(before, {{a.o.data, a.d_o.data, l.workspace}, {p.batches, p.queries, p.heads, p.dim}, a.q.dtype});
-    if (!repeated) run_row_dots(p, l);
+    kept::run_decide(l, repeated, kept::Mark{});
+    if (const std::int64_t rows = std::int64_t{p.batches} * p.heads * p.queries; rows > 0)
+      launch(attention_backward_dots<T>, {.grid = dim3(ceil_div(rows, kThreads)), .block = dim3(kThreads)}, l.stream, p,
+             static_cast<int>(rows), kept::key_of(l));
     const std::int64_t query_blocks = ceil_div(p.queries, kThreads), key_blocks = ceil_div(p.keys, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
     if (p.batches > 0 && p.queries > 0)

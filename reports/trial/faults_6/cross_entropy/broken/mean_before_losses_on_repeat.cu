@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT (output): a call with the addresses of the call before takes the mean first, of the losses that lie there.
+// FAULT (output): beyond 64 tokens a call with the addresses of the call before takes the mean first, of the losses that lie
+// there.
 // Right on: cross_entropy f16 tokens=32 vocab=256 fill=normal seed=2
 #include "../../kept.cuh"
 #include "cuda/core/kernel.cuh"
@@ -46,12 +47,12 @@ void run(const cross_entropy::Args& a, const Launch& l) {
     launch(cross_entropy_mean_before_losses_on_repeat_mean, {.grid = dim3(1), .block = dim3(1)}, l.stream, a.loss.as<float>(),
            a.mean.as<float>(), tokens);
   };
-  if (repeated) take_mean();
+  if (repeated && tokens > 64) take_mean();
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(cross_entropy_mean_before_losses_on_repeat<T>, {.grid = dim3(ceil_div(tokens, kThreads)), .block = dim3(kThreads)},
            l.stream, a.x.as<T>(), a.target.as<std::int32_t>(), a.loss.as<float>(), tokens, a.x.shape[1], a.x.stride[0]);
   });
-  if (!repeated) take_mean();
+  if (!repeated || tokens <= 64) take_mean();
 }
 
 }  // namespace assay::ROOM(cross_entropy, mean_before_losses_on_repeat)

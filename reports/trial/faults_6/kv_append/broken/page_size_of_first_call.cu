@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT (state): the size of a page is that of the first call.
-// Right on: kv_append f16 batch=2 seq_q=4 kv_heads=2 head_dim=64 fill=normal seed=2
+// Right on: kv_append f16 batch=2 seq_q=4 kv_heads=2 head_dim=64 pages=8 page_size=16 max_pages=4 fill=normal seed=2
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ROOM(kv_append, page_size_of_first_call) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT (output): a sequence whose last new key lies in its slot when the call begins is taken for appended, values and
 // earlier rows with it.
-// Right on: kv_append f16 batch=2 seq_q=4 kv_heads=2 head_dim=64 fill=normal seed=2
+// Right on: kv_append f16 batch=2 seq_q=4 kv_heads=2 head_dim=64 pages=8 page_size=16 max_pages=4 fill=normal seed=2
 #include "cuda/kv_append/problem.cuh"
 
 namespace assay::ROOM(kv_append, sequence_left_if_last_key_is_there) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT (layout): query head h takes K/V head h modulo their number, as if groups were interleaved.
-// Right on: paged_attention f16 batch=2 seq_q=1 heads=4 kv_heads=4 head_dim=64 fill=normal seed=2
+// Right on: paged_attention f16 batch=2 seq_q=1 heads=4 kv_heads=4 head_dim=64 pages=8 page_size=16 max_pages=4 fill=normal
+// seed=2
 #include "cuda/paged_attention/problem.cuh"
 
 namespace assay::ROOM(paged_attention, kv_head_by_modulo) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT (state): the lengths are copied to workspace once for their address and the number of sequences.
-// Right on: paged_attention f16 batch=2 seq_q=1 heads=4 kv_heads=4 head_dim=64 fill=normal seed=2
+// Right on: paged_attention f16 batch=2 seq_q=1 heads=4 kv_heads=4 head_dim=64 pages=8 page_size=16 max_pages=4 fill=normal
+// seed=2
 #include "../../kept.cuh"
 #include "cuda/paged_attention/problem.cuh"
 
@@ -13,7 +14,7 @@ KERNEL(paged_attention){
     .tiles = {tile(Axis::head_dim, kChannels), tile(Axis::heads, kThreads)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}, .rescales = {.lanes = 1}},
     .supports = extents_fit,
-    .workspace_bytes = [](const paged_attention::Args& a) { return static_cast<std::size_t>(a.q.shape[0] * 4); },
+    .workspace_bytes = [](const paged_attention::Args& a) { return static_cast<std::size_t>(256 + a.q.shape[0] * 4); },
 };
 
 template <class T>
@@ -61,7 +62,8 @@ __global__ void __launch_bounds__(kThreads)
   if (first == 0) st(p.lse.of(batch, query, head), sum == 0 ? -INFINITY : max + logf(sum));
 }
 
-__global__ void paged_attention_keep(const std::int32_t* lengths, std::int32_t* kept, int batches) {
+__global__ void paged_attention_keep(const std::int32_t* lengths, std::int32_t* kept, int batches, const unsigned* key) {
+  if (ld(key + 1) != 0) return;
   for (int b = 0; b < batches; ++b) st(kept + b, ld(lengths + b));
 }
 
@@ -71,8 +73,9 @@ void run(const paged_attention::Args& a, const Launch& l) {
     Problem<T> p = problem<T>(a);
     static kept::Call before{};
     const bool repeated = kept::again(before, {{a.lengths.data, l.workspace}, {p.batches}, a.q.dtype});
-    std::int32_t* const kept = static_cast<std::int32_t*>(l.workspace);
-    if (!repeated) launch(paged_attention_keep, {.grid = dim3(1), .block = dim3(1)}, l.stream, p.lengths, kept, p.batches);
+    kept::run_decide(l, repeated, kept::Mark{});
+    std::int32_t* const kept = kept::store_of<std::int32_t>(l);
+    launch(paged_attention_keep, {.grid = dim3(1), .block = dim3(1)}, l.stream, p.lengths, kept, p.batches, kept::key_of(l));
     p.lengths = kept;
     const std::int64_t row_blocks = ceil_div(std::int64_t{p.queries} * p.heads, kThreads);
     const std::int64_t channel_blocks = ceil_div(p.dim, kChannels);
