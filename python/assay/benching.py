@@ -148,13 +148,16 @@ class _Contest:
         self._launches: dict[str, Callable[[], Any]] = {}
         self._margins: dict[str, float] = {}
         self._refused: dict[str, str] = {}
+        self._held: list[Any] = []
 
     def add_callable(self, fn: Callable[..., Any], numerics: str | None) -> None:
         name = getattr(fn, "__name__", type(fn).__name__)
         given = {t.name: self._tensors.get(t.name) for t in self._op.inputs}
         given.update((n, v) for n, v in self._attributes.items() if n not in given)
         named = parameters_of(fn)
-        arguments = given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
+        arguments = (
+            given if named is None else {n: given.get(n) for n, p in named.items() if n in given or p.default is p.empty}
+        )
         self._judge(name, fn(**arguments), numerics)
         self._launches[name] = lambda: fn(**arguments)
 
@@ -162,9 +165,8 @@ class _Contest:
         like = next(iter(self._tensors.values()))
         outputs = self._outputs(like)
         tensors = {**self._tensors, **outputs}
-        given = {
-            n: Given(self._name_of(x.dtype), tuple(x.shape), tuple(x.stride()), x.data_ptr()) for n, x in tensors.items()
-        }
+        self._held.append(tensors)  # launches know addresses alone
+        given = {n: Given(self._name_of(x.dtype), tuple(x.shape), tuple(x.stride()), x.data_ptr()) for n, x in tensors.items()}
         addresses = {n: t.address for n, t in given.items()}
         for call in kernels().calls(self._op, self._dtype, given, self._attributes, device):
             if only is not None and call.name not in only:

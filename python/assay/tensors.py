@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 import sys
+import threading
 from typing import Any, Mapping
 
 import numpy as np
@@ -96,6 +97,22 @@ def _of_dlpack(what: str, x: Any) -> np.ndarray:
     raise InputError(f"{what}, of type {type(x).__name__}, cannot be brought to the host: {why}")
 
 
+_MOST_KEPT, _MOST_KEPT_BYTES = 2, 128 << 20  # files, and bytes of each
+_kept: list[tuple[int, int]] = []  # the process that made it, and its descriptor
+_keeping = threading.Lock()
+
+
+def _memory_file() -> int:
+    """The descriptor of a file in memory, maybe of one that was closed: new pages cost more than the copy of what goes there."""
+    with _keeping:
+        while _kept:
+            process, fd = _kept.pop()
+            if process == os.getpid():
+                return fd
+            os.close(fd)  # Note: a forked process has its parent's, and these are one file
+    return os.memfd_create("assay")
+
+
 class MemoryFile:
     """Tensors in a file that lies in memory alone, in the format safetensors.  Each array is copied once, whatever its strides.
 
@@ -111,16 +128,16 @@ class MemoryFile:
             end += array.nbytes
         text = json.dumps(header).encode()
         text += b" " * (-(len(text) + 8) % 64)
-        self.fd = os.memfd_create("assay")
+        self.fd = _memory_file()
         self.path = f"/proc/self/fd/{self.fd}"
         try:
-            begin = os.write(self.fd, len(text).to_bytes(8, "little") + text)
+            begin = os.pwrite(self.fd, len(text).to_bytes(8, "little") + text, 0)
             os.ftruncate(self.fd, begin + end)
             for _, (_, array) in in_order:
                 self._add(array, begin)
                 begin += array.nbytes
         except OSError as e:
-            self.close()
+            os.close(self.fd)
             raise MemoryError(f"the tensors take {end} bytes: {e.strerror}") from None
 
     def _add(self, array: np.ndarray, begin: int) -> None:
@@ -134,7 +151,11 @@ class MemoryFile:
                 np.copyto(np.ndarray(array.shape, array.dtype, memory, begin), array)
 
     def close(self) -> None:
-        os.close(self.fd)
+        with _keeping:
+            if len(_kept) < _MOST_KEPT and os.fstat(self.fd).st_size <= _MOST_KEPT_BYTES:
+                _kept.append((os.getpid(), self.fd))
+            else:
+                os.close(self.fd)
 
     def __enter__(self) -> MemoryFile:
         return self

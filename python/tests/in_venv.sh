@@ -7,7 +7,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd) || exit 2
-packages="numpy ml_dtypes pytest setuptools>=70.1"
+packages="numpy ml_dtypes pytest distributed setuptools>=70.1"
 venv=$build/python-venv
 
 skip() {

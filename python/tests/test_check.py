@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check, golden and describe: tensors at hand."""
 
+import os
 import sys
 import types
 
@@ -9,6 +10,7 @@ import pytest
 
 import assay
 from assay import library
+from assay.tensors import MemoryFile, read_bits
 
 
 def test_right_outputs_pass_in_every_dtype(x):
@@ -196,3 +198,26 @@ def test_every_exception_is_documented():
     assert len(kinds) == 6 and all(issubclass(e, assay.Error) and e.__doc__ for e in kinds)
     public = [getattr(assay, name) for name in assay.__all__ if name != "__version__"]
     assert all(isinstance(f, (type, types.FunctionType)) or callable(f) for f in public) and all(f.__doc__ for f in public)
+
+
+def test_memory_files_are_used_again(x):
+    def content(file):
+        return read_bits(f"/proc/self/fd/{file.fd}")[0]["x"][1].copy()
+
+    large = MemoryFile({"x": ("f32", x)}, {})
+    fd = large.fd
+    large.close()
+    small, other = MemoryFile({"x": ("f32", x[:2, ::2])}, {}), MemoryFile({"x": ("f32", x)}, {})
+    assert small.fd == fd != other.fd and os.fstat(fd).st_size < os.fstat(other.fd).st_size
+    assert (content(small) == x[:2, ::2]).all() and (content(other) == x).all()
+    small.close()
+    child = os.fork()
+    if child == 0:  # has the same file, which is not its own
+        MemoryFile({"x": ("f32", x + 1)}, {})
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert (content(small) == x[:2, ::2]).all()
+    large = MemoryFile({"x": ("f32", np.zeros(40 << 20, np.float32))}, {})
+    large.close()
+    with pytest.raises(OSError):
+        os.fstat(large.fd)  # too large to be kept

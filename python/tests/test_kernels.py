@@ -93,7 +93,9 @@ def test_attributes(library, attributes):
 
 
 def test_what_no_kernel_takes(library):
-    with pytest.raises(assay.InputError, match="^no kernel of .rope. takes these arguments: heads must be a multiple of kv_heads$"):
+    with pytest.raises(
+        assay.InputError, match="^no kernel of .rope. takes these arguments: heads must be a multiple of kv_heads$"
+    ):
         rope(library, 3, 2)
     with pytest.raises(assay.InputError, match="offset must be a whole number"):
         rope(library, offset=0.5)

@@ -141,6 +141,17 @@ def test_launches(on_host, dtype, hidden):
         on_host("rope", q=q, k=torch.randn(2, 3, 3, 6))
 
 
+def test_kernels_by_alignment(on_host, monkeypatch):
+    used, launch = [], kernels.Call.launch
+    monkeypatch.setattr(kernels.Call, "launch", lambda self, *given: used.append(self.name) or launch(self, *given))
+    ops.operators["linear"]._calls.clear()
+    buffer, weight = torch.randn(5 * 8 + 4), torch.randn(4, 8)
+    for begin in (0, 1, 0, 4):
+        x = buffer[begin : begin + 40].view(5, 8)
+        assay.check("linear", on_host("linear", x=x, weight=weight), x=x, weight=weight)
+    assert used == ["narrow", "serial", "narrow", "narrow"]
+
+
 def reference_attention(q, k, v, mask, scale):
     """o, lse, and the probabilities."""
     scores = torch.einsum("bihd,bjhd->bhij", q, k) * (scale or q.shape[3] ** -0.5)
@@ -159,6 +170,7 @@ def test_gradients_of_attention():
 
     def backward(*args, **kwargs):
         a = ops.operators["attention_backward"].bound(args, kwargs)
+        ops.operators["attention_backward"].outputs(a)  # checks them
         o, lse, p = reference_attention(a["q"], a["k"], a["v"], a["mask"], a["scale"])
         assert torch.equal(o, a["o"]) and torch.equal(lse, a["lse"])
         dp = torch.einsum("bihd,bjhd->bhij", a["do"], a["v"])
@@ -178,6 +190,7 @@ def test_gradients_of_attention():
         expected = torch.autograd.grad((reference_attention(q, k, v, "causal", 0.25)[0] * weights).sum(), (q, k, v))
         for x, gradient in zip((q, k, v), expected):
             assert torch.allclose(x.grad, gradient, atol=1e-5)
+        ops.attention_forward(q, k, v, mask="causal", scale=0.25)[0].sum().backward()  # whose gradient repeats one element
         o, _ = ops.attention_forward(q, k, v, window=3.0)
         with pytest.raises(assay.InputError, match="attention_backward has no 'window'"):
             o.sum().backward()

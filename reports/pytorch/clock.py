@@ -5,7 +5,8 @@ import time
 
 import torch
 
-LEAST, MOST, WARM_UP, BATCH, KEPT = 30, 1000, 10, 20, 50
+LEAST, MOST, BATCH, KEPT = 30, 1000, 20, 50
+WARM_UP = 0.1  # seconds
 FLUSH_BYTES = 256 << 20  # five times the L2 of an H200
 HIDING, MOST_FLUSHES = 8, 64  # of 60 us
 
@@ -15,6 +16,18 @@ class Launch:
 
     def __init__(self, call, hide_host=False):
         self.call, self.flushes, self.hide_host = call, HIDING if hide_host else 1, hide_host
+
+
+def turns(seconds):
+    """Numbers of the turns of a timing, and whether they count: those of the first WARM_UP seconds do not."""
+    turn, warm = 0, time.perf_counter() + WARM_UP
+    while turn == 0 or time.perf_counter() < warm:
+        yield turn, False
+        turn += 1
+    start = time.perf_counter()
+    for counted in range(MOST):
+        if counted >= LEAST and time.perf_counter() - start > seconds: break
+        yield turn + counted, True
 
 
 class CudaClock:
@@ -33,25 +46,20 @@ class CudaClock:
 
     def time_us(self, launches, seconds):
         """Microseconds of each launch, in the order that they were taken."""
-        for launch in launches:
-            for _ in range(WARM_UP): launch.call()
-        torch.cuda.synchronize()
         us, owner = [[] for _ in launches], []
 
         def collect():
             torch.cuda.synchronize()
-            for i, of in enumerate(owner): us[of].append(1e3 * self.begin[i].elapsed_time(self.end[i]))
+            for i, of in enumerate(owner): of.append(1e3 * self.begin[i].elapsed_time(self.end[i]))
             owner.clear()
 
-        start = time.perf_counter()
-        for turn in range(MOST):
-            if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
+        for turn, counts in turns(seconds * len(launches)):
             for i, launch in enumerate(launches):
                 while True:
                     ahead = self._queued_ahead(launch, len(owner), turn)
                     if ahead or not launch.hide_host or launch.flushes == MOST_FLUSHES: break
                     launch.flushes *= 2
-                owner.append(i)
+                owner.append(us[i] if counts else [])
                 if len(owner) == BATCH: collect()
         collect()
         return us
@@ -77,14 +85,11 @@ class CudaClock:
 class HostClock:
     def time_us(self, launches, seconds):
         us = [[] for _ in launches]
-        for launch in launches: launch.call()
-        start = time.perf_counter()
-        for turn in range(MOST):
-            if turn >= LEAST and time.perf_counter() - start > seconds * len(launches): break
+        for _, counts in turns(seconds * len(launches)):
             for i, launch in enumerate(launches):
                 begin = time.perf_counter()
                 launch.call()
-                us[i].append(1e6 * (time.perf_counter() - begin))
+                if counts: us[i].append(1e6 * (time.perf_counter() - begin))
         return us
 
 

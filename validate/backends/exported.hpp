@@ -111,7 +111,9 @@ struct Exported {
   }
   static std::string refusal(const AssayCall* call) {
     const typename Op::Args a = args(call);
-    if (const int arch = device_arch(); traits.min_arch > arch || (traits.only_arch != 0 && traits.only_arch != arch))
+    const int arch = device_arch();
+    if (arch == 0) return "there is no GPU";
+    if (traits.min_arch > arch || (traits.only_arch != 0 && traits.only_arch != arch))
       return "needs sm_" + std::to_string(std::max(traits.min_arch, traits.only_arch)) + (traits.only_arch ? " alone" : "");
     bool takes = false;
     for (const DType t : kActivationDTypes) takes |= traits.dtypes.has(t) && name(t) == call->dtype;
@@ -151,12 +153,14 @@ class Kernels {
   void add(const char* op, const char* kernel, const char* about) {
     using Of = Exported<Op, traits, Run>;
     std::string dtypes, tiles;
+    const auto add_word = [](std::string& to, const std::string& word) { to += (to.empty() ? "" : " ") + word; };
     for (const DType t : kActivationDTypes)
-      if (traits.dtypes.has(t)) (dtypes += dtypes.empty() ? "" : " ") += name(t);
+      if (traits.dtypes.has(t)) add_word(dtypes, std::string(name(t)));
     for (const Tile& t : traits.tiles)
       if (t.bytes_or_extent)
-        ((((tiles += tiles.empty() ? "" : " ") += name(t.axis)) += "=") += std::to_string(t.bytes_or_extent)) += t.of_bytes ? "B" : "";
-    const unsigned flags = (traits.deterministic ? 0 : ASSAY_NONDETERMINISTIC) | (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
+        add_word(tiles, std::string(name(t.axis)) + "=" + std::to_string(t.bytes_or_extent) + (t.of_bytes ? "B" : ""));
+    const unsigned flags = (traits.deterministic ? 0 : ASSAY_NONDETERMINISTIC) |
+                           (traits.finite_inputs ? ASSAY_FINITE_INPUTS : 0) |
                            (traits.position_matters ? ASSAY_POSITION_MATTERS : 0);
     kernels_.push_back({sizeof(AssayKernel), op, kernel, kept(dtypes), kept(text_of(traits.numerics)), kept(tiles), about, flags,
                         nullptr, Of::supports, Of::workspace_bytes, Of::run});

@@ -7,13 +7,16 @@ FLUSH, QUEUE = 60, 2  # us of the device, of the host
 
 
 class Machine:
-    """Two clocks in us.  The device starts queued work once it is queued and the work before it is done."""
-    host = device = 0.0
+    """Two clocks in us.  The device starts queued work once it is queued and the work before it is done.  It is faster for the
+    first 70 ms of work."""
+    host = device = worked = 0.0
     flushes = 0
 
     def queued(self, us):
         self.host += QUEUE
-        self.device = max(self.device, self.host) + us
+        took = us * 0.875 if self.worked < 70_000 else us
+        self.worked += took
+        self.device = max(self.device, self.host) + took
 
     def synchronize(self): self.host = max(self.host, self.device)
 

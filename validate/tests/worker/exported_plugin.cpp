@@ -24,7 +24,8 @@ void run(const linear::Args& a, const Launch& l) {
                           sums[i]);
   }
   Tensor y = a.y;
-  for (std::int64_t i = 0; i < a.y.size(); ++i) y.set(i, a.bias.data ? sums[i] + static_cast<float>(a.bias.at(i % out)) : sums[i]);
+  for (std::int64_t i = 0; i < a.y.size(); ++i)
+    y.set(i, a.bias.data ? sums[i] + static_cast<float>(a.bias.at(i % out)) : sums[i]);
 }
 const KernelTraits<linear> traits = {
     .dtypes = {f16, bf16, f32},
@@ -34,16 +35,21 @@ const KernelTraits<linear> traits = {
 }  // namespace serial
 
 namespace narrow {
-// Preferred to `serial`, but takes short rows alone; throws for 13 tokens.
+// Preferred to `serial`, but takes short rows alone, where x begins at a multiple of 16 bytes; throws for 13 tokens.
 void run(const linear::Args& a, const Launch& l) {
   if (a.x.shape[0] == 13) throw std::runtime_error("13 tokens");
   serial::run(a, l);
 }
-const KernelTraits<linear> traits = {
-    .dtypes = {f32},
-    .min_arch = 0,
-    .supports = [](const linear::Args& a) { return a.x.shape[1] <= 8 ? Legality::yes() : Legality::no("a row exceeds 8 channels"); },
-    .workspace_bytes = serial::traits.workspace_bytes};
+const KernelTraits<linear> traits = {.dtypes = {f32},
+                                     .min_arch = 0,
+                                     .supports =
+                                         [](const linear::Args& a) {
+                                           if (a.x.shape[1] > 8) return Legality::no("a row exceeds 8 channels");
+                                           if (reinterpret_cast<std::uintptr_t>(a.x.data) % 16)
+                                             return Legality::no("x is not aligned to 16 bytes");
+                                           return Legality::yes();
+                                         },
+                                     .workspace_bytes = serial::traits.workspace_bytes};
 }  // namespace narrow
 
 namespace by_pairs {
@@ -58,13 +64,15 @@ void run(const rope::Args& a, const Launch&) {
           y.set(i + d, from->at(i + d));
           continue;
         }
-        const double t = a.position(i / dim / heads) * std::pow(a.base_used(), -2.0 * static_cast<double>(a.pair(d)) / static_cast<double>(a.rotary()));
+        const double t = a.position(i / dim / heads) *
+                         std::pow(a.base_used(), -2.0 * static_cast<double>(a.pair(d)) / static_cast<double>(a.rotary()));
         const double one = from->at(i + d), other = from->at(i + a.partner(d)), c = std::cos(t), s = std::sin(t);
         y.set(i + d, one * c - other * s), y.set(i + a.partner(d), one * s + other * c);
       }
   }
 }
-const KernelTraits<rope> traits = {.dtypes = {f16, bf16, f32}, .min_arch = 0, .numerics = {.function_error = 1, .angle_error = 0x1p-21}};
+const KernelTraits<rope> traits = {
+    .dtypes = {f16, bf16, f32}, .min_arch = 0, .numerics = {.function_error = 1, .angle_error = 0x1p-21}};
 }  // namespace by_pairs
 
 namespace wrong {

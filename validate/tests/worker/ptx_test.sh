@@ -24,6 +24,11 @@ sed 's/accumulate=f32/accumulate=f16/' "$launch" >f16.json
 exits 0 "${run[@]}" --ptx narrow.ptx --launch f16.json --json records.jsonl
 lacks "a sum in 16 bits as declared" "$(<records.jsonl)" "adds in 16 bits"
 
+# --- what compilers emit
+for module in "$sources"/datasets/ptx/*.ptx; do
+  exits 0 "$validate" run --suite smoke --watch --quiet --ptx "$module" --launch "${module%.ptx}.json"
+done
+
 # --- conditions of a launch
 sed 's/"cols > 0"/"aligned(x, 16)", "stride(x, 0) % 4 == 0"/' "$launch" >strict.json
 exits 0 "${run[@]}" --ptx "$ptx" --launch strict.json --json records.jsonl
