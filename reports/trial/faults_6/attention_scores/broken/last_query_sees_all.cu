@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// FAULT (algorithm): the last query sees all keys, also where positions count from the top left.
+// Right on: attention_scores f16 batch=1 seq_q=32 seq_k=32 heads=2 kv_heads=2 head_dim=64 fill=normal seed=2
+#include "cuda/attention_scores/problem.cuh"
+#include "cuda/core/reduce.cuh"
+
+namespace assay::ROOM(attention_scores, last_query_sees_all) {
+
+inline constexpr int kQueries = 4;  // warps per block
+
+KERNEL(attention_scores){
+    .dtypes = {f16, bf16, f32},
+    .tiles = {tile(Axis::seq_q, kQueries), tile(Axis::seq_k, kWarp)},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = 1, .extra = 0},  // of a dot product; 32 lanes share the sum
+                 .rescales = {.lanes = kWarp, .extra = 1}},
+};
+
+template <class T>
+__device__ inline float score(const T* q, const T* k, int dim, float scale) {
+  float sum = 0;
+  for (int c = 0; c < dim; ++c) sum = fmaf(to_float(ld(q + c)), to_float(ld(k + c)), sum);
+  return sum * scale;
+}
+
+template <class T>
+__global__ void attention_scores_last_query_sees_all(Problem<T> m) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kQueries + warp_id();
+  if (row >= m.batch * m.heads * m.seq_q) return;
+  const Query at = query_of(m, row);
+  const std::int64_t seen = at.query == m.seq_q - 1 ? m.seq_k : m.visible(at.query);
+  const T* const q = m.q.at(at.batch, at.query, at.head);
+  T* const p = m.p.at(at.batch, at.head, at.query);
+  const auto score_of = [&](std::int64_t key) { return score(q, m.k.at(at.batch, key, at.head / m.group), m.dim, m.scale); };
+
+  float max = -INFINITY, sum = 0;
+  for (std::int64_t key = lane_id(); key < seen; key += kWarp) {
+    const float s = score_of(key), larger = fmaxf(max, s);
+    if (s == -INFINITY) continue;  // contributes nothing; -inf - -inf would be NaN
+    sum = fmaf(sum, expf(max - larger), expf(s - larger));
+    max = larger;
+  }
+  // Note: a lane without keys has sum 0 and the factor exp(-inf) = 0, unless no lane has a key.
+  const float all = warp_max(max);
+  sum = warp_sum(max == -INFINITY ? sum : sum * expf(max - all));
+
+  for (std::int64_t key = lane_id(); key < m.seq_k; key += kWarp) {
+    float v = 0;
+    if (key < seen) {
+      const float s = score_of(key);
+      if (s != -INFINITY || sum != 0) v = expf(s - all) / sum;
+    }
+    st(p + key, from_float<T>(v));
+  }
+}
+
+void run(const attention_scores::Args& a, const Launch& l) {
+  if (a.p.size() == 0) return;
+  with_type(a.q.dtype, [&]<class T>(Type<T>) {
+    const std::int64_t rows = a.p.size() / a.p.shape[3];
+    launch(attention_scores_last_query_sees_all<T>, {.grid = dim3(ceil_div(rows, kQueries)), .block = dim3(kQueries * kWarp)},
+           l.stream, problem<T>(a));
+  });
+}
+
+}  // namespace assay::ROOM(attention_scores, last_query_sees_all)
