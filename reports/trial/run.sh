@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 usage() { echo "run.sh: $1; give one or more of faults_1, ... faults_5, exploits, sound" >&2; exit 2; }
 [ $# -gt 0 ] || usage "no folder"
 for folder in "$@"; do
-  case $folder in faults_[1-5] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
+  case $folder in faults_[1-6] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
 
 # judged ARGUMENT...: runs validate-trial.  Failures are results here (exit code 1); anything else ends the script.
