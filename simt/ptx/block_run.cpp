@@ -207,13 +207,15 @@ void BlockRun::branch(WarpRun& s, Part& p, const Op& o, std::uint32_t taken) {
 
 // Lets lanes that wait at a meeting go on alone: the others may spin until these have done something.
 void BlockRun::part_company(WarpRun& s) {
-  for (std::size_t k = 0, parts = s.parts.size(); k < parts; ++k)
+  for (std::size_t k = 0, parts = s.parts.size(); k < parts; ++k) {
+    if (s.parts[k].lanes == 0) continue;  // its lanes have met others, and that meeting may be over
     for (Meeting* m = s.parts[k].meeting; m != nullptr; m = m->outer) {
       if (m->arrived == 0) continue;
       m->expected &= ~m->arrived;
       s.parts.push_back({m->at, m->arrived, m->outer, Wait::none, 0, 0});
       m->arrived = 0;
     }
+  }
 }
 
 // Ends threads.  Those that wait for them at a meeting wait for the others alone.

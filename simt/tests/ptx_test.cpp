@@ -88,6 +88,50 @@ DONE:
   }
 }
 
+// Each round has two ways that meet, twice, before a long loop.  So the warp's turn ends there, again and again, and at last it is taken to
+// wait in vain.
+TEST_CASE("ptx: lanes that met are not run again when others lose patience", "[simt][ptx]") {
+  const Entry loop("out", R"(
+  .reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 0;
+  mov.u32 %r3, 0;
+  mov.u32 %r4, 0;
+LOOP:
+  @%p1 bra EVEN;
+  add.u32 %r4, %r4, 3;
+  bra BOTH;
+EVEN:
+  add.u32 %r4, %r4, 5;
+BOTH:
+  @%p1 bra EVEN_AGAIN;
+  add.u32 %r4, %r4, 1;
+  bra BOTH_AGAIN;
+EVEN_AGAIN:
+  add.u32 %r4, %r4, 2;
+BOTH_AGAIN:
+  mov.u32 %r5, 0;
+LONG:
+  add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p2, %r5, 5600;
+  @%p2 bra LONG;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 200;
+  @%p2 bra LOOP;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r4;
+  ret;)");
+  for (const simt::ThreadOrder order : kOrders) {
+    const Configured on({.order = order, .seed = 1});
+    const Buffer<unsigned> out(32);
+    loop.run(1, 32, out.get());
+    for (unsigned i = 0; i < 32; ++i) CHECK(out[i] == 200 * (i % 2 == 0 ? 7 : 4));
+  }
+}
+
 // A lane waits in a loop for another lane of its warp to write; the parts of the warp take turns.
 TEST_CASE("ptx: diverged parts of a warp that wait for each other take turns", "[simt][ptx]") {
   const Entry spin("flag", R"(
