@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "validate/base/error.hpp"
 #include "validate/base/version.hpp"
@@ -71,26 +72,43 @@ void require_same(const Json& there, const Json& here) {
     throw BadInput("it was begun with other cases: the datasets or the kernels have changed");
 }
 
-// The kernels of tasks that wait for a record, by repro line.
+// A kernel on the case of a task.
+struct AtTask {
+  std::size_t task;
+  const Kernel* kernel;
+};
+
+// The places that wait for a record, by repro line.
 class Waiting {
  public:
-  explicit Waiting(std::vector<Task>& tasks) : tasks_(tasks) {
+  explicit Waiting(const std::vector<Task>& tasks) {
     for (std::size_t t = 0; t < tasks.size(); ++t)
-      for (const Kernel* k : tasks[t].kernels) at_.emplace(repro(tasks[t].c, tasks[t].op->shape(), k->name), std::pair(t, k));
+      for (const Kernel* k : tasks[t].kernels) at_.emplace(repro(tasks[t].c, tasks[t].op->shape(), k->name), AtTask{t, k});
   }
-  // The case of a line, which then no longer waits for that kernel; null if nothing waits for the line.
-  const Case* take(const std::string& line) {
+  // The place of a line, which then waits no longer; nothing if no place waits for the line.
+  std::optional<AtTask> take(const std::string& line) {
     const auto found = at_.find(line);
-    if (found == at_.end()) return nullptr;
-    const auto [t, kernel] = found->second;
+    if (found == at_.end()) return {};
+    const AtTask there = found->second;
     at_.erase(found);
-    std::erase(tasks_[t].kernels, kernel);
-    return &tasks_[t].c;
+    return there;
+  }
+  // Whether an earlier case of the kernel and dtype waits.
+  bool waits_before(const AtTask& there, const std::vector<Task>& tasks) const {
+    return std::ranges::any_of(at_, [&](const auto& line) {
+      const AtTask& p = line.second;
+      return p.kernel == there.kernel && p.task < there.task && tasks[p.task].c.dtype == tasks[there.task].c.dtype;
+    });
   }
 
  private:
-  std::vector<Task>& tasks_;
-  std::multimap<std::string, std::pair<std::size_t, const Kernel*>> at_;
+  std::multimap<std::string, AtTask> at_;
+};
+
+struct Kept {
+  AtTask place;
+  std::string line;
+  Record record;
 };
 
 }  // namespace
@@ -121,6 +139,7 @@ Begun resume(const std::string& path, std::vector<Task>& tasks, const RunHead& h
     return begun;
   }
   std::vector<std::string> lines;
+  std::vector<Kept> kept;
   Waiting waiting(tasks);
   each_record(text, path, [&](const std::string& line, const Json& j) {
     const std::string kind = text_in(j, "record");
@@ -128,11 +147,17 @@ Begun resume(const std::string& path, std::vector<Task>& tasks, const RunHead& h
     if (kind == "run") require_same(j, Json::parse(begin));
     if (kind == "run") lines.push_back(line);
     if (kind != "case" || j.value("incomplete", false)) return;
-    const Case* c = waiting.take(text_in(j, "repro"));
-    if (!c) throw BadInput("this run has no such case, or has it already");
-    begun.records.push_back(record_of(j, *c));
-    lines.push_back(line);
+    const std::optional<AtTask> place = waiting.take(text_in(j, "repro"));
+    if (!place) throw BadInput("this run has no such case, or has it already");
+    kept.push_back({*place, line, record_of(j, tasks[place->task].c)});
   });
+  // Note: a case tries the faults that no earlier one has shown to be rejected.  So one that tried some before an earlier case
+  // was judged is judged again, or the record would not be that of an unbroken run.
+  std::erase_if(kept, [&](const Kept& k) { return !k.record.faults.empty() && waiting.waits_before(k.place, tasks); });
+  for (Kept& k : kept) {
+    std::erase(tasks[k.place.task].kernels, k.place.kernel);
+    lines.push_back(std::move(k.line)), begun.records.push_back(std::move(k.record));
+  }
   std::erase_if(tasks, [](const Task& t) { return t.kernels.empty(); });
   begun.file->replace(lines);
   return begun;

@@ -56,6 +56,9 @@ holds "$called" "$out" "47 verdicts as in full.jsonl, 0 different"
 exits 3 "$validate" run "${some[@]}" --quiet --budget 1ms --json part.jsonl
 exits 0 "$validate" run "${some[@]}" --quiet --resume part.jsonl
 whole "resumed after a budget" full.jsonl part.jsonl
+grep -E '"record":"(run|case)"' full.jsonl | sed '/"dropped_cols"/d; $s/"verdict"/"faults":{"dropped_cols":true},"verdict"/' >part.jsonl
+exits 0 "$validate" run "${some[@]}" --quiet --resume part.jsonl
+whole "resumed where a later case had tried a fault" full.jsonl part.jsonl
 # Failures of the first part count, and are shrunk.
 exits 1 "$bin/validate-hostile" run "${faulty[@]}" --json full_faulty.jsonl
 grep -v '"record":"shrunk"' full_faulty.jsonl | head -9 >part.jsonl
