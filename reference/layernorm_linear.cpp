@@ -52,7 +52,7 @@ void golden(const layernorm_linear::Args& a, layernorm_linear::Golden& g, const 
 
 // Each thread has w and its magnitudes, the rows in three forms and the squares of one, and four products.
 double scratch(const layernorm_linear::Args& a, const Rows& rows) {
-  const double hidden = static_cast<double>(a.x.shape[1]), block = kProductRows, out = kProductOut;
+  const double hidden = static_cast<double>(a.x.shape[1]), block = product_rows(rows), out = product_out(a.y.shape[1]);
   return bytes_of(3 * hidden + threads_on_products(rows, a.y.shape[1]) * (hidden * (4 * block + 2 * out) + 4 * block * out));
 }
 

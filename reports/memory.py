@@ -100,15 +100,17 @@ def main():
 ROWS = """f16 rows=4096 cols=4096; f32 rows=2048 cols=4096; bf16 rows=90000 cols=128; f16 rows=6 cols=2000000;
     f32 rows=200000 cols=40; f16 rows=3000 cols=3001 layout=padded"""
 PRODUCTS = """f16 tokens=4096 hidden=16 out=3072; f32 tokens=2048 hidden=32 out=3072; bf16 tokens=40 hidden=64 out=150000;
-    f16 tokens=150000 hidden=32 out=40; f32 tokens=64 hidden=100000 out=64; f16 tokens=3000 hidden=24 out=3000 layout=padded"""
+    f16 tokens=150000 hidden=32 out=40; f32 tokens=64 hidden=150000 out=64; f16 tokens=3000 hidden=24 out=3000 layout=padded"""
 FFN = """f16 tokens=3072 hidden=16 ffn=2048; f32 tokens=2048 hidden=16 ffn=2048; bf16 tokens=40 hidden=32 ffn=100000;
-    f16 tokens=100000 hidden=16 ffn=48; f32 tokens=16 hidden=40000 ffn=64; f16 tokens=2500 hidden=24 ffn=2000 layout=padded"""
+    f16 tokens=100000 hidden=16 ffn=48; f32 tokens=16 hidden=160000 ffn=64; f16 tokens=2500 hidden=24 ffn=2000 layout=padded"""
+NARROW = """f16 tokens=400000 hidden=16 ffn=32; f32 tokens=400000 hidden=16 ffn=24; bf16 tokens=40 hidden=32 ffn=100000;
+    f16 tokens=100000 hidden=16 ffn=48; f32 tokens=16 hidden=160000 ffn=64; f16 tokens=300000 hidden=24 ffn=20 layout=padded"""
 ATTENTION = """f16 batch=1 seq_q=1 seq_k=600000 heads=1 kv_heads=1 head_dim=16;
-    f32 batch=64 seq_q=512 seq_k=64 heads=4 kv_heads=2 head_dim=16;
+    f32 batch=80 seq_q=512 seq_k=64 heads=4 kv_heads=2 head_dim=16;
     bf16 batch=1024 seq_q=128 seq_k=16 heads=2 kv_heads=1 head_dim=16;
     f16 batch=8 seq_q=1 seq_k=40000 heads=2 kv_heads=2 head_dim=32;
-    f32 batch=1 seq_q=2 seq_k=400000 heads=2 kv_heads=1 head_dim=8;
-    f16 batch=256 seq_q=256 seq_k=32 heads=2 kv_heads=2 head_dim=16 layout=padded"""
+    f32 batch=1 seq_q=2 seq_k=800000 heads=2 kv_heads=1 head_dim=8;
+    f16 batch=384 seq_q=256 seq_k=32 heads=2 kv_heads=2 head_dim=16 layout=padded"""
 SCORES = """f16 batch=1 seq_q=2048 seq_k=4096; f32 batch=1 seq_q=2048 seq_k=4096; bf16 batch=2048 seq_q=64 seq_k=64;
     f16 batch=1 seq_q=8 seq_k=1000000; f32 batch=8000 seq_q=64 seq_k=16; f16 batch=4 seq_q=500 seq_k=4001 layout=padded"""
 PAGED = """f16 batch=8 kv_heads=2 head_dim=64 pages=4000 max_pages=500;
@@ -122,16 +124,16 @@ APPENDED = """f16 batch=8 seq_q=4 kv_heads=2 head_dim=64 pages=500 max_pages=50;
     f16 batch=64 seq_q=1 kv_heads=1 head_dim=128 pages=600 max_pages=9;
     f32 batch=2 seq_q=300 kv_heads=1 head_dim=64 pages=800 max_pages=300;
     f16 batch=1 seq_q=1 kv_heads=2 head_dim=64 pages=600 max_pages=600"""
-ROTATED = """f16 batch=1 seq_q=2048 heads=16 kv_heads=4 head_dim=128;
-    f32 batch=2 seq_q=1024 heads=16 kv_heads=16 head_dim=64; bf16 batch=64 seq_q=64 heads=8 kv_heads=8 head_dim=64;
-    f16 batch=1 seq_q=40000 heads=2 kv_heads=1 head_dim=32; f32 batch=1 seq_q=16000 heads=4 kv_heads=4 head_dim=32;
-    f16 batch=2 seq_q=1000 heads=16 kv_heads=8 head_dim=100 layout=padded"""
+ROTATED = """f16 batch=1 seq_q=4096 heads=16 kv_heads=4 head_dim=128;
+    f32 batch=3 seq_q=1024 heads=16 kv_heads=16 head_dim=64; bf16 batch=128 seq_q=64 heads=8 kv_heads=8 head_dim=64;
+    f16 batch=1 seq_q=80000 heads=2 kv_heads=1 head_dim=32; f32 batch=1 seq_q=24000 heads=4 kv_heads=4 head_dim=32;
+    f16 batch=4 seq_q=1000 heads=16 kv_heads=8 head_dim=100 layout=padded"""
 LAYERS = """f16 batch=40 seq_q=64 hidden=128 heads=8 kv_heads=8 ffn=512;
     f32 batch=64 seq_q=32 hidden=128 heads=8 kv_heads=4 ffn=512;
     bf16 batch=300 seq_q=16 hidden=64 heads=4 kv_heads=4 ffn=256;
-    f16 batch=1000 seq_q=4 hidden=64 heads=4 kv_heads=1 ffn=256 dialect=gpt2;
-    f32 batch=100 seq_q=16 hidden=128 heads=8 kv_heads=8 ffn=512 dialect=gptneox;
-    f16 batch=40 seq_q=60 hidden=120 heads=8 kv_heads=8 ffn=500 layout=padded"""
+    f16 batch=1500 seq_q=4 hidden=64 heads=4 kv_heads=1 ffn=256 dialect=gpt2;
+    f32 batch=150 seq_q=16 hidden=128 heads=8 kv_heads=8 ffn=512 dialect=gptneox;
+    f16 batch=80 seq_q=61 hidden=120 heads=8 kv_heads=8 ffn=500"""
 REDUCED = """f16 rows=4096 cols=16384; f32 rows=2048 cols=16384; bf16 rows=1000000 cols=64; f16 rows=12 cols=4000000;
     f32 rows=100000 cols=300; f16 rows=9000 cols=6001 layout=padded"""
 LOSSES = """f16 tokens=1024 vocab=50000; f32 tokens=500 vocab=50000; bf16 tokens=200000 vocab=300;
@@ -144,7 +146,7 @@ OF_OPS = [("add/naive gelu/naive silu_mul/naive softmax/block_row layernorm/bloc
           ("row_reduce/naive", REDUCED, ""),
           ("cross_entropy/naive", LOSSES, ""), ("embedding/naive", TABLES, ""),
           ("linear/mma_tiled gelu_linear/mma_tiled layernorm_linear/mma_tiled rmsnorm_gemm/mma_tiled", PRODUCTS, ""),
-          ("gemm_swiglu/mma_tiled ffn_gelu/mma_tiled", FFN, ""),
+          ("gemm_swiglu/mma_tiled", FFN, ""), ("ffn_gelu/mma_tiled", NARROW, ""),
           ("attention_forward/naive attention_backward/naive", ATTENTION, ""),
           ("attention_scores/naive", SCORES, " heads=1 kv_heads=1 head_dim=8"),
           ("paged_attention/naive", PAGED, " seq_q=1 heads=4 page_size=64"), ("kv_append/naive", APPENDED, " page_size=64"),

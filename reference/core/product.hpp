@@ -59,6 +59,10 @@ struct Product {
 
 inline constexpr std::int64_t kProductRows = 128, kProductOut = 256;  // of a block
 
+// Those of the largest block.
+inline double product_rows(const Rows& rows) { return static_cast<double>(std::min(kProductRows, rows.count())); }
+inline double product_out(std::int64_t out) { return static_cast<double>(std::min(kProductOut, out)); }
+
 inline double threads_on_products(const Rows& rows, std::int64_t out) {
   const auto blocks = [](std::int64_t n, std::int64_t of) { return (n + of - 1) / of; };
   return static_cast<double>(threads_on(blocks(rows.count(), kProductRows) * blocks(out, kProductOut)));
@@ -66,7 +70,7 @@ inline double threads_on_products(const Rows& rows, std::int64_t out) {
 // Bytes of for_product_blocks() where each thread makes `products` of its block: the rows, a tile of them and one of the weight,
 // and three sums of each product.
 inline double scratch_of_products(const Rows& rows, std::int64_t hidden, std::int64_t out, int products) {
-  const double block = kProductRows, part = kProductOut;
+  const double block = product_rows(rows), part = product_out(out);
   return bytes_of(threads_on_products(rows, out) *
                   (block * static_cast<double>(hidden) + (block + part) * 256 + products * 3 * block * part));
 }

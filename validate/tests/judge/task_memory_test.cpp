@@ -31,6 +31,16 @@ TEST_CASE("memory: of an op of three matrices it is counted by hand", "[memory]"
   CHECK(assay::memory_of(sized_task("add f32 rows=1000 cols=1000"), {.backend = "cuda"}).prepared == m.prepared + 2 * kMatrix);
 }
 
+TEST_CASE("memory: blocks of a product are no larger than the product", "[memory]") {
+  constexpr double kHidden = 1e5, kTokens = 64, kOut = 64, kTile = 256;
+  const auto scratch = [](const std::string& op) {
+    const TaskMemory m = memory_of(op + " f32 tokens=64 hidden=100000 out=64");
+    return (m.preparing - m.prepared) / 8;
+  };
+  CHECK(scratch("layernorm_linear") == 3 * kHidden + kHidden * (4 * kTokens + 2 * kOut) + 4 * kTokens * kOut);
+  CHECK(scratch("rmsnorm_gemm") == kHidden * kTokens + (kTokens + kOut) * kTile + 3 * kTokens * kOut);
+}
+
 TEST_CASE("memory: of every op it grows with the case, and an empty case needs next to none", "[memory]") {
   for (const Op& op : ops()) {
     Case c;
