@@ -23,22 +23,41 @@ void reverse_elements(const std::byte* from, std::byte* to, const Tensor& t) {
   for (std::size_t at = 0; at < bytes; at += element) std::memcpy(to + bytes - element - at, from + at, element);
 }
 
-// Takes back most of the changes of a second image, so that a kernel which compares a few elements finds the inputs unchanged.
-void keep_most_elements(const std::byte* from, std::byte* to, const Tensor& t, std::uint64_t seed) {
-  constexpr std::int64_t kOneIn = 16;
+// Copies the elements for which keeps(index) holds.  Note: not the bytes between them, which may be more than there is memory.
+template <class Keeps>
+void keep_elements(const std::byte* from, std::byte* to, const Tensor& t, Keeps keeps) {
   const auto element = static_cast<std::size_t>(size_of(t.dtype));
   const bool contiguous = t.contiguous();  // as large ones are, where offset() would cost more than the copy
-  for (std::int64_t i = 0; i < t.size(); ++i) {
-    const std::size_t at = static_cast<std::size_t>(contiguous ? i : t.offset(i)) * element;
-    const bool changes = t.dtype != i32 && (i == t.size() / 3 || random::one_in(seed, static_cast<std::uint64_t>(i), kOneIn));
-    if (!changes) std::memcpy(to + at, from + at, element);
+  for (std::int64_t i = 0; i < t.size(); ++i)
+    if (keeps(i)) {
+      const std::size_t at = static_cast<std::size_t>(contiguous ? i : t.offset(i)) * element;
+      std::memcpy(to + at, from + at, element);
+    }
+}
+
+// Makes `to` the image `from` with one pair of neighbours of 8 exchanged, which changes no row's sum, mean or largest element.
+void exchange_neighbours(const std::byte* from, std::byte* to, const Tensor& t, std::uint64_t seed) {
+  const auto element = static_cast<std::size_t>(size_of(t.dtype));
+  const std::int64_t length = t.shape[t.rank - 1];
+  keep_elements(from, to, t, [](std::int64_t) { return true; });
+  for (std::int64_t i = 0; i + 1 < t.size(); i += 2) {
+    if ((i + 1) % length == 0 || !(i == t.size() / 4 * 2 || random::one_in(seed, static_cast<std::uint64_t>(i), 8))) continue;
+    const auto a = static_cast<std::size_t>(t.offset(i)) * element, b = static_cast<std::size_t>(t.offset(i + 1)) * element;
+    std::memcpy(to + a, from + b, element), std::memcpy(to + b, from + a, element);
   }
 }
 
-// Fills the second set of inputs: the same case with other values, for odd seeds in one element of 16 only.
+// Fills the second set of inputs: the same case with other values.  For seeds of 8 n + 1 only one element of 16 has another, for
+// those of 8 n + 5 some elements have changed places, and for those of 4 n + 3 only the elements of one tensor change, or of all
+// integer ones, since these are valid together only.
 void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::byte* inputs) {
   Case changed = c;
   changed.seed ^= 0x9e3779b97f4a7c15u;
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i)
+    if (is_given(op.tensors[i]) && packing.placements[i].tensor.size() > 0) given.push_back(i);
+  const bool one_alone = c.seed % 4 == 3 && !given.empty();
+  const std::size_t alone = one_alone ? given[random::mix(changed.seed) % given.size()] : 0;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     if (!is_given(op.tensors[i])) continue;
     const Placement& p = packing.placements[i];
@@ -46,7 +65,15 @@ void fill_second_set(const Op& op, const Case& c, const Packing& packing, std::b
     std::byte* second = inputs + packing.input_bytes + packing.given[i];
     if (is_large(p.tensor)) reverse_elements(first, second, p.tensor);
     else fill_image(op, changed, static_cast<int>(i), p, second, {});
-    if (c.seed & 1) keep_most_elements(first, second, p.tensor, changed.seed);
+    const bool integers = p.tensor.dtype == i32;
+    const bool changes = i == alone || (integers && packing.placements[alone].tensor.dtype == i32);
+    if (one_alone && !changes) keep_elements(first, second, p.tensor, [](std::int64_t) { return true; });
+    if (c.seed % 8 == 5 && !integers && p.tensor.size() > 1 && p.tensor.shape[p.tensor.rank - 1] > 1)
+      exchange_neighbours(first, second, p.tensor, changed.seed);
+    else if (c.seed % 4 == 1)  // a kernel that compares a few elements then finds the inputs unchanged
+      keep_elements(first, second, p.tensor, [&](std::int64_t k) {
+        return integers || (k != p.tensor.size() / 3 && !random::one_in(changed.seed, static_cast<std::uint64_t>(k), 16));
+      });
   }
 }
 

@@ -19,4 +19,8 @@ inline Relation features_permuted(Axis features) {
 // Values whose doubling neither overflows nor underflows in any product or sum.
 inline bool moderate(const Case& c) { return c.fill == "normal" || c.fill == "unit"; }
 
+// Excludes f16: a kernel may round a row's mean and gamma w to the dtype (Numerics::rounds_weights), and some of these are below
+// f16's normal range, where roundings do not scale with the values.
+inline bool far_from_underflow(const Case& c) { return moderate(c) && c.dtype != f16; }
+
 }  // namespace assay::gemm_relations

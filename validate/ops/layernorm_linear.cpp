@@ -88,10 +88,6 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
   }
 }
 
-// Excludes f16: a kernel may round a row's mean and gamma w to the dtype (Numerics::rounds_weights), and some of these are below
-// f16's normal range, where roundings do not scale with the values.
-bool far_from_underflow(const Case& c) { return gemm_relations::moderate(c) && c.dtype != f16; }
-
 }  // namespace
 
 Hooks hooks_of_layernorm_linear() {

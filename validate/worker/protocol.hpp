@@ -44,7 +44,7 @@ struct OrderRun {
   // The set of input images of a launch right before this one, whose outputs nobody judges.  Its workspace stays as it left it.
   std::optional<std::size_t> after{};
   std::size_t calls = 1;  // how many such launches, one after the other
-  bool keeps = false;     // the ends or the first half of every other output row stay as the run before left them
+  bool keeps = false;     // parts of the outputs' rows stay as the run before left them (docs/worker-protocol.md)
   bool replayed = false;  // captured on the last run's inputs, replayed on these; a worker that cannot capture stops before it
 };
 

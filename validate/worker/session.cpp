@@ -144,8 +144,8 @@ class Session {
   void reset_workspace() {
     if (workspace_) workspace_->fill(std::byte{0xff});
   }
-  // Writes the ends or the first half of every other row of run `number`'s outputs back into the outputs, and garbage elsewhere.
-  // A kernel that trusts what it finds there then gives a wrong answer.
+  // Writes parts of most rows of run `number`'s outputs back into the outputs, and garbage elsewhere: by turns the ends, all but
+  // one element in 16, the first half, nothing.  A kernel that trusts what it finds there then gives a wrong answer.
   void keep_part(std::size_t number, std::byte garbage) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of an image, which is built in the worker's memory
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -159,9 +159,16 @@ class Session {
       const auto keep = [&](std::int64_t first, std::int64_t count) {
         std::memcpy(image.data() + y.offset(first) * size, from + y.offset(first) * size, static_cast<std::size_t>(count * size));
       };
-      for (std::int64_t row = 0; row < y.size() / length; row += 2)
-        if (row % 4 == 0) keep(row * length, few), keep((row + 1) * length - few, few);
-        else keep(row * length, length / 2);
+      for (std::int64_t row = 0; row < y.size() / length; ++row) switch ((row + length) % 4) {
+          case 0: keep(row * length, few), keep((row + 1) * length - few, few); break;
+          case 1:
+            keep(row * length, length);
+            for (std::int64_t k = row / 4 * 5 % 16; k < length; k += 16)
+              std::fill_n(image.data() + y.offset(row * length + k) * size, size, garbage);
+            break;
+          case 2: keep(row * length, length / 2); break;
+          default: break;
+        }
       buffers_[i]->write(image.data());
     }
   }

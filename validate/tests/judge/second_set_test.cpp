@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second set of inputs, and the launches on it before the first run.
+#include <cmath>
 #include <cstring>
 
 #include "catch_shim.hpp"
@@ -40,6 +41,39 @@ TEST_CASE("second set: all values change for an even seed, one in 16 for an odd 
   CHECK(changed(*few, 0) > 60);
   CHECK(changed(*few, 0) < 200);
   CHECK(changed(*few, 2) == 0);
+}
+
+TEST_CASE("second set: for a seed of 8 n + 5 neighbours change places") {
+  const auto p = prepare(task_of("add f32 rows=6 cols=51 layout=padded seed=13"), 0, true);
+  REQUIRE(p->input_sets == 2);
+  for (const std::size_t i : {0, 1}) {
+    CHECK(changed(*p, i) > 16);
+    CHECK(changed(*p, i) < 80);
+    const Tensor& t = p->packing.placements[i].tensor;
+    for (int row = 0; row < 6; ++row) {
+      double sums[2] = {};
+      for (int k = 0; k < 51; ++k)
+        for (const std::size_t set : {0, 1}) {
+          float x = 0;
+          std::memcpy(&x, p->given[i] + set * p->packing.input_bytes + static_cast<std::size_t>(t.offset(row * 51 + k)) * 4, 4);
+          sums[set] += x;
+        }
+      CHECK(std::abs(sums[1] - sums[0]) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("second set: for a seed of 4 n + 3 one tensor alone changes, each in some case") {
+  std::int64_t alone[2] = {};
+  for (int seed = 3; seed < 83; seed += 4) {
+    const auto p = prepare(task_of("add f32 rows=3 cols=50 seed=" + std::to_string(seed)), 0, true);
+    REQUIRE(p->input_sets == 2);
+    const bool of_a = changed(*p, 0) > 140, of_b = changed(*p, 1) > 140;
+    CHECK(of_a != of_b);
+    CHECK((changed(*p, 0) == 0 || changed(*p, 1) == 0));
+    alone[of_b]++;
+  }
+  CHECK((alone[0] > 3 && alone[1] > 3));
 }
 
 TEST_CASE("second set: of a single element it changes that one") {

@@ -284,6 +284,16 @@ TEST_CASE("relation: bits are not asked beside a value out of range, nor of scal
   CHECK(asks_bits(said("gemm_swiglu", "tokens_permuted", f16, "unit", stores)));
 }
 
+TEST_CASE("relation: a weight of f16 is not scaled where its product with gamma may be rounded", "[relation]") {
+  for (const char* name : {"rmsnorm_gemm", "layernorm_linear"}) {
+    const Op& op = *find_op(name);
+    const Relation& r = *find_relation(op, "weight_doubled");
+    CHECK_FALSE(r.applies(small_case(op, f16)));
+    CHECK(r.applies(small_case(op, bf16)));
+    CHECK(r.applies(small_case(op, f32)));
+  }
+}
+
 TEST_CASE("relation: each kind finds what no bound shows", "[relation]") {
   for (const Planted& planted : kPlanted) {
     CAPTURE(planted.op, planted.relation, planted.what);
