@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the memory that cases are told to need with what they take.
 
-  memory.py VALIDATE [--least] [LINE...]      LINE: a repro line with a kernel; without any, six shapes of every op
+  memory.py VALIDATE [--least] [--group] [LINE...]      LINE: a repro line with a kernel; without any, six shapes of every op
 
 A case takes the peak of the memory of the judge and its worker with one job, above that of a tiny case of the same kernel: their
 own pages (PSS), and all pages of the memory that they share.  PSS alone leaves out what a worker wrote and the judge has not
-read.  Exits with 1 if a case is told less than 80 % or more than 120 % of that; with --least, if less than 80 %, since on a busy machine
-the peak may pass unseen."""
+read.  Exits with 1 if a case is told less than 80 % or more than 120 % of that; with --least, if less than 80 %, since on a busy
+machine the peak may pass unseen.  With --group, which root may give, each case also runs in a control group that has 1.15 times
+what the case was told to need, and must reach the same verdict there."""
 import os
 import re
 import subprocess
@@ -57,18 +58,64 @@ def tree(pid):
     return found
 
 
+class Group:
+    """A control group that may take so many bytes."""
+
+    def __init__(self, limit):
+        first = os.path.isdir("/sys/fs/cgroup/memory")  # version 1
+        self.folder = f"/sys/fs/cgroup/{'memory/' if first else ''}assay_memory_{os.getpid()}"
+        self.events = "memory.oom_control" if first else "memory.events"
+        os.makedirs(self.folder)
+        self.write("memory.limit_in_bytes" if first else "memory.max", limit)
+
+    def write(self, name, value):
+        with open(f"{self.folder}/{name}", "w") as file:
+            file.write(str(int(value)))
+
+    def enter(self):
+        self.write("cgroup.procs", os.getpid())
+
+    def kills(self):
+        with open(f"{self.folder}/{self.events}") as file:
+            return int(re.search(r"oom_kill (\d+)", file.read())[1])
+
+    def leave(self):
+        while True:  # its last process may still be ending
+            try:
+                return os.rmdir(self.folder)
+            except OSError:
+                time.sleep(0.05)
+
+
+def replayed(validate, line, group=None):
+    return subprocess.Popen([validate, "replay", "--backend", "simt", "--no-shrink", "--timeout", "3000", line],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=group and group.enter)
+
+
+def verdict_of(said):
+    verdict = re.search(r"verdict +(.*)", said)
+    return verdict[1] if verdict else said.strip()
+
+
+def confined(validate, line, limit):
+    """The verdict in a group of so many bytes, and how many processes the system ended there."""
+    group = Group(limit)
+    try:
+        return verdict_of(replayed(validate, line, group).communicate()[0]), group.kills()
+    finally:
+        group.leave()
+
+
 def measure(validate, line):
     """The peak of a replay in bytes, what it was told, and its verdict."""
-    process = subprocess.Popen([validate, "replay", "--backend", "simt", "--no-shrink", "--timeout", "3000", line],
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = replayed(validate, line)
     peak = 0
     while process.poll() is None:
         peak = max(peak, taken_by(tree(process.pid)))
         time.sleep(0.002)
     said = process.stdout.read()
     told = re.search(r"memory +([0-9.]+) (\w+) of judge", said)
-    verdict = re.search(r"verdict +(.*)", said)
-    return peak, float(told[1]) * UNITS[told[2]] if told else 0, verdict[1] if verdict else said.strip()
+    return peak, float(told[1]) * UNITS[told[2]] if told else 0, verdict_of(said)
 
 
 def small(line):
@@ -77,8 +124,8 @@ def small(line):
 
 
 def main():
-    validate, least = sys.argv[1], "--least" in sys.argv
-    lines = [line for line in sys.argv[2:] if line != "--least"] or SHAPES
+    validate, least, group = sys.argv[1], "--least" in sys.argv, "--group" in sys.argv
+    lines = [line for line in sys.argv[2:] if not line.startswith("--")] or SHAPES
     bad = 0
     empty = {}
     for line in lines:
@@ -89,9 +136,13 @@ def main():
         taken = peak - empty[kernel]
         ratio = told / taken
         wrong = not 0.8 <= ratio <= (1e9 if least else 1.2)
+        if group:
+            there, kills = confined(validate, line, 1.15 * told)
+            wrong = wrong or kills > 0 or there != verdict
+            verdict += f"; confined: {there}, {kills} killed" if kills or there != verdict else "; confined too"
         bad += wrong
         print(f"{'WRONG ' if wrong else '      '}{told / MIB:8.0f} MiB told {taken / MIB:8.0f} taken {ratio:6.2f}",
-              f"{verdict[:40]:40}  {line}", flush=True)
+              f"{verdict[:60]:40}  {line}", flush=True)
     print(f"{bad} of {len(lines)} are told too little or too much")
     return 1 if bad else 0
 
