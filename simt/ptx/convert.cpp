@@ -186,16 +186,15 @@ Run quick(Type to, Type from, std::uint8_t how) {
 }
 
 // cvt.rn.f16x2.f32 d, high, low and its like.
-template <const Narrow& To>
+template <const Narrow& To, unsigned Bits>
 void pair_of_floats(Warp& w, const Op& o) {
   const auto *high = w.at<float>(o.a), *low = w.at<float>(o.b);
-  constexpr unsigned kBits = &To == &kE4M3 || &To == &kE5M2 ? 8 : 16;
   const bool relu = o.how & 32, finite = o.how & 64;
   for_lanes(w, w.at<u32>(o.d), [=, round = static_cast<Round>(o.how & 3)](unsigned i) {
     const auto one = [&](float v) {
       return narrow(relu && !(v > 0) && v == v ? 0.0 : static_cast<double>(v), To, round, finite);
     };
-    return one(low[i]) | one(high[i]) << kBits;
+    return one(low[i]) | one(high[i]) << Bits;
   });
 }
 template <const Narrow& From>
@@ -223,7 +222,7 @@ void decode_pair(Decoder& d, Type to, std::uint8_t how) {
   d.operands(3);
   const bool half = to == Type::f16x2;
   if (how == 0) d.op.run = half ? kNarrowPair<F16> : kNarrowPair<BF16>;
-  else d.op.run = half ? pair_of_floats<kF16> : pair_of_floats<kBF16>;
+  else d.op.run = half ? pair_of_floats<kF16, 16> : pair_of_floats<kBF16, 16>;
   d.out(&Op::d, 0, to), d.in(&Op::a, 1, Type::f32), d.in(&Op::b, 2, Type::f32);
   d.emit();
 }
@@ -236,7 +235,7 @@ void decode_bytes(Decoder& d, std::uint8_t how) {
   d.op.how = how;
   if (into && other == Type::f32) {
     d.operands(3);
-    d.op.run = e4m3 ? pair_of_floats<kE4M3> : pair_of_floats<kE5M2>;
+    d.op.run = e4m3 ? pair_of_floats<kE4M3, 8> : pair_of_floats<kE5M2, 8>;
     d.out(&Op::d, 0, Type::b16), d.in(&Op::a, 1, Type::f32), d.in(&Op::b, 2, Type::f32);
   } else {
     d.operands(2);

@@ -84,6 +84,8 @@ struct ProbeFlags {
   BackendFlags machine;
   std::string json;
   std::string against;  // a record file; or "simt": run it now and compare; empty: no comparison
+  bool ptx = false;      // forms of PTX instead of device words
+  std::string part;      // of the names of the instructions
 };
 
 // Parses a command line and runs its subcommand.  Throws BadInput for a wrong command line.

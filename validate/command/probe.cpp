@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
+#include "validate/probe/subject.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/records/record.hpp"
 #include "validate/records/text_file.hpp"
@@ -25,18 +26,9 @@ namespace assay {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Bits = std::vector<std::uint32_t>;
 
-constexpr std::int64_t kPerDigest = 64;   // instructions
 constexpr double kExp2Error = 4;          // in units of 2^-24; the PTX ISA allows 2^-22 for ex2.approx
 constexpr std::int64_t kDifferences = 2;  // differences of each kind that are shown in full
-
-Launcher launcher_on(std::string_view backend) {
-#if defined(ASSAY_GPU)
-  if (backend == "cuda") return on_gpu::run_probe;
-#endif
-  return backend == "simt" ? on_simt::run_probe : nullptr;
-}
 
 class DeviceWords {
  public:
@@ -51,14 +43,14 @@ class DeviceWords {
   void* p_;
 };
 
-Bits results(Backend& backend, Instruction i, std::int64_t instructions, const Bits& in) {
-  Bits out(static_cast<std::size_t>(instructions * 32 * info(i).words_out), 0xffffffffu);
+ProbeBits results(Backend& backend, const ProbeSubject& what, const ProbeBits& in) {
+  ProbeBits out(what.words_out, 0xffffffffu);
   const DeviceWords device_in(backend, in.size(), "inputs"), device_out(backend, out.size(), "results");
   backend.write(device_in.get(), in.data(), in.size() * 4);
   backend.write(device_out.get(), out.data(), out.size() * 4);
-  const ProbeArgs args{.instruction = i, .count = instructions, .in = device_in.get(), .out = device_out.get()};
-  backend.run(launcher_on(backend.name()), &args, nullptr, {});
+  what.run(backend, device_in.get(), device_out.get());
   backend.read(out.data(), device_out.get(), out.size() * 4);
+  what.forget(out);
   return out;
 }
 
@@ -68,33 +60,28 @@ std::string digest(const std::uint32_t* words, std::size_t n) {
   return fmt::format("{:016x}", h);
 }
 
-// The record of an instruction on one class of inputs.
+// The record of a subject.
 struct Probed {
   std::string inputs;                 // digest of the inputs
-  std::vector<std::string> digests;   // one per kPerDigest instructions
+  std::vector<std::string> digests;   // of words_per_digest results each
   std::optional<double> worst_error;  // replaces the digests for exp2_approx, whose bits may differ between machines
 };
 
-Probed probed(Instruction i, const Bits& in, const Bits& out) {
-  Probed o{digest(in.data(), in.size()), {}, {}};
-  if (i == Instruction::exp2_approx) {
-    o.worst_error = 0;
-    for (std::size_t k = 0; k < in.size(); ++k)
-      o.worst_error = std::max(*o.worst_error, exp2_error(std::bit_cast<float>(in[k]), std::bit_cast<float>(out[k])));
-    return o;
-  }
-  const auto step = static_cast<std::size_t>(kPerDigest * 32 * info(i).words_out);
+Probed probed(const ProbeSubject& what, const ProbeBits& in, const ProbeBits& out) {
+  Probed o{digest(in.data(), in.size()), {}, what.worst_error(in, out)};
+  if (o.worst_error) return o;
+  const std::size_t step = what.words_per_digest;
   for (std::size_t at = 0; at < out.size(); at += step) o.digests.push_back(digest(&out[at], std::min(step, out.size() - at)));
   return o;
 }
 
-std::string key_of(Instruction i, const ProbeClass& c) { return fmt::format("{} {}", info(i).name, c.name); }
+std::string key_of(const ProbeSubject& what) { return fmt::format("{} {}", what.instruction, what.inputs); }
 
-std::string to_line(Instruction i, const ProbeClass& c, const Probed& o) {
+std::string to_line(const ProbeSubject& what, const Probed& o) {
   Json j{{"record", "probe"},
-         {"instruction", info(i).name},
-         {"class", c.name},
-         {"instructions", c.instructions},
+         {"instruction", what.instruction},
+         {"class", what.inputs},
+         {"instructions", what.instructions},
          {"inputs", o.inputs}};
   if (!o.worst_error) j["digests"] = o.digests;
   else if (std::isfinite(*o.worst_error)) j["worst_error"] = *o.worst_error;
@@ -123,20 +110,17 @@ std::vector<std::size_t> different_blocks(const Probed& here, const Probed& ther
 }
 
 // Prints the first differing results of each kind in full, then the number of each kind.
-std::int64_t show_differences(Instruction i, const Bits& in, const Bits& here, const Bits& there) {
+void show_differences(const ProbeSubject& what, const ProbeBits& in, const ProbeBits& here, const ProbeBits& there) {
   std::map<std::string_view, std::int64_t> kinds;
-  std::int64_t different = 0;
+  const std::size_t words = what.words_out / static_cast<std::size_t>(what.instructions);
   for (std::size_t at = 0; at < here.size(); ++at) {
     if (here[at] == there[at]) continue;
-    ++different;
-    const std::string_view kind = difference(i, here[at], there[at]);
+    const std::string_view kind = what.difference(here[at], there[at]);
     if (++kinds[kind] > kDifferences) continue;
-    const auto instruction = at / static_cast<std::size_t>(32 * info(i).words_out);
-    fmt::print("    {}: {:08x} here, {:08x} there; instruction {}, word {}, {}\n", kind, here[at], there[at], instruction,
-               at % static_cast<std::size_t>(info(i).words_out), explain(i, in, static_cast<std::int64_t>(at)));
+    fmt::print("    {}: {:08x} here, {:08x} there; instruction {}, word {}, {}\n", kind, here[at], there[at], at / words,
+               at % words, what.explain(in, static_cast<std::int64_t>(at)));
   }
   for (const auto& [kind, n] : kinds) fmt::print("    {} of {} results differ in {}\n", n, here.size(), kind);
-  return different;
 }
 
 }  // namespace
@@ -148,6 +132,10 @@ int probe_command(const ProbeFlags& flags) {
   const bool live = flags.against == "simt";
   std::map<std::string, Probed> expected;
   if (!flags.against.empty() && !live) expected = probed_in(flags.against);
+  std::vector<std::string> refused;
+  ProbeSubjects subjects = flags.ptx ? ptx_subjects(refused) : word_subjects();
+  std::erase_if(subjects, [&](const auto& what) { return what->instruction.find(flags.part) == std::string::npos; });
+  if (subjects.empty()) throw BadInput(fmt::format("-k {}: no instruction has this in its name", flags.part));
   const RunHead head = head_of(name, {.suite = "probe", .seed = kProbeSeed});
   std::unique_ptr<JsonLines> json;
   if (!flags.json.empty()) {
@@ -160,56 +148,61 @@ int probe_command(const ProbeFlags& flags) {
 
   fmt::print("Assay {} · commit {} · {}\n\n  {:<26} {:<12} {:>10}  \n", head.version, head.commit, head.device, "instruction",
              "inputs", "results");
-  std::int64_t total = 0, same = 0, different = 0, unknown_there = 0, skipped = 0;
-  for (const InstructionInfo& what : kInstructions) {
+  std::int64_t total = 0, same = 0, different = 0, modelled = 0, unknown_there = 0;
+  std::set<std::string> skipped;
+  for (const auto& subject : subjects) {
+    const ProbeSubject& what = *subject;
     if (backend->arch() < what.min_arch) {
-      ++skipped;
-      fmt::print("  {:<26} needs sm_{}, this is sm_{}\n", what.name, what.min_arch, backend->arch());
+      if (skipped.insert(what.instruction).second)
+        fmt::print("  {:<26} needs sm_{}, this is sm_{}\n", what.instruction, what.min_arch, backend->arch());
       continue;
     }
-    for (const ProbeClass& c : probe_classes(what.what)) {
-      const Bits in = probe_inputs(what.what, c);
-      const Bits out = results(*backend, what.what, c.instructions, in);
-      const Probed o = probed(what.what, in, out);
-      if (json) json->write(to_line(what.what, c, o));
-      total += static_cast<std::int64_t>(out.size());
-      fmt::print("  {:<26} {:<12} {:>10}  ", what.name, c.name, out.size());
-      if (o.worst_error) {
-        const bool good = *o.worst_error <= kExp2Error;
-        fmt::print("{} within {:.3f} · 2^-24 of 2^x\n", good ? "" : "DIFFERENT", *o.worst_error);
-        good ? ++same : ++different;
-        continue;
-      }
-      if (flags.against.empty()) {
-        fmt::print("{}\n", digest(out.data(), out.size()));
-        continue;
-      }
-      const auto at = expected.find(key_of(what.what, c));
-      if (!live && at == expected.end()) {
-        ++unknown_there;
-        fmt::print("not there\n");
-        continue;
-      }
-      if (!live && at->second.inputs != o.inputs) throw BadInput(fmt::format("'{}' was made with other inputs", flags.against));
-      const Bits there = live ? results(*other, what.what, c.instructions, in) : Bits{};
-      const auto blocks = different_blocks(o, live ? probed(what.what, in, there) : at->second);
-      if (blocks.empty()) {
-        ++same;
-        fmt::print("the same\n");
-        continue;
-      }
-      ++different;
-      fmt::print("DIFFERENT in {} of {} digests; first in instructions {} to {}\n", blocks.size(), o.digests.size(),
-                 blocks[0] * static_cast<std::size_t>(kPerDigest), (blocks[0] + 1) * static_cast<std::size_t>(kPerDigest) - 1);
-      if (live) show_differences(what.what, in, out, there);
+    const ProbeBits in = what.inputs_bits();
+    const ProbeBits out = results(*backend, what, in);
+    const Probed o = probed(what, in, out);
+    if (json) json->write(to_line(what, o));
+    total += static_cast<std::int64_t>(out.size());
+    const std::string row = fmt::format("  {:<26} {:<12} {:>10}  ", what.instruction, what.inputs, out.size());
+    if (o.worst_error) {
+      const bool good = *o.worst_error <= kExp2Error;
+      fmt::print("{}{} within {:.3f} · 2^-24 of 2^x\n", row, good ? "" : "DIFFERENT", *o.worst_error);
+      good ? ++same : ++different;
+      continue;
     }
+    if (flags.against.empty()) {
+      fmt::print("{}{}\n", row, digest(out.data(), out.size()));
+      continue;
+    }
+    const auto at = expected.find(key_of(what));
+    if (!live && at == expected.end()) {
+      ++unknown_there;
+      fmt::print("{}not there\n", row);
+      continue;
+    }
+    if (!live && at->second.inputs != o.inputs) throw BadInput(fmt::format("'{}' was made with other inputs", flags.against));
+    const ProbeBits there = live ? results(*other, what, in) : ProbeBits{};
+    const auto blocks = different_blocks(o, live ? probed(what, in, there) : at->second);
+    if (blocks.empty()) {
+      ++same;
+      fmt::print("{}the same\n", row);
+      continue;
+    }
+    what.exact ? ++different : ++modelled;
+    const std::size_t each = static_cast<std::size_t>(what.instructions) * what.words_per_digest / what.words_out;
+    fmt::print("{}{} in {} of {} digests; first in instructions {} to {}\n", row,
+               what.exact ? "DIFFERENT" : "modelled, and differs", blocks.size(), o.digests.size(), blocks[0] * each,
+               (blocks[0] + 1) * each - 1);
+    if (live) show_differences(what, in, out, there);
   }
-  fmt::print("\n{} results{}", total, skipped ? fmt::format(" · {} instructions not of this device", skipped) : "");
+  for (const std::string& form : refused) fmt::print("  not run on simt: {}\n", form);
+  fmt::print("\n{} results{}{}", total, flags.ptx ? fmt::format(" of {} forms", subjects.size()) : "",
+             skipped.empty() ? "" : fmt::format(" · {} instructions not of this device", skipped.size()));
   if (flags.against.empty()) {
     fmt::print(" on {}\n", name);
   } else {
-    fmt::print(" against {}: {} classes the same, {} different, {} not there\n", flags.against, same, different, unknown_there);
-    if (same == 0 && different == 0) throw BadInput(fmt::format("'{}' has none of these instructions", flags.against));
+    fmt::print(" against {}: {} classes the same, {} different{}, {} not there\n", flags.against, same, different,
+               modelled ? fmt::format(", {} modelled differ", modelled) : "", unknown_there);
+    if (same + different + modelled == 0) throw BadInput(fmt::format("'{}' has none of these instructions", flags.against));
   }
   return different == 0 ? kAllPassed : kVerdictFailed;
 }

@@ -31,6 +31,22 @@ grep -v 'ldmatrix<2>' probes.jsonl >fewer.jsonl
 exits 0 "$validate" probe --backend simt --against fewer.jsonl
 holds "$called" "$out" " 0 different, 1 not there"
 
+# Forms of PTX.
+works "$validate" probe --ptx -k shf. --backend simt --json shf.jsonl
+holds "probe --ptx" "$out" "results of 4 forms on simt"
+exits 0 "$validate" probe --ptx -k shf. --backend simt --against shf.jsonl
+holds "$called" "$out" "4 classes the same, 0 different"
+digest=$(grep shf.l.wrap shf.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
+sed "s/$digest/0123456789abcdef/" shf.jsonl >result.jsonl
+exits 1 "$validate" probe --ptx -k shf. --backend simt --against result.jsonl
+same "$called" 1 "$(grep -c '^  shf.l.wrap.b32 .*DIFFERENT in 1 of 8 digests; first in instructions 3584 to 4095' <<<"$out")"
+works "$validate" probe --ptx -k tanh --backend simt --json tanh.jsonl  # modelled: it need not be the same
+digest=$(grep tanh tanh.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
+sed "s/$digest/0123456789abcdef/" tanh.jsonl >result.jsonl
+exits 0 "$validate" probe --ptx -k tanh --backend simt --against result.jsonl
+holds "$called" "$out" "modelled, and differs in 1 of 8"
+refuses "-k rubbish: no instruction has this in its name" "$validate" probe --ptx -k rubbish
+
 # Files that are missing or hold no probes.
 refuses "cannot read 'nowhere.jsonl'" "$validate" probe --backend simt --against nowhere.jsonl
 head -1 probes.jsonl >head.jsonl
