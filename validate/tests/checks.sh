@@ -7,7 +7,7 @@ sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tmp=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 2
-failures=0 checks=0
+failures=0 checks=0 refusals=0
 
 fail() {  # fail COMMAND EXPECTED GOT
   failures=$((failures + 1))
@@ -54,6 +54,7 @@ refuses() {
   local part=$1
   shift
   call "$@"
+  refusals=$((refusals + 1))
   same "$called" "exit 2" "exit $code"
   same "$called" "nothing on stdout" "${out:+${out:0:200}}${out:-nothing on stdout}"
   same "$called" "one line on stderr" "$(wc -l <"$tmp/err" | tr -d ' ' | sed 's/^1$/one/') line on stderr"
@@ -90,6 +91,7 @@ running() {
   done
 }
 verdict() {
+  ((refusals == 0)) || echo "$refusals wrong inputs refused"
   echo "$checks checks, $failures failed"
   ((failures == 0))
   exit
