@@ -120,7 +120,8 @@ class Pass {
     if (w.w_gate.rank) solve_as<gemm_swiglu>({.x = in, .w_gate = w.w_gate, .w_up = w.w_up, .y = out}, {y}, n, dims);
     else
       solve_as<gelu_linear>(
-          {.x = in, .weight = w.w_up, .bias = w.b_up, .y = out, .has_bias = w.b_up.rank != 0, .form = d.activation}, {y}, n, dims);
+          {.x = in, .weight = w.w_up, .bias = w.b_up, .y = out, .has_bias = w.b_up.rank != 0, .form = d.activation}, {y}, n,
+          dims);
     return y;
   }
 };

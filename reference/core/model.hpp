@@ -5,8 +5,8 @@
 //   gptneox  the same without positions, rope on a part of each head;  parallel: both branches read x
 //   llama    x += attention(rmsnorm x), rope;  x += (silu(gate) up) w_down, gate and up of rmsnorm x
 //
-// Logits are the last norm's output times the head.  (Radford et al. 2019; Black et al. 2022, arXiv 2204.06745; Touvron et al. 2023,
-// arXiv 2302.13971.)
+// Logits are the last norm's output times the head.  (Radford et al. 2019; Black et al. 2022, arXiv 2204.06745; Touvron et al.
+// 2023, arXiv 2302.13971.)
 #pragma once
 
 #include <cstdint>

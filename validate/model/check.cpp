@@ -91,7 +91,8 @@ class Band {
     for (std::size_t b = 0; b < golden.size(); ++b)
       for (const Logits& s : samples)
         for (std::size_t i = 0; i < golden[b].size(); ++i)
-          if (const double of = position_[first_[b] + i / vocab]; of > 0) token_[i % vocab] += square((s[b][i] - golden[b][i]) / of);
+          if (const double of = position_[first_[b] + i / vocab]; of > 0)
+            token_[i % vocab] += square((s[b][i] - golden[b][i]) / of);
     for (double& t : token_) t = std::sqrt(t / static_cast<double>(samples.size() * rows));
   }
   double of(std::size_t text, std::size_t position, std::size_t token) const {
@@ -107,7 +108,8 @@ class Band {
 void compare_logits(const Golden& g, const Logits& got, const Band& band, std::size_t vocab, ModelCheck& c) {
   for (std::size_t b = 0; b < got.size(); ++b)
     for (std::size_t t = 0; t < got[b].size() / vocab; ++t) {
-      const std::span right = std::span(g.logits[b]).subspan(t * vocab, vocab), mine = std::span(got[b]).subspan(t * vocab, vocab);
+      const std::span right = std::span(g.logits[b]).subspan(t * vocab, vocab),
+                      mine = std::span(got[b]).subspan(t * vocab, vocab);
       const auto best = static_cast<std::size_t>(greedy(right));
       bool decided = true;
       for (std::size_t v = 0; v < vocab; ++v) {
@@ -150,9 +152,8 @@ ModelCheck check_model(const LoadedModel& model, Backend& backend, const KernelC
   };
   try {
     Engine engine(model, machine, options);
-    got = read_texts(engine, texts, &judge, [&](std::string name, std::vector<At> of) {
-      judge.pass(std::move(name)), rows = std::move(of);
-    });
+    got = read_texts(engine, texts, &judge,
+                     [&](std::string name, std::vector<At> of) { judge.pass(std::move(name)), rows = std::move(of); });
   } catch (const StepFault& e) {
     c.stopped = e.what();
   }

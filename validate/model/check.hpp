@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a model as kernels compute it against the golden decoder: every step by its contract, logits, greedy tokens and perplexity
-// within a band.
+// Checks a model as kernels compute it against the golden decoder: every step by its contract, logits, greedy tokens and
+// perplexity within a band.
 //
-// A bound of a logit's error that holds for all roundings is hopeless, since every norm and softmax amplifies what comes in.  So the
-// band is measured: the pass is computed several times by ContractMachine, where each step errs at random as much as its contract
-// lets the chosen kernel err.  The error of logit v at position t then has the standard deviation position[t] * token[v], both rms
-// over all others; a kernel's logit may differ from the golden's by kLambda of them.
+// A bound of a logit's error that holds for all roundings is hopeless, since every norm and softmax amplifies what comes in.  So
+// the band is measured: the pass is computed several times by ContractMachine, where each step errs at random as much as its
+// contract lets the chosen kernel err.  The error of logit v at position t then has the standard deviation position[t] *
+// token[v], both rms over all others; a kernel's logit may differ from the golden's by kLambda of them.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct ModelCheck {
   std::vector<WrongStep> wrong{};
   std::map<std::string, KernelSteps> kernels{};
   std::int64_t steps = 0;
-  std::vector<double> drift{};  // by layer: rms error of x relative to the golden's rms
-  double logit_margin = 0;      // largest error of a logit in units of its band
-  double logit_error = 0, logit_band = 0;  // of that logit
-  std::int64_t positions = 0;   // all
-  std::int64_t decided = 0;     // where the golden's best logit leads every other by more than both bands
+  std::vector<double> drift{};                       // by layer: rms error of x relative to the golden's rms
+  double logit_margin = 0;                           // largest error of a logit in units of its band
+  double logit_error = 0, logit_band = 0;            // of that logit
+  std::int64_t positions = 0;                        // all
+  std::int64_t decided = 0;                          // where the golden's best logit leads every other by more than both bands
   std::int64_t other_tokens = 0, other_decided = 0;  // where the greedy token differs; of those, where it is decided
   double perplexity = 0, golden_perplexity = 0;
   double surprise_error = 0, surprise_band = 0;  // of the mean of -log p

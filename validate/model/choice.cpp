@@ -87,8 +87,8 @@ const Kernel& KernelChoice::kernel(const Step& step, const void* args) const {
   }
   for (const Kernel* k : preferred_.find(step.op)->second)
     if (refusal(*k, args).empty()) return *k;
-  throw BadInput(fmt::format("no kernel of {} computes '{}' of layer {} in {} on {}", step.op, step.name, step.layer, name(dtype_),
-                             backend_.name()));
+  throw BadInput(fmt::format("no kernel of {} computes '{}' of layer {} in {} on {}", step.op, step.name, step.layer,
+                             name(dtype_), backend_.name()));
 }
 
 }  // namespace assay

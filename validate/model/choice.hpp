@@ -16,8 +16,8 @@ namespace assay {
 class KernelChoice {
  public:
   // Words are OP/KERNEL, or KERNEL for each op that has one of that name; with @LAYER they hold for one layer.  The last that
-  // holds counts.  Where none does, the kernel is the last of the op's ladder (datasets/bench) that takes the step on this machine.
-  // Throws BadInput for a word that means no kernel of these steps.
+  // holds counts.  Where none does, the kernel is the last of the op's ladder (datasets/bench) that takes the step on this
+  // machine. Throws BadInput for a word that means no kernel of these steps.
   KernelChoice(const std::vector<std::string>& words, const std::filesystem::path& datasets, const std::vector<Step>& steps,
                const Backend& backend, DType dtype);
   // Throws BadInput if the named kernel cannot run the step, or none can.
@@ -25,7 +25,7 @@ class KernelChoice {
 
  private:
   struct Named {
-    std::string op, kernel;  // op empty: of any op
+    std::string op, kernel;   // op empty: of any op
     std::int64_t layer = -1;  // -1: of all
     bool means(const Step&) const;
   };

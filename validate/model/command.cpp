@@ -14,6 +14,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/exit.hpp"
 #include "validate/base/input.hpp"
+#include "validate/model/apart.hpp"
 #include "validate/model/check.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/records/output_file.hpp"
@@ -66,12 +67,13 @@ Texts texts_of(const ModelFlags& flags, std::int64_t vocab, std::int64_t positio
     if (!read) throw BadInput(fmt::format("'{}' cannot be read: {}", flags.file, why));
     text = *read;
     if (static_cast<std::int64_t>(text.size()) < longest * flags.batch)
-      throw BadInput(fmt::format("'{}' has {} bytes, and {} texts of {} tokens were expected", flags.file, text.size(), flags.batch,
-                                 longest));
+      throw BadInput(fmt::format("'{}' has {} bytes, and {} texts of {} tokens were expected", flags.file, text.size(),
+                                 flags.batch, longest));
   }
   for (std::int64_t b = 0; b < flags.batch; ++b) {
     const auto length = static_cast<std::size_t>(std::max(least, longest - b));
-    Tokens tokens = text.empty() ? Tokens() : bytes_of(std::string_view(text).substr(static_cast<std::size_t>(b * longest), length));
+    Tokens tokens =
+        text.empty() ? Tokens() : bytes_of(std::string_view(text).substr(static_cast<std::size_t>(b * longest), length));
     const std::uint64_t key = random::key(flags.seed, static_cast<std::uint64_t>(b), random::Purpose::kind);
     while (tokens.size() < length) tokens.push_back(static_cast<std::int32_t>(random::index(key, tokens.size(), vocab)));
     texts.tokens.push_back(std::move(tokens));
@@ -91,6 +93,7 @@ std::vector<Tokens> generate_golden(const ModelFlags& flags, const LoadedModel& 
   const auto vocab = static_cast<std::size_t>(model.decoder.vocab);
   for (std::size_t b = 0; b < all.size(); ++b)
     for (std::int64_t k = 0; k < flags.tokens; ++k) {
+      now_at("the golden decoder");
       const std::vector<double> logits = reference::logits(model.decoder, all[b]);
       const auto draw = static_cast<std::uint64_t>(k) * all.size() + b;
       all[b].push_back(sample(std::span(logits).last(vocab), flags.temperature, flags.seed, draw));
@@ -159,16 +162,15 @@ void write_check(const std::string& path, const ModelCheck& c) {
             {"drift", c.drift}};
   if (!c.wrong.empty()) {
     const WrongStep& w = c.wrong.front();
-    j["first_wrong"] = {{"pass", w.pass},     {"kernel", w.kernel},       {"layer", w.layer},       {"tensor", w.tensor},
-                        {"element", w.element}, {"margin", w.c.margin}, {"side_effect", w.side_effect}};
+    j["first_wrong"] = {
+        {"pass", w.pass},       {"kernel", w.kernel},          {"layer", w.layer}, {"tensor", w.tensor}, {"element", w.element},
+        {"margin", w.c.margin}, {"side_effect", w.side_effect}};
   }
   const std::string text = j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   write_whole(path, std::vector<std::string_view>{text});
 }
 
-}  // namespace
-
-int model_command(const ModelFlags& flags) {
+int run_model(const ModelFlags& flags) {
   if (!flags.json.empty()) require_writable(flags.json);
   const ModelConfig config = read_config(flags.config.empty() ? flags.folder + "/config.json" : flags.config);
   const LoadedModel model = load_model(config, flags.weights.empty() ? flags.folder : flags.weights,
@@ -182,7 +184,8 @@ int model_command(const ModelFlags& flags) {
   if (flags.golden) {
     for (const Tokens& p : prompts) {
       const std::int64_t length = static_cast<std::int64_t>(p.size()) + flags.tokens - 1;
-      if (length > d.positions) throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", length, d.positions));
+      if (length > d.positions)
+        throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", length, d.positions));
       for (const std::int32_t id : p)
         if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
     }
@@ -218,9 +221,24 @@ int model_command(const ModelFlags& flags) {
     Engine engine(model, machine, options);
     for (const Tokens& t : generate(flags, engine, prompts)) fmt::print("{}\n", shown(t, bytes));
     return kAllPassed;
+  } catch (const StepFault& e) {
+    fmt::print("stopped: {}\nwrong\n", e.what());
+    return kVerdictFailed;
   } catch (const OutOfPages& e) {
     throw BadInput(fmt::format("{}; --pages {} would do", e.what(), pages_for(lengths, flags.page_size)));
   }
+}
+
+}  // namespace
+
+int model_command(const ModelFlags& flags) {
+  return run_apart([&] {
+    try {
+      return run_model(flags);
+    } catch (const Interrupted&) {
+      return static_cast<int>(kInterrupted);
+    }
+  });
 }
 
 }  // namespace assay

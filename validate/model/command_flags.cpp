@@ -13,7 +13,8 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("folder", f->folder, "folder with config.json and model.safetensors, or its index");
   model.add_option("--config", f->config, "config.json of a model of the family gpt2, gpt_neox or llama");
   model.add_option("--weights", f->weights, "model.safetensors, its index, or a folder that has one");
-  model.add_option("--dtype", f->dtype, "f16, bf16 or f32 (default: that of the weights)")->check(CLI::IsMember({"f16", "bf16", "f32"}));
+  model.add_option("--dtype", f->dtype, "f16, bf16 or f32 (default: that of the weights)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
   model.add_option("--backend", f->machine.backend, "simt, cuda, or auto: cuda if there is a GPU")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "simt", "cuda"}));
@@ -23,7 +24,9 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each")
       ->capture_default_str()
       ->check(CLI::IsMember({"fused", "steps"}));
-  model.add_option("--page-size", f->page_size, "positions in a page of the cache")->capture_default_str()->check(CLI::Range(1, 1 << 20));
+  model.add_option("--page-size", f->page_size, "positions in a page of the cache")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   model.add_option("--pages", f->pages, "pages in the cache (default: as many as are needed)")->check(CLI::Range(1, 1 << 24));
   model.add_option("--prompt-ids", f->ids, "token ids of a prompt, like 1,2,3 (repeatable)")->allow_extra_args(false);
   model.add_option("--prompt-text", f->texts, "a prompt whose bytes are the tokens (repeatable)")->allow_extra_args(false);

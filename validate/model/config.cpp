@@ -114,7 +114,8 @@ void read_gptneox(const Fields& f, ModelConfig& c) {
 
 void read_llama(const Fields& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
-  d.hidden = f.count("hidden_size"), d.heads = f.count("num_attention_heads"), d.kv_heads = f.count("num_key_value_heads", d.heads);
+  d.hidden = f.count("hidden_size"), d.heads = f.count("num_attention_heads"),
+  d.kv_heads = f.count("num_key_value_heads", d.heads);
   d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers")));
   d.ffn = f.count("intermediate_size"), d.positions = f.count("max_position_embeddings", 2048);
   d.epsilon = f.number("rms_norm_eps", 1e-6, 0, 1);
@@ -143,13 +144,15 @@ ModelConfig parse_config(const std::string& text, const std::string& path) {
     f.refuse(fmt::format("{} channels cannot be shared among {} heads", d.hidden, d.heads));
   d.head_dim = d.family == Family::llama ? f.count("head_dim", d.hidden / d.heads) : d.hidden / d.heads;
   if (d.heads % d.kv_heads)
-    f.refuse(fmt::format("'num_attention_heads' is {}, and a multiple of the {} key/value heads was expected", d.heads, d.kv_heads));
+    f.refuse(
+        fmt::format("'num_attention_heads' is {}, and a multiple of the {} key/value heads was expected", d.heads, d.kv_heads));
   if (d.family == Family::llama) d.rotary_dim = static_cast<double>(d.head_dim / 2 * 2);
   // Note: as in Hugging Face's models, the share of the channels is rounded down, and an odd number of them is refused.
   if (d.family == Family::gptneox)
     d.rotary_dim = std::floor(static_cast<double>(d.head_dim) * f.number("rotary_pct", 0.25, 0, 1));
   if (d.rotates() && (d.rotary_dim < 2 || std::fmod(d.rotary_dim, 2) != 0))
-    f.refuse(fmt::format("{} of the {} channels of a head rotate, and an even number from 2 was expected", d.rotary_dim, d.head_dim));
+    f.refuse(
+        fmt::format("{} of the {} channels of a head rotate, and an even number from 2 was expected", d.rotary_dim, d.head_dim));
   return c;
 }
 

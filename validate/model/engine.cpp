@@ -73,8 +73,8 @@ void Engine::close(std::int64_t sequence) {
 Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements, DType dtype) {
   const reference::Decoder& d = model_.decoder;
   if (name == "x_last")  // the last new token of each sequence
-    return {static_cast<std::byte*>(pass_.at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype), model_.dtype,
-            shape_.seq * d.hidden};
+    return {static_cast<std::byte*>(pass_.at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
+            model_.dtype, shape_.seq * d.hidden};
   if (const Tensor* w = weight_named(d, name)) {
     if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
     Owned& copy = weights_.try_emplace(w->data, nullptr, Freed{&machine_}).first->second;
@@ -117,14 +117,17 @@ void Engine::put(const std::string& name, const std::vector<std::int32_t>& value
 // Takes pages for the new tokens and writes what tells the steps where they are.
 PassShape Engine::enter(std::span<const NewTokens> news, bool all_logits) {
   const reference::Decoder& d = model_.decoder;
-  PassShape s{.batch = static_cast<std::int64_t>(news.size()), .pages = pool_.total(), .page_size = pool_.page_size(),
+  PassShape s{.batch = static_cast<std::int64_t>(news.size()),
+              .pages = pool_.total(),
+              .page_size = pool_.page_size(),
               .all_logits = all_logits};
   for (const NewTokens& n : news) {
     const Sequence& sequence = sequences_.at(n.sequence);
     const auto count = static_cast<std::int64_t>(n.tokens.size());
     if (count == 0) throw BadInput("a sequence has no tokens, and at least one was expected");
     if (sequence.length + count > d.positions)
-      throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", sequence.length + count, d.positions));
+      throw BadInput(
+          fmt::format("a sequence would have {} positions, and the model takes {}", sequence.length + count, d.positions));
     for (const std::int32_t id : n.tokens)
       if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
     s.seq = std::max(s.seq, count);

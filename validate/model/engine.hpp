@@ -42,7 +42,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  std::int64_t open();           // a new sequence
+  std::int64_t open();                // a new sequence
   void close(std::int64_t sequence);  // gives its pages back
   std::int64_t length(std::int64_t sequence) const { return sequences_.at(sequence).length; }
   const PagePool& pages() const { return pool_; }

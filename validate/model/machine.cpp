@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "validate/base/error.hpp"
+#include "validate/model/apart.hpp"
 #include "validate/problem/bounds.hpp"
 #include "validate/values/random.hpp"
 
@@ -18,12 +19,14 @@ void KernelMachine::run(const Step& step, const Op&, Problem& problem) {
   const auto free_it = [this](void* p) { backend_.release(p); };
   std::unique_ptr<void, decltype(free_it)> workspace(bytes ? backend_.allocate(bytes, 0, "workspace") : nullptr, free_it);
   if (bytes) backend_.fill(workspace.get(), std::byte{0xff}, bytes);
+  const std::string where = fmt::format("{}/{}, '{}' of layer {}", kernel.op, kernel.name, step.name, step.layer);
+  now_at(where);
   try {
     backend_.run(backend_.launcher(kernel), problem.args(), workspace.get(), {});
   } catch (const NoMemory&) {
     throw;
   } catch (const std::runtime_error& e) {
-    throw StepFault(fmt::format("{}/{}, '{}' of layer {}: {}", kernel.op, kernel.name, step.name, step.layer, e.what()));
+    throw StepFault(fmt::format("{}: {}", where, e.what()));
   }
 }
 
@@ -42,7 +45,9 @@ void ContractMachine::read(void* host, const void* from, std::size_t bytes) {
 
 void ContractMachine::run(const Step& step, const Op& op, Problem& problem) {
   const Kernel& kernel = choice_.kernel(step, problem.args());
-  if (const Legality ok = problem.legal(); !ok) throw std::logic_error(fmt::format("step {} of {}: {}", step.name, op.name, ok.why));
+  now_at("the measure of the band");
+  if (const Legality ok = problem.legal(); !ok)
+    throw std::logic_error(fmt::format("step {} of {}: {}", step.name, op.name, ok.why));
   problem.solve();
   int output = 0;
   for (std::size_t k = 0; k < op.tensors.size(); ++k) {

@@ -17,7 +17,8 @@ struct OutOfPages : std::runtime_error {
 
 class PagePool {
  public:
-  PagePool(std::int64_t pages, std::int64_t page_size) : page_size_(page_size), total_(pages), free_(static_cast<std::size_t>(pages)) {
+  PagePool(std::int64_t pages, std::int64_t page_size)
+      : page_size_(page_size), total_(pages), free_(static_cast<std::size_t>(pages)) {
     std::iota(free_.rbegin(), free_.rend(), 0);  // page 0 is taken first
   }
   std::int64_t page_size() const { return page_size_; }

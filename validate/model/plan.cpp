@@ -101,8 +101,8 @@ class Planner {
            {{"positions", 1}, {"rotary_dim", d.rotary_dim}, {"base", d.rope_base}}, heads());
     const std::string k_pool = weight("k_pool"), v_pool = weight("v_pool");
     step("kv_append", "k_pool",
-         {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}}, {},
-         heads());
+         {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}},
+         {}, heads());
     step("paged_attention", "o",
          {{"q", "q"},
           {"k_pool", k_pool},
@@ -132,8 +132,8 @@ class Planner {
   }
   void gated() {
     if (fused)
-      return step("gemm_swiglu", "act", {{"x", "norm2"}, {"w_gate", weight("w_gate")}, {"w_up", weight("w_up")}, {"y", "act"}}, {},
-                  product(s.tokens(), d.hidden, d.ffn));
+      return step("gemm_swiglu", "act", {{"x", "norm2"}, {"w_gate", weight("w_gate")}, {"w_up", weight("w_up")}, {"y", "act"}},
+                  {}, product(s.tokens(), d.hidden, d.ffn));
     project("norm2", "w_gate", "", false, "gate", d.hidden, d.ffn);
     project("norm2", "w_up", "", false, "up", d.hidden, d.ffn);
     step("silu_mul", "act", {{"gate", "gate"}, {"up", "up"}, {"y", "act"}}, {}, matrix(s.tokens(), d.ffn));

@@ -39,7 +39,6 @@ struct Step {
   }
 };
 
-
 // Which ops a pass is made of.
 enum class Ops {
   steps,  // one op for each step: norm, product, rope, append, attention, sum, activation

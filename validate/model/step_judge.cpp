@@ -44,7 +44,8 @@ void StepJudge::before(const Step& step, const Op& op, Problem& problem) {
 
 void StepJudge::after(const Step& step, const Op& op, Problem& problem) {
   const Kernel& kernel = choice_.kernel(step, problem.args());
-  if (const Legality ok = problem_->legal(); !ok) throw std::logic_error(fmt::format("step {} of {}: {}", step.name, op.name, ok.why));
+  if (const Legality ok = problem_->legal(); !ok)
+    throw std::logic_error(fmt::format("step {} of {}: {}", step.name, op.name, ok.why));
   problem_->solve();
   const std::string name = fmt::format("{}/{}", kernel.op, kernel.name);
   KernelSteps& of_kernel = kernels_[name];

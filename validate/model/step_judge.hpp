@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges every step of a pass by the contract of its op, from the inputs that the step had.  So an error that was made earlier does
-// not count, and the first step that is wrong is the one at fault.
+// Judges every step of a pass by the contract of its op, from the inputs that the step had.  So an error that was made earlier
+// does not count, and the first step that is wrong is the one at fault.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,7 @@ class StepJudge final : public Observer {
   std::int64_t steps_ = 0;
   std::vector<WrongStep> wrong_;
   std::map<std::string, KernelSteps> kernels_;
-  std::unique_ptr<Problem> problem_;              // of the current step, in host memory
+  std::unique_ptr<Problem> problem_;  // of the current step, in host memory
   std::deque<std::vector<std::byte>> memory_;
 };
 

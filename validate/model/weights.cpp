@@ -65,7 +65,8 @@ class Source {
     const TensorFile& read = files_.emplace_back(read_tensors(file));
     for (const FileTensor& t : read.tensors) {
       if (const auto at = expected.find(t.name); !expected.empty() && (at == expected.end() || at->second != file))
-        throw BadInput(fmt::format("'{}' has a tensor '{}', which the index '{}' does not place there", file, plain(t.name), name_));
+        throw BadInput(
+            fmt::format("'{}' has a tensor '{}', which the index '{}' does not place there", file, plain(t.name), name_));
       at_.emplace(t.name, std::pair{&t, file});
     }
   }
@@ -81,7 +82,8 @@ class Source {
     for (const auto& [tensor, file] : json["weight_map"].items()) {
       if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
         throw BadInput(fmt::format("'{}': the file of '{}' is {}, and the name of a file beside the index was expected", name_,
-                                   plain(tensor), plain(file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60))));
+                                   plain(tensor),
+                                   plain(file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60))));
       expected[tensor] = (index.parent_path() / file.get<std::string>()).string();
       names.insert(expected[tensor]);
     }
@@ -211,7 +213,8 @@ class Loader {
     };
     part(0, l.wq, l.bq), part(1, l.wk, l.bk), part(2, l.wv, l.bv);
     product(at + "attention.dense", h, h, l.wo, &l.bo);
-    product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up), product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
+    product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up),
+        product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
     for (const char* buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"}) source_->ignore(at + "attention." + buffer);
   }
   void llama_layer(reference::Decoder::Layer& l, std::size_t i) {

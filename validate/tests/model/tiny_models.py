@@ -35,8 +35,11 @@ def main():
         folder = pathlib.Path(sys.argv[1], name)
         model.eval().to(dtype).save_pretrained(folder, safe_serialization=True, max_shard_size="6KB" if name == "gpt2" else "1MB")
         (folder / "generation_config.json").unlink()
+        stored = {name: p.float() for name, p in model.state_dict().items()}
+        again = type(model)(model.config).eval()  # Note: the frequencies of rope in `model` were rounded with its weights
+        again.load_state_dict(stored)
         with torch.no_grad():
-            logits = model.float()(torch.tensor([IDS])).logits[0, -1]
+            logits = again(torch.tensor([IDS])).logits[0, -1]
         (folder / "logits.json").write_text(json.dumps({"ids": IDS, "logits": logits.tolist()}) + "\n")
         print(name, sum(p.numel() for p in model.parameters()), "weights; logits", logits[:3].tolist())
 
