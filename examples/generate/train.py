@@ -21,12 +21,12 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
 
+CONTEXT, BATCH = 160, 16
 CONFIG = {
     "model_type": "llama", "vocab_size": 256, "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 320, "max_position_embeddings": 512, "rms_norm_eps": 1e-5,
+    "num_key_value_heads": 2, "intermediate_size": 320, "max_position_embeddings": CONTEXT, "rms_norm_eps": 1e-5,
     "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": True, "torch_dtype": "bfloat16",
 }
-CONTEXT, BATCH = 160, 16
 
 
 def text_of(path):
@@ -128,7 +128,7 @@ def main():
     rounded = {name: t.detach().bfloat16() for name, t in w.items()}
     with torch.no_grad():
         back = {name: t.float() for name, t in rounded.items()}
-        windows = held[:len(held) // 257 * 257].view(-1, 257)[:64]
+        windows = held[:len(held) // (CONTEXT + 1) * (CONTEXT + 1)].view(-1, CONTEXT + 1)[:64]
         bits = loss_of(back, CONFIG, windows).item() / math.log(2)
     print(f"{step} steps; not trained on: {bits:.3f} bits a byte")
     flags.folder.mkdir(parents=True, exist_ok=True)

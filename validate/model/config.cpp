@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using Family = reference::Decoder::Family;
 
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 24, kMostLayers = 4096;
 
 // Fields of one config.json; what is wrong with one becomes a sentence with the path.
 class Fields {
@@ -26,12 +26,13 @@ class Fields {
   [[noreturn]] void refuse(std::string_view what) const { throw BadInput(fmt::format("'{}': {}", path_, plain(what))); }
   bool has(const char* name) const { return json_.contains(name) && !json_[name].is_null(); }
   const Json& json(const char* name) const { return json_[name]; }
+  Fields of(const Json& inner) const { return {inner, path_}; }
 
-  std::int64_t count(const char* name, std::optional<std::int64_t> otherwise = {}) const {
+  std::int64_t count(const char* name, std::optional<std::int64_t> otherwise = {}, std::int64_t most = kMostExtent) const {
     if (!has(name) && otherwise) return *otherwise;
     const Json value = has(name) ? json_[name] : Json();
-    if (!value.is_number_integer() || value < 1 || value > kMostExtent)
-      refuse(fmt::format("'{}' is {}, and a whole number from 1 to 2^24 was expected", name, text(value)));
+    if (!value.is_number_integer() || value < 1 || value > most)
+      refuse(fmt::format("'{}' is {}, and a whole number from 1 to {} was expected", name, text(value), most));
     return value.get<std::int64_t>();
   }
   double number(const char* name, double otherwise, double least, double most) const {
@@ -74,8 +75,9 @@ Activation gelu_named(const Fields& f, const char* field, const char* otherwise)
   f.refuse(fmt::format("'{}': {}", field, unknown("activation", word, {"gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh"})));
 }
 
-// Rope with frequencies other than base^(-2i/d), which the op `rope` does not compute.
-void refuse_scaled_rope(const Fields& f) {
+// The base of rope's frequencies, base^(-2i/d).  Refuses others, which the op `rope` does not compute.
+double rope_base(const Fields& f, const char* field) {
+  double base = f.number(f.has("rope_theta") ? "rope_theta" : field, 10000, 1, 0x1p60);
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     if (!f.has(name)) continue;
     const Json& scaling = f.json(name);
@@ -84,13 +86,15 @@ void refuse_scaled_rope(const Fields& f) {
       if (scaling.is_object() && scaling.contains(key) && scaling[key].is_string()) type = scaling[key].get<std::string>();
     if (type != "default")
       f.refuse(fmt::format("'{}' has the type '{}', and the op rope takes frequencies of the type 'default' alone", name, type));
+    base = f.of(scaling).number("rope_theta", base, 1, 0x1p60);
   }
+  return base;
 }
 
 void read_gpt2(const Fields& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
   d.hidden = f.count("n_embd"), d.heads = d.kv_heads = f.count("n_head"), d.positions = f.count("n_positions", 1024);
-  d.layers.resize(static_cast<std::size_t>(f.count("n_layer")));
+  d.layers.resize(static_cast<std::size_t>(f.count("n_layer", {}, kMostLayers)));
   d.ffn = f.count("n_inner", 4 * d.hidden);
   d.epsilon = f.number("layer_norm_epsilon", 1e-5, 0, 1);
   d.activation = gelu_named(f, "activation_function", "gelu_new");
@@ -102,13 +106,13 @@ void read_gpt2(const Fields& f, ModelConfig& c) {
 void read_gptneox(const Fields& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
   d.hidden = f.count("hidden_size"), d.heads = d.kv_heads = f.count("num_attention_heads");
-  d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers")));
+  d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers", {}, kMostLayers)));
   d.ffn = f.count("intermediate_size"), d.positions = f.count("max_position_embeddings", 2048);
   d.epsilon = f.number("layer_norm_eps", 1e-5, 0, 1);
   d.activation = gelu_named(f, "hidden_act", "gelu");
-  d.rope_base = f.number(f.has("rope_theta") ? "rope_theta" : "rotary_emb_base", 10000, 1, 0x1p60);
+  d.rope_base = rope_base(f, "rotary_emb_base");
   d.parallel = f.flag("use_parallel_residual", true);
-  f.require("attention_bias", true), refuse_scaled_rope(f);
+  f.require("attention_bias", true);
   c.tied = f.flag("tie_word_embeddings", false);
 }
 
@@ -116,11 +120,11 @@ void read_llama(const Fields& f, ModelConfig& c) {
   reference::Decoder& d = c.decoder;
   d.hidden = f.count("hidden_size"), d.heads = f.count("num_attention_heads"),
   d.kv_heads = f.count("num_key_value_heads", d.heads);
-  d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers")));
+  d.layers.resize(static_cast<std::size_t>(f.count("num_hidden_layers", {}, kMostLayers)));
   d.ffn = f.count("intermediate_size"), d.positions = f.count("max_position_embeddings", 2048);
   d.epsilon = f.number("rms_norm_eps", 1e-6, 0, 1);
-  d.rope_base = f.number("rope_theta", 10000, 1, 0x1p60);
-  f.require("hidden_act", "silu"), f.require("mlp_bias", false), refuse_scaled_rope(f);
+  d.rope_base = rope_base(f, "rope_theta");
+  f.require("hidden_act", "silu"), f.require("mlp_bias", false), f.require("partial_rotary_factor", 1);
   c.attention_bias = f.flag("attention_bias", false);
   c.tied = f.flag("tie_word_embeddings", false);
 }
