@@ -12,6 +12,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/flags.hpp"
 #include "validate/command/usage.hpp"
+#include "validate/model/command.hpp"
 
 namespace assay {
 
@@ -310,7 +311,7 @@ int command_line(int argc, char** argv) {
   app.require_subcommand(1);
   int code = 0;
   for (const auto add : {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge,
-                         add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_doctor})
+                         add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_model, add_doctor})
     add(app, code);
   app.add_flag_callback(
          "--man",

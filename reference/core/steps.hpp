@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goldens of ops as steps of a larger one, with f64 tensors between them, so that nothing is rounded.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "ops/add.hpp"
+#include "ops/attention_forward.hpp"
+#include "ops/embedding.hpp"
+#include "ops/gelu_linear.hpp"
+#include "ops/gemm_swiglu.hpp"
+#include "ops/layernorm.hpp"
+#include "ops/linear.hpp"
+#include "ops/rmsnorm.hpp"
+#include "ops/rope.hpp"
+
+namespace assay::reference {
+
+void golden(const add::Args&, add::Golden&, const Rows&);
+void golden(const attention_forward::Args&, attention_forward::Golden&, const Rows&);
+void golden(const embedding::Args&, embedding::Golden&, const Rows&);
+void golden(const gelu_linear::Args&, gelu_linear::Golden&, const Rows&);
+void golden(const gemm_swiglu::Args&, gemm_swiglu::Golden&, const Rows&);
+void golden(const layernorm::Args&, layernorm::Golden&, const Rows&);
+void golden(const linear::Args&, linear::Golden&, const Rows&);
+void golden(const rmsnorm::Args&, rmsnorm::Golden&, const Rows&);
+void golden(const rope::Args&, rope::Golden&, const Rows&);
+
+// Allocates the arrays of a step's golden.
+struct Arrays {
+  const Dims& dims;
+  std::deque<std::vector<double>> memory{};
+  void array(std::string_view, Array& a, AxisList axes) {
+    std::size_t n = 1;
+    for (const Axis axis : axes) n *= static_cast<std::size_t>(dims[axis]);
+    a = memory.emplace_back(n);
+  }
+};
+
+// Runs the golden of a step and copies its outputs to `to`.
+template <class Op>
+void solve_as(const typename Op::Args& args, std::initializer_list<Array> to, std::int64_t rows, const Dims& dims) {
+  Arrays arrays{dims};
+  typename Op::Golden golden_of_step;
+  Op::bind(golden_of_step, arrays);
+  golden(args, golden_of_step, {.total = rows});
+  std::size_t k = 0;
+  for (const Array& output : to) std::copy(arrays.memory[k].begin(), arrays.memory[k].end(), output.begin()), ++k;
+}
+
+}  // namespace assay::reference

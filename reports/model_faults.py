@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which broken kernels are seen when they run in a model: by its perplexity, by its tokens, by the bisection of its steps.
+
+    python3 reports/model_faults.py build/bin -o reports/model_faults.md          the kernels of FAULTS
+    python3 reports/model_faults.py build/bin --all -o all.md                     every broken kernel of the model's ops
+
+Each takes the place of a kernel of datasets/checkpoints/bytes in `validate-trial model --check` on simt.  The last column is the
+judge's own verdict over the suite edges, from reports/selfcheck.md's test, `validate-trial selfcheck`.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHECKPOINT = ROOT / "datasets/checkpoints/bytes"
+STEPS = ("rmsnorm", "silu_mul")  # ops that only --ops steps has in a layer
+FUSED = ("embedding", "rmsnorm_gemm", "rope", "kv_append", "paged_attention", "linear", "residual_rmsnorm", "gemm_swiglu", "add")
+CHECK = ["--check", "--backend", "simt", "--text", CHECKPOINT / "heldout.txt", "--tokens", "64", "--decode", "4", "--batch", "2",
+         "--page-size", "16", "--samples", "4"]
+FAULTS = []
+
+
+def run(program, op, kernel, dtype):
+    """The figures of one check, or the reason why it came to none."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = pathlib.Path(folder, "figures.json")
+        ops = "steps" if op in STEPS else "fused"
+        done = subprocess.run([program, "model", CHECKPOINT, *CHECK, "--dtype", dtype, "--ops", ops, "--kernel", "naive", "--kernel",
+                               f"{op}/{kernel}", "--json", figures], capture_output=True, text=True, timeout=600)
+        if figures.exists():
+            return json.loads(figures.read_text())
+        said = (done.stdout + done.stderr).strip().splitlines()
+        if done.returncode == 1:
+            return {"crashed": said[0].strip()}
+        return {"refused": said[0] if said else f"exit code {done.returncode}"}
+
+
+def row(op, kernel, dtype, f):
+    """The row of the table, and which of the three tests saw the fault."""
+    name = f"`{op}/{kernel}` | {dtype}"
+    if "crashed" in f or f["stopped"]:
+        return f"| {name} | - | - | **the machine stops it** |", (False, False, True)
+    by_perplexity = not f["surprise_error"] <= f["surprise_band"]
+    by_tokens = f["other_decided"] > 0
+    change = 100 * (f["perplexity"] / f["golden_perplexity"] - 1)
+    perplexity = f"{change:+.2f} %" if abs(change) < 1e4 else f"× {f['perplexity'] / f['golden_perplexity']:.1g}"
+    w = f.get("first_wrong")
+    where = "-"
+    if w:
+        where = f"**layer {w['layer']}, {w['tensor']}**, {w['pass']}" + (", its input" if w["side_effect"] else "")
+        if w["kernel"] != f"{op}/{kernel}":
+            where = f"WRONG KERNEL {w['kernel']}"
+    bold = lambda text, seen: f"**{text}**" if seen else text
+    tokens = bold(f"{f['other_tokens']} of {f['positions']}", by_tokens)
+    return f"| {name} | {bold(perplexity, by_perplexity)} | {tokens} | {where} |", (by_perplexity, by_tokens, bool(w))
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parse.add_argument("programs", type=pathlib.Path, help="folder of validate-trial")
+    parse.add_argument("-o", "--output", type=pathlib.Path)
+    parse.add_argument("--op", help="only the faults of this op")
+    parse.add_argument("--dtype", default="bf16,f32")
+    flags = parse.parse_args()
+    program = flags.programs / "validate-trial"
+    rows, seen, silent, refused = [], [], [], []
+    for op in FUSED + STEPS:
+        if flags.op and op != flags.op:
+            continue
+        for path in sorted((ROOT / "cuda" / op / "broken").glob("*.cu")):
+            kernel = path.stem
+            for dtype in flags.dtype.split(","):
+                try:
+                    f = run(program, op, kernel, dtype)
+                except subprocess.TimeoutExpired:
+                    f = {"crashed": "no end within 600 s"}
+                if "refused" in f:
+                    refused.append(f"{op}/{kernel} {dtype}: {f['refused']}")
+                    print(refused[-1], file=sys.stderr, flush=True)
+                    continue
+                text, by = row(op, kernel, dtype, f)
+                print(text, file=sys.stderr, flush=True)
+                if any(by):
+                    rows.append(text), seen.append(by)
+                    break
+            else:
+                silent.append(f"`{op}/{kernel}`")
+    count = lambda k: sum(by[k] for by in seen)
+    lines = ["# Broken kernels in a model", "",
+             "Made by `python3 reports/model_faults.py build/bin -o reports/model_faults.md`.  Each broken kernel takes the place of the "
+             "naive one in the checkpoint `datasets/checkpoints/bytes`, in bf16; where nothing is seen there, in f32.  Two texts of 64 "
+             "and 63 bytes are read, 4 bytes of each one by one, over pages of 16 positions.  Bold: this test sees the fault.", "",
+             f"Of {len(seen) + len(silent)} broken kernels, perplexity sees {count(0)}, tokens {count(1)} and the bisection {count(2)}, "
+             f"which names the kernel each time.  {len(silent)} do nothing wrong on these shapes and values.  The judge fails all of "
+             "them over the suite `edges` ([the judge on trial](selfcheck.md)).", "",
+             "| fault | dtype | perplexity against golden | likeliest tokens that differ | first wrong step |", "|---|---|---|---|---|",
+             *rows, "", "Nothing wrong in this model, and failed by the judge: " + ", ".join(silent) + ".", ""]
+    if flags.output:
+        flags.output.write_text("\n".join(lines))
+    else:
+        print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "validate/base/error.hpp"
+#include "validate/model/command.hpp"
+
+namespace assay {
+
+void add_model(CLI::App& app, int& code) {
+  const auto f = std::make_shared<ModelFlags>();
+  CLI::App& model = *app.add_subcommand("model", "run a decoder with our kernels, and check it against the golden decoder");
+  model.add_option("folder", f->folder, "folder with config.json and model.safetensors, or its index");
+  model.add_option("--config", f->config, "config.json of a model of the family gpt2, gpt_neox or llama");
+  model.add_option("--weights", f->weights, "model.safetensors, its index, or a folder that has one");
+  model.add_option("--dtype", f->dtype, "f16, bf16 or f32 (default: that of the weights)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
+  model.add_option("--backend", f->machine.backend, "simt, cuda, or auto: cuda if there is a GPU")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "simt", "cuda"}));
+  model.add_option("--kernel", f->kernels, "kernels, as OP/NAME or NAME, with @LAYER for one layer (default: the op's best)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  model.add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fused", "steps"}));
+  model.add_option("--page-size", f->page_size, "positions in a page of the cache")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  model.add_option("--pages", f->pages, "pages in the cache (default: as many as are needed)")->check(CLI::Range(1, 1 << 24));
+  model.add_option("--prompt-ids", f->ids, "token ids of a prompt, like 1,2,3 (repeatable)")->allow_extra_args(false);
+  model.add_option("--prompt-text", f->texts, "a prompt whose bytes are the tokens (repeatable)")->allow_extra_args(false);
+  model.add_option("--tokens", f->tokens, "tokens to generate; with --check, tokens of each text")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  model.add_option("--temperature", f->temperature, "draw tokens by softmax(logits / temperature); 0: the likeliest")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 100.0));
+  model.add_option("--seed", f->seed, "seed of what is drawn")->capture_default_str();
+  CLI::Option* golden = model.add_flag("--golden", f->golden, "generate with the golden decoder, in f64, without kernels");
+  CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
+  check->excludes(golden);
+  model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check);
+  model.add_option("--batch", f->batch, "texts of a check, each one token shorter than the one before it")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096))
+      ->needs(check);
+  model.add_option("--decode", f->decoded, "tokens of each text that are decoded one by one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 20))
+      ->needs(check);
+  model.add_option("--samples", f->samples, "passes from which the band is measured")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1000))
+      ->needs(check);
+  model.add_option("--json", f->json, "write the figures of the check to this file")->needs(check);
+  model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)");
+  model.callback([f, &code] {
+    if (f->folder.empty() && (f->config.empty() || f->weights.empty()))
+      throw BadInput("model takes a folder, or --config and --weights  (validate model datasets/checkpoints/bytes --check)");
+    if (f->check && !(f->ids.empty() && f->texts.empty())) throw BadInput("--check takes its tokens from --text, and no prompt");
+    if (!f->check && f->ids.empty() && f->texts.empty())
+      throw BadInput("model generates from a prompt: --prompt-text or --prompt-ids; or it takes --check");
+    code = model_command(*f);
+  });
+}
+
+}  // namespace assay

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/model/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "ops/core/dense.hpp"
+#include "validate/base/error.hpp"
+
+namespace assay {
+
+namespace {
+
+using Layer = reference::Decoder::Layer;
+
+constexpr std::pair<std::string_view, Tensor Layer::*> kLayerWeights[] = {
+    {"gamma1", &Layer::gamma1}, {"beta1", &Layer::beta1}, {"wq", &Layer::wq},         {"wk", &Layer::wk},
+    {"wv", &Layer::wv},         {"bq", &Layer::bq},       {"bk", &Layer::bk},         {"bv", &Layer::bv},
+    {"wo", &Layer::wo},         {"bo", &Layer::bo},       {"gamma2", &Layer::gamma2}, {"beta2", &Layer::beta2},
+    {"w_gate", &Layer::w_gate}, {"w_up", &Layer::w_up},   {"b_up", &Layer::b_up},     {"w_down", &Layer::w_down},
+    {"b_down", &Layer::b_down}};
+constexpr std::pair<std::string_view, Tensor reference::Decoder::*> kOtherWeights[] = {
+    {"embedding", &reference::Decoder::embedding},
+    {"position_embedding", &reference::Decoder::position_embedding},
+    {"gamma", &reference::Decoder::gamma},
+    {"beta", &reference::Decoder::beta},
+    {"head", &reference::Decoder::head}};
+
+// The weight that a name of a plan means; null: it means something else.
+const Tensor* weight_named(const reference::Decoder& d, std::string_view name) {
+  const auto dot = name.find('.');
+  if (dot == name.npos) {
+    for (const auto& [known, member] : kOtherWeights)
+      if (known == name) return &(d.*member);
+    return nullptr;
+  }
+  std::size_t layer = 0;
+  std::from_chars(name.data(), name.data() + dot, layer);
+  for (const auto& [known, member] : kLayerWeights)
+    if (known == name.substr(dot + 1)) return &(d.layers.at(layer).*member);
+  return nullptr;
+}
+
+}  // namespace
+
+std::int64_t pages_for(std::span<const std::int64_t> lengths, std::int64_t page_size) {
+  std::int64_t pages = 0;
+  for (const std::int64_t length : lengths) pages += (length + page_size - 1) / page_size;
+  return pages;
+}
+
+Engine::Engine(const LoadedModel& model, Machine& machine, const EngineOptions& options)
+    : model_(model), machine_(machine), options_(options), pool_(options.pages, options.page_size) {}
+Engine::~Engine() = default;
+
+Engine::Owned Engine::allocate(std::int64_t bytes, std::string_view label) {
+  return Owned(machine_.allocate(static_cast<std::size_t>(bytes), label), Freed{&machine_});
+}
+
+std::int64_t Engine::open() {
+  sequences_.emplace(next_, Sequence{});
+  return next_++;
+}
+
+void Engine::close(std::int64_t sequence) {
+  pool_.release(sequences_.at(sequence).pages);
+  sequences_.erase(sequence);
+}
+
+Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements, DType dtype) {
+  const reference::Decoder& d = model_.decoder;
+  if (name == "x_last")  // the last new token of each sequence
+    return {static_cast<std::byte*>(pass_.at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
+            model_.dtype, shape_.seq * d.hidden};
+  if (const Tensor* w = weight_named(d, name)) {
+    if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
+    Owned& copy = weights_.try_emplace(w->data, nullptr, Freed{&machine_}).first->second;
+    if (!copy) copy = allocate(w->bytes(), name), machine_.write(copy.get(), w->data, static_cast<std::size_t>(w->bytes()));
+    return {copy.get(), w->dtype};
+  }
+  const bool pool = name.ends_with("_pool");
+  auto& [memory, of] = (pool ? pools_ : pass_).try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
+  if (!memory) {
+    const std::int64_t bytes = elements * size_of(dtype);
+    memory = allocate(bytes, name);
+    const std::vector<std::byte> garbage(static_cast<std::size_t>(bytes), std::byte{0xff});  // NaN
+    if (pool) machine_.write(memory.get(), garbage.data(), garbage.size());
+  }
+  return {memory.get(), of};
+}
+
+// Gives the step's problem its tensors and attributes.
+void Engine::place(const Step& step, const Op& op, Problem& problem) {
+  for (const auto& [name, value] : step.attributes) problem.set_attribute(name, value);
+  for (std::size_t k = 0; k < op.tensors.size(); ++k) {
+    const TensorSpec& spec = op.tensors[k];
+    const std::string* const is = step.part(spec.name);
+    if (!is) continue;
+    Tensor t{.dtype = spec.options.dtype.value_or(model_.dtype), .rank = static_cast<int>(spec.axes.size())};
+    for (int a = 0; a < t.rank; ++a) t.shape[a] = step.dims[spec.axes[static_cast<std::size_t>(a)]];
+    make_contiguous(t);
+    const Memory m = memory_of(*is, t.size(), t.dtype);
+    t.data = m.data;
+    if (m.row_stride) t.stride[0] = m.row_stride;
+    *problem.tensors()[k] = t;
+  }
+}
+
+void Engine::put(const std::string& name, const std::vector<std::int32_t>& values) {
+  const Memory m = memory_of(name, static_cast<std::int64_t>(values.size()), i32);
+  machine_.write(m.data, values.data(), values.size() * sizeof(std::int32_t));
+}
+
+// Takes pages for the new tokens and writes what tells the steps where they are.
+PassShape Engine::enter(std::span<const NewTokens> news, bool all_logits) {
+  const reference::Decoder& d = model_.decoder;
+  PassShape s{.batch = static_cast<std::int64_t>(news.size()),
+              .pages = pool_.total(),
+              .page_size = pool_.page_size(),
+              .all_logits = all_logits};
+  for (const NewTokens& n : news) {
+    const Sequence& sequence = sequences_.at(n.sequence);
+    const auto count = static_cast<std::int64_t>(n.tokens.size());
+    if (count == 0) throw BadInput("a sequence has no tokens, and at least one was expected");
+    if (sequence.length + count > d.positions)
+      throw BadInput(
+          fmt::format("a sequence would have {} positions, and the model takes {}", sequence.length + count, d.positions));
+    for (const std::int32_t id : n.tokens)
+      if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
+    s.seq = std::max(s.seq, count);
+  }
+  // Note: either all sequences get their pages, or none does.
+  std::vector<std::pair<Sequence*, std::size_t>> grown;
+  try {
+    for (const NewTokens& n : news) {
+      Sequence& sequence = sequences_.at(n.sequence);
+      grown.emplace_back(&sequence, sequence.pages.size());
+      pool_.grow(sequence.pages, sequence.length + static_cast<std::int64_t>(n.tokens.size()));
+    }
+  } catch (const OutOfPages&) {
+    for (const auto& [sequence, had] : grown) {
+      std::vector<std::int32_t> back(sequence->pages.begin() + static_cast<std::ptrdiff_t>(had), sequence->pages.end());
+      sequence->pages.resize(had), pool_.release(back);
+    }
+    throw;
+  }
+  std::vector<std::int32_t> ids, positions, lengths;
+  for (const NewTokens& n : news) {
+    Sequence& sequence = sequences_.at(n.sequence);
+    s.max_pages = std::max(s.max_pages, static_cast<std::int64_t>(sequence.pages.size()));
+    const auto padding = static_cast<std::size_t>(s.seq) - n.tokens.size();
+    ids.insert(ids.end(), padding, 0), positions.insert(positions.end(), padding, 0);
+    for (const std::int32_t id : n.tokens) ids.push_back(id), positions.push_back(static_cast<std::int32_t>(sequence.length++));
+    lengths.push_back(static_cast<std::int32_t>(sequence.length));
+  }
+  std::vector<std::int32_t> table(static_cast<std::size_t>(s.batch * s.max_pages), -1);
+  for (std::size_t b = 0; b < news.size(); ++b) {
+    const auto& pages = sequences_.at(news[b].sequence).pages;
+    std::copy(pages.begin(), pages.end(), table.begin() + static_cast<std::ptrdiff_t>(b) * s.max_pages);
+  }
+  put("ids", ids), put("positions", positions), put("lengths", lengths), put("page_table", table);
+  return s;
+}
+
+std::vector<std::vector<double>> Engine::feed(std::span<const NewTokens> news, bool all_logits, Observer* observer) {
+  pass_.clear();
+  shape_ = enter(news, all_logits);
+  for (const Step& step : plan(model_.decoder, shape_, options_.ops)) {
+    const Op& op = *find_op(step.op);
+    const std::unique_ptr<Problem> problem = op.make();
+    place(step, op, *problem);
+    if (observer) observer->before(step, op, *problem);
+    machine_.run(step, op, *problem);
+    if (observer) observer->after(step, op, *problem);
+  }
+  const std::int64_t vocab = model_.decoder.vocab, rows = all_logits ? shape_.seq : 1;
+  std::vector<std::byte> stored(static_cast<std::size_t>(shape_.batch * rows * vocab * size_of(model_.dtype)));
+  machine_.read(stored.data(), pass_.at("logits").first.get(), stored.size());
+  std::vector<std::vector<double>> logits;
+  for (std::int64_t b = 0; b < shape_.batch; ++b) {
+    const std::int64_t count = all_logits ? static_cast<std::int64_t>(news[static_cast<std::size_t>(b)].tokens.size()) : 1;
+    std::vector<double>& mine = logits.emplace_back(static_cast<std::size_t>(count * vocab));
+    for (std::int64_t i = 0; i < count * vocab; ++i)
+      mine[static_cast<std::size_t>(i)] = decode(model_.dtype, stored.data(), ((b + 1) * rows - count) * vocab + i);
+  }
+  return logits;
+}
+
+}  // namespace assay

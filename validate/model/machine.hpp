@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the steps of a pass run: kernels on a backend, or the contract itself on the host.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "validate/model/choice.hpp"
+
+namespace assay {
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual void* allocate(std::size_t bytes, std::string_view label) = 0;
+  virtual void release(void* p) noexcept = 0;
+  virtual void write(void* to, const void* host, std::size_t bytes) = 0;
+  virtual void read(void* host, const void* from, std::size_t bytes) = 0;
+  // Runs a step whose tensors have memory of this machine.
+  virtual void run(const Step&, const Op&, Problem&) = 0;
+};
+
+// A kernel did something forbidden, or its launch failed, in a step.
+struct StepFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class KernelMachine final : public Machine {
+ public:
+  KernelMachine(Backend& backend, const KernelChoice& choice) : backend_(backend), choice_(choice) {}
+  void* allocate(std::size_t bytes, std::string_view label) override { return backend_.allocate(bytes, 0, label); }
+  void release(void* p) noexcept override { backend_.release(p); }
+  void write(void* to, const void* host, std::size_t bytes) override { backend_.write(to, host, bytes); }
+  void read(void* host, const void* from, std::size_t bytes) override { backend_.read(host, from, bytes); }
+  void run(const Step&, const Op&, Problem&) override;
+  const KernelChoice& choice() const { return choice_; }
+
+ private:
+  Backend& backend_;
+  const KernelChoice& choice_;
+};
+
+// Computes each step as its contract allows: the golden of the op on the inputs as stored, plus a random error with the standard
+// deviation that the declared numerics of the chosen kernel give each element, then rounded to the dtype.
+class ContractMachine final : public Machine {
+ public:
+  ContractMachine(const KernelChoice& choice, std::uint64_t seed) : choice_(choice), seed_(seed) {}
+  void* allocate(std::size_t bytes, std::string_view label) override;
+  void release(void* p) noexcept override { memory_.erase(p); }
+  void write(void* to, const void* host, std::size_t bytes) override;
+  void read(void* host, const void* from, std::size_t bytes) override;
+  void run(const Step&, const Op&, Problem&) override;
+
+ private:
+  const KernelChoice& choice_;
+  std::uint64_t seed_, steps_ = 0;
+  std::map<void*, std::vector<std::byte>> memory_;
+};
+
+}  // namespace assay

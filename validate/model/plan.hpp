@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass of a decoder as a list of ops: the new tokens of each sequence go in, logits come out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/core/axes.hpp"
+#include "ops/core/dtype.hpp"
+#include "reference/core/model.hpp"
+
+namespace assay {
+
+// Extents of a pass.  Each of `batch` sequences has up to `seq` new tokens; one with fewer has them last, behind padding.
+struct PassShape {
+  std::int64_t batch = 0, seq = 0;
+  std::int64_t pages = 0, page_size = 0, max_pages = 0;
+  bool all_logits = false;  // of every new token, not only of each sequence's last
+  std::int64_t tokens() const { return batch * seq; }
+};
+
+// The op of a step, and the tensor of the model that stands for each of its tensors.  A weight has the name of its field in
+// Decoder, in a layer with the layer before it: "3.wq".  A tensor of the op that no part names is absent.
+struct Step {
+  std::int64_t layer = -1;  // -1: before the layers; their number: behind them
+  std::string_view op;
+  std::string name;  // of its first output: "q"
+  std::vector<std::pair<std::string_view, std::string>> parts{};
+  std::vector<std::pair<std::string_view, double>> attributes{};
+  Dims dims{};
+
+  const std::string* part(std::string_view tensor) const {
+    for (const auto& [of_op, is] : parts)
+      if (of_op == tensor) return &is;
+    return nullptr;
+  }
+};
+
+// Which ops a pass is made of.
+enum class Ops {
+  steps,  // one op for each step: norm, product, rope, append, attention, sum, activation
+  fused   // norm with sum, norm with product, product with activation, where an op does both
+};
+
+std::vector<Step> plan(const reference::Decoder&, const PassShape&, Ops);
+
+}  // namespace assay

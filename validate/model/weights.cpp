@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/model/weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "ops/core/dense.hpp"
+#include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
+
+namespace assay {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Family = reference::Decoder::Family;
+using Shape = std::vector<std::int64_t>;
+
+constexpr std::string_view kSingle = "model.safetensors", kIndex = "model.safetensors.index.json";
+
+// The files of a model, and which file has which tensor.
+class Source {
+ public:
+  Source(const std::string& path, std::vector<TensorFile>& files) : files_(files), name_(path) {
+    fs::path file = path;
+    std::error_code none;
+    if (fs::is_directory(file, none)) {
+      file = fs::exists(file / kIndex, none) && !fs::exists(file / kSingle, none) ? file / kIndex : file / kSingle;
+      name_ = file.string();
+    }
+    if (name_.ends_with(".json")) read_index(file);
+    else read(name_, {});
+  }
+  const std::string& name() const { return name_; }
+  bool has(const std::string& tensor) const { return at_.contains(tensor); }
+
+  struct Found {
+    const FileTensor& tensor;
+    const std::string& file;
+  };
+  Found find(const std::string& tensor) {
+    const auto at = at_.find(tensor);
+    if (at == at_.end()) throw BadInput(fmt::format("'{}' has no tensor '{}', which the model needs", name_, tensor));
+    used_.insert(tensor);
+    return {*at->second.first, at->second.second};
+  }
+  void ignore(const std::string& tensor) { used_.insert(tensor); }
+  // Throws BadInput if a tensor was neither used nor ignored.
+  void require_used() const {
+    for (const auto& [tensor, at] : at_)
+      if (!used_.contains(tensor))
+        throw BadInput(fmt::format("'{}' has a tensor '{}', and a model of its config.json has none of that name", at.second,
+                                   plain(tensor)));
+  }
+
+ private:
+  void read(const std::string& file, const std::map<std::string, std::string>& expected) {
+    const TensorFile& read = files_.emplace_back(read_tensors(file));
+    for (const FileTensor& t : read.tensors) {
+      if (const auto at = expected.find(t.name); !expected.empty() && (at == expected.end() || at->second != file))
+        throw BadInput(
+            fmt::format("'{}' has a tensor '{}', which the index '{}' does not place there", file, plain(t.name), name_));
+      at_.emplace(t.name, std::pair{&t, file});
+    }
+  }
+  void read_index(const fs::path& index) {
+    std::string why;
+    const std::optional<std::string> text = read_file(name_, why);
+    if (!text) throw BadInput(fmt::format("'{}' cannot be read: {}", name_, why));
+    const Json json = nests_too_deeply(*text) ? Json() : Json::parse(*text, nullptr, false);
+    if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+      throw BadInput(fmt::format("'{}': it has no object 'weight_map', which names the file of each tensor", name_));
+    std::map<std::string, std::string> expected;
+    std::set<std::string> names;
+    for (const auto& [tensor, file] : json["weight_map"].items()) {
+      if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
+        throw BadInput(fmt::format("'{}': the file of '{}' is {}, and the name of a file beside the index was expected", name_,
+                                   plain(tensor),
+                                   plain(file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60))));
+      expected[tensor] = (index.parent_path() / file.get<std::string>()).string();
+      names.insert(expected[tensor]);
+    }
+    files_.reserve(names.size());  // Note: at_ points into it
+    for (const std::string& file : names) read(file, expected);
+    for (const auto& [tensor, file] : expected)
+      if (!at_.contains(tensor))
+        throw BadInput(fmt::format("'{}' has no tensor '{}', which the index '{}' places there", file, plain(tensor), name_));
+  }
+
+  std::vector<TensorFile>& files_;
+  std::string name_;
+  std::map<std::string, std::pair<const FileTensor*, std::string>> at_;
+  std::set<std::string> used_;
+};
+
+class Loader {
+ public:
+  Loader(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) : config_(config) {
+    model_.decoder = config.decoder;
+    model_.files.reserve(1);
+    source_ = std::make_unique<Source>(path, model_.files);
+    const char* const embedding = d().family == Family::gpt2      ? "wte.weight"
+                                  : d().family == Family::gptneox ? "gpt_neox.embed_in.weight"
+                                                                  : "model.embed_tokens.weight";
+    if (d().family == Family::gpt2 && source_->has("transformer.wte.weight")) prefix_ = "transformer.";
+    const auto found = source_->find(prefix_ + embedding);
+    require_float(found, prefix_ + embedding);
+    model_.dtype = dtype.value_or(*found.tensor.known);
+    d().embedding = take(prefix_ + embedding, {d().vocab, d().hidden});
+  }
+
+  LoadedModel load() {
+    for (std::size_t i = 0; i < d().layers.size(); ++i) {
+      if (d().family == Family::gpt2) gpt2_layer(d().layers[i], i);
+      else if (d().family == Family::gptneox) gptneox_layer(d().layers[i], i);
+      else llama_layer(d().layers[i], i);
+    }
+    std::string head = "lm_head.weight";
+    if (d().family == Family::gpt2) {
+      d().position_embedding = take(prefix_ + "wpe.weight", {d().positions, d().hidden});
+      norm(prefix_ + "ln_f", d().gamma, &d().beta);
+    } else if (d().family == Family::gptneox) {
+      norm("gpt_neox.final_layer_norm", d().gamma, &d().beta), head = "embed_out.weight";
+    } else {
+      norm("model.norm", d().gamma, nullptr);
+    }
+    if (config_.tied) d().head = d().embedding, source_->ignore(head);
+    else d().head = take(head, {d().vocab, d().hidden});
+    source_->require_used();
+    return std::move(model_);
+  }
+
+ private:
+  reference::Decoder& d() { return model_.decoder; }
+
+  void require_float(const Source::Found& found, const std::string& name) const {
+    if (const auto& known = found.tensor.known; !known || !is_float(*known) || *known == f64)
+      throw BadInput(fmt::format("'{}': '{}' is in {}, and F16, BF16 or F32 was expected", found.file, name, found.tensor.dtype));
+  }
+  const FileTensor& found(const std::string& name, const Shape& shape) {
+    const Source::Found at = source_->find(name);
+    require_float(at, name), file_ = at.file;
+    if (at.tensor.shape != shape)
+      throw BadInput(fmt::format("'{}': '{}' has the shape {}, and by config.json {} was expected", at.file, name,
+                                 shape_text(at.tensor.shape), shape_text(shape)));
+    return at.tensor;
+  }
+  // A tensor in the model's dtype; element i of it is element from(i) of the file's.
+  template <class From>
+  Tensor take(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
+    Tensor made{.dtype = model_.dtype, .rank = static_cast<int>(shape.size())};
+    std::copy(shape.begin(), shape.end(), made.shape.begin()), make_contiguous(made);
+    const std::byte* const data = t.data.data();
+    const bool aligned = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(made.dtype)) == 0;
+    if (same_order && *t.known == made.dtype && aligned) {
+      made.data = const_cast<std::byte*>(data);
+      return made;
+    }
+    made.data = model_.memory.emplace_back(static_cast<std::size_t>(made.bytes())).data();
+    for (std::int64_t i = 0; i < made.size(); ++i) {
+      const double v = decode(*t.known, data, from(i));
+      made.set(i, v);
+      if (std::isfinite(v) && !std::isfinite(made.at(i)))
+        throw BadInput(fmt::format("'{}': '{}' holds {}, which {} cannot hold", file_, name, v, assay::name(made.dtype)));
+    }
+    return made;
+  }
+  Tensor take(const std::string& name, const Shape& shape) {
+    return take(name, found(name, shape), shape, true, [](std::int64_t i) { return i; });
+  }
+  void norm(const std::string& name, Tensor& gamma, Tensor* beta) {
+    gamma = take(name + ".weight", {d().hidden});
+    if (beta) *beta = take(name + ".bias", {d().hidden});
+  }
+  void product(const std::string& name, std::int64_t out, std::int64_t in, Tensor& weight, Tensor* bias) {
+    weight = take(name + ".weight", {out, in});
+    if (bias) *bias = take(name + ".bias", {out});
+  }
+
+  // A Conv1D of GPT-2 has the weight [in, all]; this takes its outputs [first, first + out).
+  void conv1d(const std::string& name, std::int64_t all, std::int64_t first, std::int64_t out, std::int64_t in, Tensor& weight,
+              Tensor& bias) {
+    weight = take(name + ".weight", found(name + ".weight", {in, all}), {out, in}, false,
+                  [=](std::int64_t i) { return i % in * all + first + i / in; });
+    bias = take(name + ".bias", found(name + ".bias", {all}), {out}, false, [=](std::int64_t i) { return first + i; });
+  }
+  void gpt2_layer(reference::Decoder::Layer& l, std::size_t i) {
+    const std::string at = fmt::format("{}h.{}.", prefix_, i);
+    const std::int64_t h = d().hidden, f = d().ffn;
+    norm(at + "ln_1", l.gamma1, &l.beta1), norm(at + "ln_2", l.gamma2, &l.beta2);
+    conv1d(at + "attn.c_attn", 3 * h, 0, h, h, l.wq, l.bq), conv1d(at + "attn.c_attn", 3 * h, h, h, h, l.wk, l.bk);
+    conv1d(at + "attn.c_attn", 3 * h, 2 * h, h, h, l.wv, l.bv), conv1d(at + "attn.c_proj", h, 0, h, h, l.wo, l.bo);
+    conv1d(at + "mlp.c_fc", f, 0, f, h, l.w_up, l.b_up), conv1d(at + "mlp.c_proj", h, 0, h, f, l.w_down, l.b_down);
+    source_->ignore(at + "attn.bias"), source_->ignore(at + "attn.masked_bias");
+  }
+  // query_key_value has, for each head, the rows of its query, of its key and of its value.
+  void gptneox_layer(reference::Decoder::Layer& l, std::size_t i) {
+    const std::string at = fmt::format("gpt_neox.layers.{}.", i), fused = at + "attention.query_key_value";
+    const std::int64_t h = d().hidden, dim = d().head_dim;
+    norm(at + "input_layernorm", l.gamma1, &l.beta1), norm(at + "post_attention_layernorm", l.gamma2, &l.beta2);
+    const auto part = [&](std::int64_t which, Tensor& weight, Tensor& bias) {
+      const auto row = [=](std::int64_t r) { return r / dim * 3 * dim + which * dim + r % dim; };
+      weight = take(fused + ".weight", found(fused + ".weight", {3 * h, h}), {h, h}, false,
+                    [=](std::int64_t e) { return row(e / h) * h + e % h; });
+      bias = take(fused + ".bias", found(fused + ".bias", {3 * h}), {h}, false, row);
+    };
+    part(0, l.wq, l.bq), part(1, l.wk, l.bk), part(2, l.wv, l.bv);
+    product(at + "attention.dense", h, h, l.wo, &l.bo);
+    product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up),
+        product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
+    for (const char* buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"}) source_->ignore(at + "attention." + buffer);
+  }
+  void llama_layer(reference::Decoder::Layer& l, std::size_t i) {
+    const std::string at = fmt::format("model.layers.{}.", i);
+    const std::int64_t h = d().hidden, q = d().heads * d().head_dim, kv = d().kv_heads * d().head_dim;
+    const bool biased = config_.attention_bias;
+    norm(at + "input_layernorm", l.gamma1, nullptr), norm(at + "post_attention_layernorm", l.gamma2, nullptr);
+    product(at + "self_attn.q_proj", q, h, l.wq, biased ? &l.bq : nullptr);
+    product(at + "self_attn.k_proj", kv, h, l.wk, biased ? &l.bk : nullptr);
+    product(at + "self_attn.v_proj", kv, h, l.wv, biased ? &l.bv : nullptr);
+    product(at + "self_attn.o_proj", h, q, l.wo, biased ? &l.bo : nullptr);
+    product(at + "mlp.gate_proj", d().ffn, h, l.w_gate, nullptr), product(at + "mlp.up_proj", d().ffn, h, l.w_up, nullptr);
+    product(at + "mlp.down_proj", h, d().ffn, l.w_down, nullptr);
+    source_->ignore(at + "self_attn.rotary_emb.inv_freq");
+  }
+
+  const ModelConfig& config_;
+  LoadedModel model_;
+  std::unique_ptr<Source> source_;
+  std::string prefix_, file_;
+};
+
+}  // namespace
+
+LoadedModel load_model(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) {
+  return Loader(config, path, dtype).load();
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of a decoder from .safetensors under the names that Hugging Face's models give them: one file, or several with an
+// index.  GPT-2 stores its products transposed; GPT-NeoX stores query, key and value of each head one after the other.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "validate/files/tensor_file.hpp"
+#include "validate/model/config.hpp"
+
+namespace assay {
+
+// A decoder with its weights in one dtype, and the memory that holds them.
+struct LoadedModel {
+  reference::Decoder decoder{};
+  DType dtype = f32;
+  std::deque<std::vector<std::byte>> memory{};
+  std::vector<TensorFile> files{};
+};
+
+// Reads the weights from a folder, a .safetensors or an index, and converts them to `dtype`; empty: the dtype of the embedding in
+// the file.  Throws BadInput, a sentence that names the file, the tensor and what was expected.
+LoadedModel load_model(const ModelConfig&, const std::string& path, std::optional<DType> dtype);
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the tiny models of validate/tests/model and the logits that Hugging Face's implementations give for them.
+
+    pip install torch transformers==4.36.2 safetensors
+    python tiny_models.py validate/tests/model
+
+The weights are random.  logits.json holds the logits of the last of IDS, computed in f32 from the weights as they are stored.
+"""
+import json
+import pathlib
+import sys
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel, GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM
+
+IDS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+MODELS = {
+    "llama": (torch.float32, LlamaForCausalLM(LlamaConfig(
+        vocab_size=32, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, intermediate_size=24,
+        max_position_embeddings=64))),
+    "gpt2": (torch.float16, GPT2LMHeadModel(GPT2Config(
+        vocab_size=32, n_embd=16, n_layer=2, n_head=2, n_positions=64))),
+    "gpt_neox": (torch.bfloat16, GPTNeoXForCausalLM(GPTNeoXConfig(
+        vocab_size=32, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
+        max_position_embeddings=64))),
+}
+
+
+def main():
+    for name, (dtype, model) in MODELS.items():
+        generator = torch.Generator().manual_seed(2026)
+        with torch.no_grad():
+            for p in model.parameters():
+                p.copy_(torch.randn(p.shape, generator=generator) * (0.3 if p.dim() > 1 else 0.2) + (p.dim() == 1))
+        folder = pathlib.Path(sys.argv[1], name)
+        model.eval().to(dtype).save_pretrained(folder, safe_serialization=True, max_shard_size="6KB" if name == "gpt2" else "1MB")
+        (folder / "generation_config.json").unlink()
+        stored = {name: p.float() for name, p in model.state_dict().items()}
+        again = type(model)(model.config).eval()  # Note: the frequencies of rope in `model` were rounded with its weights
+        again.load_state_dict(stored)
+        with torch.no_grad():
+            logits = again(torch.tensor([IDS])).logits[0, -1]
+        (folder / "logits.json").write_text(json.dumps({"ids": IDS, "logits": logits.tolist()}) + "\n")
+        print(name, sum(p.numel() for p in model.parameters()), "weights; logits", logits[:3].tolist())
+
+
+main()
