@@ -26,6 +26,8 @@ typedef struct AssayPtxOptions {
   int32_t watch;       /* 1: races and reads of memory that nobody wrote are findings too */
   uint64_t seed;
   double time_limit_s; /* of one launch; 0: none */
+  int32_t replicated;  /* 1: a compiler of programs for whole blocks chose the threads, as Triton: with watch, races of threads
+                          that hold one element are no findings, but suspected (assay_ptx_suspected) */
 } AssayPtxOptions;
 
 typedef struct AssayPtxLaunch {
@@ -74,6 +76,9 @@ void assay_ptx_written(const void* memory, uint64_t bytes, uint8_t* flags);
 void assay_ptx_configure(const AssayPtxOptions* options);
 /* 0: done.  1: the finding says what stopped it.  2: the launch is not possible, for the reason of assay_ptx_why(). */
 int32_t assay_ptx_launch(const AssayPtxEntry* entry, const AssayPtxLaunch* launch, AssayPtxFinding* finding);
+/* With `replicated`: whether threads of one block of the last launch raced for an element of global memory in a way that may
+ * count for nothing: 1 or 0.  It counts if the launch gives other results in another order of threads. */
+int32_t assay_ptx_suspected(AssayPtxFinding* finding);
 
 #ifdef __cplusplus
 }

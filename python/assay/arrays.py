@@ -102,6 +102,10 @@ class Array:
     def is_fresh(self) -> bool:
         return self._fresh[0]
 
+    @property
+    def is_writable(self) -> bool:
+        return bool(self.owner.flags.writeable)
+
     def peek(self) -> np.ndarray:
         """The array, to be read only."""
         return self._array

@@ -9,9 +9,9 @@ import os
 import re
 import threading
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -24,12 +24,29 @@ _VERSION = 1
 _lock = threading.RLock()  # a process has one machine
 
 
+@dataclass(frozen=True)
+class Options:
+    """How launches run.
+
+    Attributes:
+        watch: races, and reads of memory that nobody wrote, are findings too.
+        order: of blocks and threads, one of ORDERS; `seed`: of shuffled.
+        time_limit_s: of one launch; 0: none.
+    """
+
+    watch: bool = True
+    order: str = "forward"
+    seed: int = 0
+    time_limit_s: float = 0
+
+
 class _Options(ctypes.Structure):
     _fields_ = [
         ("order", ctypes.c_int32),
         ("watch", ctypes.c_int32),
         ("seed", ctypes.c_uint64),
         ("time_limit_s", ctypes.c_double),
+        ("replicated", ctypes.c_int32),
     ]
 
 
@@ -78,6 +95,7 @@ def _library() -> ctypes.CDLL:
         ("touched", ctypes.c_int32, pointer),
         ("written", None, pointer, size, pointer),
         ("configure", None, ctypes.POINTER(_Options)),
+        ("suspected", ctypes.c_int32, ctypes.POINTER(_Finding)),
         ("launch", ctypes.c_int32, pointer, ctypes.POINTER(_Launch), ctypes.POINTER(_Finding)),
     ):
         try:
@@ -128,13 +146,15 @@ class Region:
     Attributes:
         begin, size: its address and its bytes.
         name: in findings.
-        fresh: a token that is the same as long as the host has written nothing since it was allocated; None: it may have.
+        fresh: whether the host has written nothing there since it was allocated.
+        writable: whether the host may.
     """
 
     begin: int
     size: int
     name: str
-    fresh: object = None
+    fresh: bool = False
+    writable: bool = True
 
 
 @dataclass
@@ -143,7 +163,6 @@ class _Twin:
 
     memory: int
     size: int
-    fresh: object
 
 
 class Memory:
@@ -162,16 +181,16 @@ class Memory:
         """The machine's memory for a region, with its bytes, and whether it stays."""
         lib = _library()
         twin = self._twins.get(region.begin)
-        if twin and (twin.size != region.size or twin.fresh != region.fresh):
+        if twin and (twin.size != region.size or not region.fresh):
             self.forget(region.begin)
             twin = None
         memory = twin.memory if twin else self._allocate(region, region.begin)
         ctypes.memmove(memory, region.begin, region.size)
-        if region.fresh is None:
+        if not region.fresh:
             lib.assay_ptx_mark_written(memory, region.size)
         elif not twin:
-            self._twins[region.begin] = _Twin(memory, region.size, region.fresh)
-        return memory, region.fresh is not None
+            self._twins[region.begin] = _Twin(memory, region.size)
+        return memory, region.fresh
 
     def forget(self, begin: int) -> None:
         """Drops what is known of a region that stays no longer."""
@@ -200,7 +219,8 @@ class Memory:
         block: Sequence[int],
         shared: int,
         regions: Sequence[Region],
-        pack: Any,
+        pack: Callable[[Callable[[int], int], int], bytes],
+        options: Options,
         scratch: int = 0,
     ) -> None:
         """Runs an entry.
@@ -227,21 +247,43 @@ class Memory:
                     own = self._allocate(Region(0, scratch, "global scratch memory"), 0)
                 parameters = pack(translate, own)
                 launch = _Launch((*grid,), (*block,), shared, parameters, len(parameters))
-                found = _Finding()
-                status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
-                for region, memory, _ in entered:
-                    if lib.assay_ptx_touched(memory):
-                        ctypes.memmove(region.begin, memory, region.size)
-                if status == 1:
-                    raise _finding_of(found, entry.name)
-                if status:
-                    raise InputError(f"{entry.name}: {_why()}")
+                suspected = self._run(entry, launch, options)
+                touched = [(region, memory) for region, memory, _ in entered if lib.assay_ptx_touched(memory)]
+                if suspected:
+                    self._compare_orders(entry, launch, options, touched, suspected)
+                for region, memory in touched:
+                    if not region.writable:
+                        raise InputError(f"{entry.name} writes '{region.name}', whose array is read-only")
+                    ctypes.memmove(region.begin, memory, region.size)
             finally:
                 for _, memory, stays in entered:
                     if not stays:
                         lib.assay_ptx_release(memory)
                 if own:
                     lib.assay_ptx_release(own)
+
+    def _run(self, entry: Entry, launch: _Launch, options: Options) -> Finding | None:
+        """One launch.  Returns a race that may count for nothing."""
+        lib, found = _library(), _Finding()
+        c_options = _Options(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
+        lib.assay_ptx_configure(ctypes.byref(c_options))
+        status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
+        if status == 1:
+            raise _finding_of(found, entry.name)
+        if status:
+            raise InputError(f"{entry.name}: {_why()}")
+        return _finding_of(found, entry.name) if lib.assay_ptx_suspected(ctypes.byref(found)) else None
+
+    def _compare_orders(
+        self, entry: Entry, launch: _Launch, options: Options, touched: Sequence[tuple[Region, int]], suspected: Finding
+    ) -> None:
+        """Raises the suspected race if the results differ in the other order of threads."""
+        first = [ctypes.string_at(memory, region.size) for region, memory in touched]
+        for region, memory in touched:
+            ctypes.memmove(memory, region.begin, region.size)
+        self._run(entry, launch, replace(options, order="forward" if options.order == "reverse" else "reverse"))
+        if first != [ctypes.string_at(memory, region.size) for region, memory in touched]:
+            raise suspected
 
 
 def _finding_of(found: _Finding, kernel: str) -> Finding:
@@ -251,12 +293,6 @@ def _finding_of(found: _Finding, kernel: str) -> Finding:
     return Finding(
         kernel, found.kind.decode(), message, found.file.decode(errors="replace"), found.line, block, thread, found.ptx_line
     )
-
-
-def configure(order: str, seed: int, watch: bool, time_limit_s: float) -> None:
-    """Says how later launches run."""
-    options = _Options(ORDERS.index(order), int(watch), seed, time_limit_s)
-    _library().assay_ptx_configure(ctypes.byref(options))
 
 
 class Fresh:

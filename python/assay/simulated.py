@@ -16,7 +16,7 @@ from .arrays import Array
 from .errors import Finding, InputError
 from .machine import Region
 from .places import Entry, NumpyPlace, require, view_of
-from .tensors import BITS, bits_of, dtype_of, ml_dtypes
+from .tensors import BITS, bits_of, dtype_of
 
 NUMPY = "numpy"  # the device that gives tensors of arrays.py
 _OF_TORCH = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i32": "int32", "i64": "int64"}
@@ -53,16 +53,13 @@ class SimulatedPlace:
         from . import triton
 
         self._triton = triton
-        options = triton.Options(triton._arch_of(simulated.arch), config=simulated.config)  # pylint: disable=protected-access
-        self._simulation = triton.Simulation(options)
+        self._simulation = triton.Simulation(simulated.arch, simulated.config)
         self._torch: Any = None
         if device != NUMPY:
             import torch
 
             self._torch = torch
             torch.set_num_threads(1)  # Note: the judge runs workers side by side
-        elif ml_dtypes is None:
-            pass
         version = triton._triton().__version__  # pylint: disable=protected-access
         config = f", configuration '{simulated.config}'" if simulated.config else ""
         holder = f"torch {self._torch.__version__}" if self._torch else f"NumPy {np.__version__}"

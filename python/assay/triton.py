@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -28,18 +28,6 @@ VARIABLE = "ASSAY_TRITON_SIMULATE"  # in the environment: the GPU to simulate fr
 OLDEST = (3, 4)
 _SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 90: 227}  # KiB that a block may have, by arch
 MULTIPROCESSORS = 4  # few, so that the blocks of a persistent kernel take several tiles
-
-
-@dataclass(frozen=True)
-class Options:
-    """What simulate() was given."""
-
-    arch: int
-    watch: bool = True
-    order: str = "forward"
-    seed: int = 0
-    config: str | int = 0
-    time_limit_s: float = 0
 
 
 def _arch_of(arch: str | int) -> int:
@@ -65,8 +53,8 @@ def _triton() -> Any:
 class Simulation:
     """Kernels run on the simulated machine while it is active."""
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
+    def __init__(self, arch: str | int, config: str | int = 0, options: machine.Options = machine.Options()) -> None:
+        self.arch, self.config, self.options = _arch_of(arch), config, options
         self.memory = machine.Memory()
         self.fresh = machine.Fresh(self.memory)
         self.entries: dict[str, machine.Entry] = {}  # that were launched, by name
@@ -90,15 +78,15 @@ class Simulation:
         if isinstance(argument, Array):
             if argument.is_fresh and argument.base not in self.fresh:
                 self.fresh.add(argument.owner, argument.base, argument.base_bytes)
-            token = argument.is_fresh or None
-            return machine.Region(argument.base, argument.base_bytes, name, token) if argument.base_bytes else None
+            region = machine.Region(argument.base, argument.base_bytes, name, argument.is_fresh, argument.is_writable)
+            return region if region.size else None
         if hasattr(argument, "untyped_storage"):
             if argument.device.type != "cpu":
                 raise InputError(f"'{name}' is on the device {argument.device}, and a tensor of the host was expected")
             storage = argument.untyped_storage()
             begin, size = storage.data_ptr(), storage.nbytes()
-            token = True if begin in self.fresh and argument._version == 0 else None  # pylint: disable=protected-access
-            return machine.Region(begin, size, name, token) if size else None
+            fresh = begin in self.fresh and argument._version == 0  # pylint: disable=protected-access
+            return machine.Region(begin, size, name, fresh) if size else None
         raise InputError(f"'{name}' is of type {type(argument).__name__}, whose memory is unknown: use assay.triton.tensor()")
 
     def unwritten(self, result: Any) -> np.ndarray | None:
@@ -119,7 +107,6 @@ class Simulation:
         return np.lib.stride_tricks.as_strided(flags[first - begin :], tuple(result.shape), strides)
 
     def launch(self, kernel: Any, grid: Sequence[int], signature: Sequence[Any], arguments: Sequence[Any], names: Sequence[str]) -> None:
-        o = self.options
         values = list(_flattened(signature, arguments, names))
         regions: dict[int, machine.Region] = {}
         with _no_mode():
@@ -133,7 +120,6 @@ class Simulation:
         blocks = int(np.prod(grid))
         if blocks == 0:
             return
-        machine.configure(o.order, o.seed, o.watch, o.time_limit_s)
         self.entries[entry.name] = entry
 
         def pack(translate: Callable[[int], int], scratch: int) -> bytes:
@@ -150,7 +136,7 @@ class Simulation:
         meta = kernel.metadata
         scratch = getattr(meta, "global_scratch_size", 0) * blocks * getattr(meta, "num_ctas", 1)
         block = (32 * meta.num_warps, 1, 1)
-        self.memory.launch(entry, [*grid], block, meta.shared, list(regions.values()), pack, scratch)
+        self.memory.launch(entry, [*grid], block, meta.shared, list(regions.values()), pack, self.options, scratch)
 
 
 def _flattened(signature: Sequence[Any], arguments: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[str, Any, str]]:
@@ -237,8 +223,7 @@ def simulate(
     """
     if order not in machine.ORDERS:
         raise InputError(f"the order '{order}' is none of {', '.join(machine.ORDERS)}")
-    options = Options(_arch_of(arch), watch, order, seed, config, time_limit_s)
-    with activated(Simulation(options)) as simulation:
+    with activated(Simulation(arch, config, machine.Options(watch, order, seed, time_limit_s))) as simulation:
         try:
             yield simulation
         finally:
@@ -254,7 +239,7 @@ def activated(simulation: Simulation) -> Iterator[Simulation]:
     outer, _active = _active, simulation  # Note: one at a time; what it installs is the process's
     with contextlib.ExitStack() as stack:
         stack.callback(_set_active, outer)
-        stack.enter_context(triton_driver.installed(simulation.options.arch))
+        stack.enter_context(triton_driver.installed(simulation.arch))
         if torch := sys.modules.get("torch"):
             stack.enter_context(triton_driver.allocations_seen(torch, simulation.fresh))
         yield simulation

@@ -154,7 +154,7 @@ def installed(arch: int) -> Iterator[None]:
 
 def _chosen(self: Any, *args: Any, config: Any, **meta: Any) -> float:
     """In the place of a time: the first of the least is taken."""
-    wanted = ours.active().options.config
+    wanted = ours.active().config
     return 0.0 if _fits(wanted, config, self.configs) else 1.0
 
 
@@ -167,7 +167,7 @@ def _fits(wanted: str | int, config: Any, all_of_it: Sequence[Any]) -> bool:
 
 def _tuned(run: Callable[..., Any]) -> Callable[..., Any]:
     def tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
-        wanted = ours.active().options.config
+        wanted = ours.active().config
         if isinstance(wanted, str) and not any(_fits(wanted, c, self.configs) for c in self.configs):
             raise InputError(f"{getattr(self.base_fn, '__name__', 'the kernel')} has no configuration '{wanted}', but {ours.configs(self)}")
         cache, self.cache = self.cache, {}

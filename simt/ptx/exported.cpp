@@ -39,6 +39,10 @@ Result guarded(Result failed, Work work) noexcept {
   return failed;
 }
 
+AssayPtxFinding told(const Where& where) {
+  return {last.kind.c_str(), last.message.c_str(), last.file.c_str(), last.line, static_cast<int32_t>(where.column())};
+}
+
 const ptx::Function* entry_named(const ptx::Module& module, const std::string& name) {
   std::string names;
   const ptx::Function* only = nullptr;
@@ -114,7 +118,8 @@ ASSAY_EXPORT void assay_ptx_configure(const AssayPtxOptions* options) {
   configure({.order = kOrders[std::clamp(options->order, 0, 2)],
              .seed = options->seed,
              .time_limit_s = options->time_limit_s,
-             .watch = options->watch != 0});
+             .watch = options->watch != 0,
+             .replicated = options->replicated != 0});
 }
 
 ASSAY_EXPORT int32_t assay_ptx_launch(const AssayPtxEntry* entry, const AssayPtxLaunch* launch, AssayPtxFinding* finding) {
@@ -128,10 +133,16 @@ ASSAY_EXPORT int32_t assay_ptx_launch(const AssayPtxEntry* entry, const AssayPtx
     } catch (const Fault& fault) {
       last = fault.finding();
     }
-    *finding = {last.kind.c_str(), last.message.c_str(), last.file.c_str(), last.line,
-                static_cast<int32_t>(detail::machine.trouble.where.column())};
+    *finding = told(detail::machine.trouble.where);
     return 1;
   });
+}
+
+ASSAY_EXPORT int32_t assay_ptx_suspected(AssayPtxFinding* finding) {
+  if (suspected() == nullptr) return 0;
+  last = *suspected();
+  *finding = told(detail::machine.suspicion.where);
+  return 1;
 }
 
 }  // extern "C"
