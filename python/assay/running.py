@@ -191,8 +191,8 @@ def validate(
         "in the caller's process, without isolation" if isolation == "none" else "",
     )
     arguments = ["run", "--op", op, "--suite", suite, "--dtype", ",".join(kernel.dtypes), *flags]
-    if simulated and watch:
-        arguments.append("--watch")
+    if simulated:  # Note: the first case of each specialisation waits for Triton's compiler
+        arguments += ["--watch"] * watch + ([] if "--timeout" in flags else ["--timeout", "300"])
     if executor is not None:
         if isolation == "none":
             raise InputError("an executor's workers cannot share this process, so that isolation='process' is needed")

@@ -7,10 +7,13 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import functools
+import importlib.util
 import os
 import re
+import runpy
 import sys
 from dataclasses import replace
 from typing import Any, Callable, Iterator, Sequence
@@ -19,7 +22,7 @@ import numpy as np
 
 from . import machine
 from .arrays import Array, empty, empty_like, tensor, zeros
-from .errors import Finding, InputError
+from .errors import Error, Finding, InputError
 from .tensors import ml_dtypes
 
 __all__ = ["Array", "Finding", "configs", "empty", "empty_like", "simulate", "tensor", "zeros"]
@@ -257,13 +260,37 @@ def configs(kernel: Any) -> list[str]:
     return [str(c) for c in kernel.configs] if kernel is not None else []
 
 
-def use_environment() -> None:
-    """Simulates from now on if the environment asks for it."""
-    arch = os.environ.get(VARIABLE)
-    if arch and _active is None:
-        context = simulate(arch)
-        context.__enter__()
-        _kept.append(context)
+# --- Without a line of ours in a script -----------------------------------------------------------------------------------
 
 
-_kept: list[Any] = []  # contexts that last as long as the process
+def asked_for() -> str | None:
+    """The GPU that the environment asks to simulate."""
+    return os.environ.get(VARIABLE) or None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a script whose kernels run on the simulated machine."""
+    parser = argparse.ArgumentParser(prog="python -m assay.triton", description="runs a script of Triton without a GPU")
+    parser.add_argument("--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)")
+    parser.add_argument("--config", default="0", help="which configuration autotuned kernels run with: a number or its words")
+    parser.add_argument("--no-watch", action="store_true", help="look for no races, and no reads of what nobody wrote")
+    parser.add_argument("script", help="a Python script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    options = parser.parse_args(arguments)
+    if importlib.util.find_spec("torch"):
+        importlib.import_module("torch")  # Note: its allocations are seen only if it was there first
+    config = int(options.config) if options.config.isdecimal() else options.config
+    sys.argv = [options.script, *options.arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(options.script))
+    try:
+        with simulate(options.arch, watch=not options.no_watch, config=config):
+            runpy.run_path(options.script, run_name="__main__")
+    except Error as e:
+        print(f"assay: {e}", file=sys.stderr)
+        sys.exit(1 if isinstance(e, Finding) else 2)
+
+
+if __name__ == "__main__":
+    from assay import triton as _this  # Note: the module that the driver knows, and not its twin __main__
+
+    _this.main()

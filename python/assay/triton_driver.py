@@ -19,6 +19,22 @@ from . import triton as ours
 from .errors import InputError
 
 
+def _lines_of_source(text: bytes) -> bytes:
+    """The PTX, whose instructions of one piece of inline assembly have one line of the source, as Triton means it.
+
+    LLVM counts on from there: it gives the second line of the assembly the next line of the source.
+    """
+    inside, first, lines = False, True, text.split(b"\n")
+    for number, line in enumerate(lines):
+        if b"// begin inline asm" in line:
+            inside = first = True
+        elif b"// end inline asm" in line:
+            inside = False
+        elif inside and line.lstrip().startswith(b".loc"):
+            lines[number], first = line if first else b"", False
+    return b"\n".join(lines)
+
+
 class SimulatedBackend(CUDABackend):
     """The compiler for a GPU of NVIDIA, without its last step: the PTX is what runs."""
 
@@ -41,7 +57,7 @@ class Loaded:
     @property
     def entry(self) -> machine.Entry:
         if self._entry is None:
-            self._entry = machine.Entry(self._text, self.name, f"{self.name}.ptx")
+            self._entry = machine.Entry(_lines_of_source(self._text), self.name, f"{self.name}.ptx")
         return self._entry
 
 
@@ -169,7 +185,8 @@ def _tuned(run: Callable[..., Any]) -> Callable[..., Any]:
     def tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
         wanted = ours.active().config
         if isinstance(wanted, str) and not any(_fits(wanted, c, self.configs) for c in self.configs):
-            raise InputError(f"{getattr(self.base_fn, '__name__', 'the kernel')} has no configuration '{wanted}', but {ours.configs(self)}")
+            known = "; ".join(ours.configs(self))
+            raise InputError(f"{getattr(self.base_fn, '__name__', 'the kernel')} has no configuration '{wanted}', but {known}")
         cache, self.cache = self.cache, {}
         to_disk, self.cache_results = getattr(self, "cache_results", False), False
         try:

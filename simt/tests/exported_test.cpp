@@ -63,8 +63,8 @@ std::string launched(const std::string& body, unsigned threads, bool replicated)
   AssayPtxFinding finding{};
   const AssayPtxLaunch launch = launch_of(1, threads, parameters);
   const int status = assay_ptx_launch(m.entry, &launch, &finding);
-  const std::string kind = status == 0 ? assay_ptx_suspected(&finding) == 1 ? std::string("suspected ") + finding.kind : "none"
-                                       : finding.kind;
+  const std::string kind =
+      status == 0 ? assay_ptx_suspected(&finding) == 1 ? std::string("suspected ") + finding.kind : "none" : finding.kind;
   configure(false);
   return kind;
 }
@@ -147,11 +147,13 @@ TEST_CASE("assay_ptx: races of threads that hold one element are told apart from
   CHECK(launched(lanes, 32, false) == "shared_race");
   CHECK(launched(lanes, 32, true) == "none");
   // Two instructions do not, nor does global memory.
-  const std::string two = "setp.eq.u32 %p1, %r1, 3; @%p1 st.shared.u32 [s], 7;\nsetp.eq.u32 %p2, %r1, 4; @%p2 st.shared.u32 [s], 8;";
+  const std::string two =
+      "setp.eq.u32 %p1, %r1, 3; @%p1 st.shared.u32 [s], 7;\nsetp.eq.u32 %p2, %r1, 4; @%p2 st.shared.u32 [s], 8;";
   CHECK(launched(two, 32, true) == "shared_race");
   CHECK(launched("st.global.u32 [%rd1], %r1;", 32, true) == "global_race");
   // All threads load an element, and the first of them stores it again.
-  const std::string again = "ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, 1; setp.eq.u32 %p1, %r1, 0; @%p1 st.global.u32 [%rd1], %r3;";
+  const std::string again =
+      "ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, 1; setp.eq.u32 %p1, %r1, 0; @%p1 st.global.u32 [%rd1], %r3;";
   CHECK(launched(again, 64, false) == "global_race");
   CHECK(launched(again, 64, true) == "suspected global_race");
   CHECK(launched("st.shared.u32 [s], 7; ld.shared.u32 %r3, [s];", 64, true) == "shared_race");
