@@ -11,7 +11,7 @@ assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_ops assay_answers assay_command assay_hooks assay_reference
   assay_kernels_simt assay_broken_simt assay_validate
-  assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_validate
+  assay_simt assay_vendor assay_room_ops assay_room_reference assay_room_cuda assay_room_simt assay_room_include assay_room_validate
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
 target_compile_options(assay_tests PRIVATE -O1 -Wno-unknown-pragmas)

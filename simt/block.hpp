@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "async.hpp"
@@ -114,6 +115,10 @@ struct Machine {
   void* shared = nullptr;  // the arena
   std::uintptr_t shared_slot = 0;
   Trouble trouble;
+  Trouble suspicion;  // of suspected(), with the block and the thread
+  device::uint3 suspected_block;
+  Thread* suspected_thread = nullptr;
+  std::unique_ptr<Finding> suspected;
   bool every_access() const { return options.count_sectors || options.watch || asynchronous; }  // goes through slow_access
 };
 extern Machine machine;

@@ -149,6 +149,15 @@ class Running {
   Running& operator=(const Running&) = delete;
 };
 
+// Makes words of machine.suspicion, after the launch.
+void tell_suspicion() {
+  if (machine.suspicion.what == Trouble::What::none) return;
+  machine.trouble = machine.suspicion, machine.current = machine.suspected_thread;
+  device::blockIdx = machine.suspected_block;
+  machine.suspected = std::make_unique<Finding>(describe_trouble());
+  machine.trouble = {}, machine.current = nullptr;
+}
+
 }  // namespace
 
 void run_grid(const Grid& g) {
@@ -160,6 +169,7 @@ void run_grid(const Grid& g) {
   device::gridDim = g.grid, device::blockDim = g.block;
   start_grid();
   if (machine.options.watch) machine.watch.start_launch(machine.threads);
+  machine.suspicion = {}, machine.suspected.reset();
 
   const std::uint64_t blocks = std::uint64_t{g.grid.x} * g.grid.y * g.grid.z;
   const BlockOrder order(blocks, machine.options.order, machine.random);
@@ -189,6 +199,7 @@ void run_grid(const Grid& g) {
     if (machine.copies.in_flight()) unwatch_accesses();
     machine.copies.clear();
   }
+  tell_suspicion();
 }
 
 // 1 to 4: few, so that a block takes several tiles and its ring buffers wrap.
@@ -209,6 +220,8 @@ std::string sentence(const Finding& f) {
 }  // namespace
 
 Fault::Fault(Finding finding) : std::runtime_error(sentence(finding)), finding_(std::move(finding)) {}
+
+const Finding* suspected() noexcept { return detail::machine.suspected.get(); }
 
 void configure(const Options& options) { detail::machine.options = options; }
 

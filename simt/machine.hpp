@@ -28,6 +28,12 @@ struct Options {
   Mma mma = Mma::hopper;
   const void* stream = nullptr;  // a launch on any other stream is a finding; null: any stream is allowed
   bool watch = false;            // races, and reads of what nobody wrote, are findings too
+  // With watch: a compiler of programs for whole blocks, as Triton, chose the threads.  Where it has more threads than elements,
+  // several hold one element.  Two races of such threads are then no findings.  Stores of one instruction to one place of shared
+  // memory may differ, as each lane rounds its own sum: one of them stays.  And threads of one block may load an element of
+  // global memory before or after one of them stores it again: the first such race of a launch is suspected() only, since what
+  // all but one have loaded may count for nothing.
+  bool replicated = false;
 };
 // Sets the options of all later launches.
 void configure(const Options& options);
@@ -80,6 +86,10 @@ struct OutOfMemory : std::bad_alloc {
 };
 // The least limit of address space (ulimit -v) with which the machine starts: it reserves a part of it at its first allocation.
 std::size_t least_address_space() noexcept;
+
+// With Options::replicated: the race of the last launch that may count for nothing; null: there was none.  A result that differs
+// in another order of threads shows that it counts.
+const Finding* suspected() noexcept;
 
 // Allocates global memory with undefined contents.  Kernels may access exactly `bytes` bytes, which start `offset` bytes after a
 // 256-byte boundary; an access outside is a finding that names the allocation.  The host may read and write them freely.  Throws

@@ -159,14 +159,14 @@ struct Asking {
   Where where;
 };
 
-[[noreturn, gnu::cold, gnu::noinline]] void race(const Asking& a, Stamp earlier, bool earlier_write) {
-  stop({.what = What::race,
-        .where = a.where,
-        .address = a.address,
-        .bytes = a.bytes,
-        .write = is_write(a.kind),
-        .earlier = earlier,
-        .earlier_write = earlier_write});
+[[gnu::cold, gnu::noinline]] Trouble race_of(const Asking& a, Stamp earlier, bool earlier_write) {
+  return {.what = What::race,
+          .where = a.where,
+          .address = a.address,
+          .bytes = a.bytes,
+          .write = is_write(a.kind),
+          .earlier = earlier,
+          .earlier_write = earlier_write};
 }
 
 // initialised(), quick for an access of up to 8 bytes.
@@ -180,6 +180,17 @@ inline bool quickly_initialised(std::uintptr_t address, unsigned bytes) {
 
 }  // namespace
 
+// Whether Options::replicated makes a race no finding.
+[[gnu::cold, gnu::noinline]] bool Watch::forgiven(const Trouble& race) const {
+  if (!machine.options.replicated || clock_of(race.earlier) < block_) return false;
+  if (race.address >> 32 == machine.shared_slot)
+    return race.write && race.earlier_write && same_site(calls_[race.earlier >> kCallShift & (kCalls - 1)], race.where);
+  if (race.write && race.earlier_write) return false;
+  if (machine.suspicion.what == What::none)
+    machine.suspicion = race, machine.suspected_block = device::blockIdx, machine.suspected_thread = machine.current;
+  return true;
+}
+
 void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
   if (!is_write(kind) && !quickly_initialised(address, bytes) && uninitialised_.what == What::none) [[unlikely]] {
     uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
@@ -192,8 +203,10 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
   const Stamp floor = (address >> 32 == machine.shared_slot ? barrier_ : launch_) << kClockShift;  // earlier ones are ordered
   const Asking asking{address, bytes, kind, where};
   const auto meet = [&](Stamp earlier, bool was_write) {
-    if (earlier >= floor && !ordered(earlier, me)) [[unlikely]]
-      race(asking, earlier, was_write);
+    if (earlier >= floor && !ordered(earlier, me)) [[unlikely]] {
+      const Trouble race = race_of(asking, earlier, was_write);
+      if (!forgiven(race)) stop(race);
+    }
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   Cell* const end = c + (bytes >> s.shift);

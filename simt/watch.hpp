@@ -94,6 +94,7 @@ class Watch {
   void join_across(const std::uint16_t* threads, std::size_t count);
   void cross();
   std::uint64_t known(unsigned me, unsigned other) const;
+  bool forgiven(const Trouble& race) const;
   bool fenced(Stamp write, unsigned me) const;
 
   std::uint64_t clock_ = 1;                             // grows by one at every synchronisation

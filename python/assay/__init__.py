@@ -2,7 +2,7 @@
 """Assay from Python: judges what NumPy, PyTorch and Triton compute, element by element (docs/python.md)."""
 
 from .benching import Bench, bench
-from .errors import Error, Incomplete, InputError, LibraryError, Mismatch, Unsupported
+from .errors import Error, Finding, Incomplete, InputError, LibraryError, Mismatch, Unsupported
 from .judging import Result, check, golden
 from .library import Attribute, Op, Tensor, __version__, describe
 from .running import Failure, Run, validate
@@ -12,6 +12,7 @@ __all__ = [
     "Bench",
     "Error",
     "Failure",
+    "Finding",
     "Incomplete",
     "InputError",
     "LibraryError",

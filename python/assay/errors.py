@@ -44,3 +44,32 @@ class Mismatch(Error, AssertionError):
 
 class Unsupported(Error):
     """A callable raises it to decline a case, which then counts as unsupported; its text is the reason."""
+
+
+class Finding(Error):
+    """The simulated machine stopped a kernel that did what no kernel may do, such as a race (docs/triton.md).
+
+    Attributes:
+        kernel: its name.
+        kind: such as out_of_bounds, global_race, shared_race, uninitialised or misaligned.
+        message: one sentence: the error, the place in memory, the block and the thread.
+        file, line: of the source; empty and 0 where they are unknown.
+        block, thread: their indices; None where the finding is no one's.
+        ptx_line: of the kernel's PTX; 0 where it is unknown.
+    """
+
+    def __init__(
+        self,
+        kernel: str,
+        kind: str,
+        message: str,
+        file: str = "",
+        line: int = 0,
+        block: tuple[int, ...] | None = None,
+        thread: tuple[int, ...] | None = None,
+        ptx_line: int = 0,
+    ) -> None:
+        where = f" ({file}:{line})" if file else ""
+        super().__init__(f"{kind}: {message}, in {kernel}{where}")
+        self.kernel, self.kind, self.message, self.file, self.line = kernel, kind, message, file, line
+        self.block, self.thread, self.ptx_line = block, thread, ptx_line

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Protocol, Sequence
 
 import numpy as np
 
@@ -55,7 +55,8 @@ class NumpyPlace:
             np.empty(math.prod(entry["shape"]), BITS[entry["dtype"]]).view(np.uint8).fill(garbage)
 
     @contextlib.contextmanager
-    def launching(self, other_stream: bool) -> Iterator[None]:
+    def launching(self, run: Mapping[str, Any]) -> Iterator[None]:
+        """While the callable computes; `run` is that of the order."""
         yield
 
     def argument(self, entry: Entry, image: np.ndarray, writable: bool) -> Any:
@@ -115,12 +116,12 @@ class TorchPlace:
             self._torch.cuda.synchronize(self._device)
 
     @contextlib.contextmanager
-    def launching(self, other_stream: bool) -> Iterator[None]:
+    def launching(self, run: Mapping[str, Any]) -> Iterator[None]:
         self._synchronize()
         with self._torch.no_grad(), contextlib.ExitStack() as stack:
             if self._cuda:
                 stack.enter_context(self._torch.cuda.device(self._device))
-                if other_stream:
+                if run["order"] != "forward":
                     stack.enter_context(self._torch.cuda.stream(self._torch.cuda.Stream(self._device)))
             yield
             self._synchronize()
@@ -172,6 +173,21 @@ class TorchPlace:
         np.copyto(view_of(entry, image), array)
 
 
-def place_on(device: str | None) -> NumpyPlace | TorchPlace:
+class Place(Protocol):
+    """What a worker needs of a place."""
+
+    backend: str
+    device: str
+    checks: Sequence[str]
+
+    def begin(self) -> None: ...
+    def poison(self, entries: Sequence[Entry], garbage: int) -> None: ...
+    def launching(self, run: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]: ...
+    def argument(self, entry: Entry, image: np.ndarray, writable: bool) -> Any: ...
+    def finish(self) -> str | None: ...
+    def take(self, what: str, entry: Entry, returned: Any, image: np.ndarray) -> None: ...
+
+
+def place_on(device: str | None) -> Place:
     """The place for a device: NumPy's arrays without one.  Raises InputError where torch or the device is missing."""
     return TorchPlace(device) if device else NumpyPlace()

@@ -9,14 +9,16 @@ The mark takes the arguments of `assay.validate`.  Any function of a test file m
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import re
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Generator, Iterator
 
 import pytest
 
+from . import triton
 from .errors import Error, InputError
 from .running import validate
 
@@ -32,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "assay(op, **options): judges the function as a kernel of an op, as assay.validate does")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, Any, Any]:
+    """Tests of Triton's kernels run on the simulated machine where ASSAY_TRITON_SIMULATE names a GPU."""
+    with triton.simulate(arch) if (arch := triton.asked_for()) else contextlib.nullcontext():
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,6 +76,8 @@ class JudgedFunction(pytest.Item):
         words = [*self._mark.args, *([options.pop("op")] if "op" in options else [])]
         if len(words) != 1:
             raise InputError("the mark assay names no op, as pytest.mark.assay(op='softmax') does")
+        if arch := triton.asked_for():
+            options.setdefault("simulate", arch)
         folder = self.config.getoption("--assay-records")
         if folder:
             folder.mkdir(parents=True, exist_ok=True)

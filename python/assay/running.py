@@ -23,6 +23,7 @@ from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
 from .serving import BLAME, DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
+from .simulated import Simulated, place_device
 
 _HEADING = re.compile(r"[A-Z]+  [^\n]*\Z")  # of a failure that is told at length: a paragraph of one line
 _BAD = ("failed", "crashed", "timeout", "suspect")
@@ -115,6 +116,9 @@ def validate(
     numerics: str | None = None,
     isolation: str = "process",
     device: str | None = None,
+    simulate: str | None = None,
+    config: str | int = 0,
+    watch: bool = True,
     deterministic: bool = True,
     finite_inputs: bool = False,
     position_matters: bool = False,
@@ -143,6 +147,9 @@ def validate(
         isolation: "process": fn runs in processes of its own, in a sandbox, so that a crash or a hang costs one case.  "none":
             in a thread of this process; the records tell it.
         device: hand fn tensors of torch on this device, like "cuda" or "cpu"; None: arrays of NumPy.
+        simulate: a GPU like "sm_80": what fn launches in Triton runs on the simulated machine (docs/triton.md).  Tensors are then
+            those of torch on the host where it is installed, else, or with device="numpy", assay.triton.Array.
+        config, watch: with simulate, as `assay.triton.simulate` takes them.
         deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.  position_matters: an
             element's bits depend on its place in the tensor.
         flags: more flags of `validate run`, like ["--seed", "7", "--timeout", "10"]; times are in seconds.
@@ -165,6 +172,9 @@ def validate(
     require_callable(contract, fn)
     if isolation not in ("process", "none"):
         raise InputError(f"isolation is '{isolation}', and 'process' or 'none' was expected")
+    simulated = Simulated.of(simulate, config) if simulate is not None else None
+    if simulated:
+        device = place_device(device)
     for dtype in dtypes or ():
         if dtype not in DTYPES:
             raise InputError(f"the dtype '{dtype}' is none of {', '.join(DTYPES)}")
@@ -181,18 +191,20 @@ def validate(
         "in the caller's process, without isolation" if isolation == "none" else "",
     )
     arguments = ["run", "--op", op, "--suite", suite, "--dtype", ",".join(kernel.dtypes), *flags]
+    if simulated:  # Note: the first case of each specialisation waits for Triton's compiler
+        arguments += ["--watch"] * watch + ([] if "--timeout" in flags else ["--timeout", "300"])
     if executor is not None:
         if isolation == "none":
             raise InputError("an executor's workers cannot share this process, so that isolation='process' is needed")
-        return _judged(*_spread([*arguments, "--worker", _command(kernel, device, anywhere=True)], executor, shards), records)
+        return _judged(*_spread([*arguments, "--worker", _command(kernel, device, simulated, anywhere=True)], executor, shards), records)
     if isolation == "none":
-        with _in_this_process(Worker(kernel, device)) as command:
+        with _in_this_process(Worker(kernel, device, simulated)) as command:
             return _judged(*_called([*arguments, "--jobs", "1", "--worker", command]), records)
-    jobs = ["--jobs", "1"] if device and "--jobs" not in flags else []
-    return _judged(*_called([*arguments, *jobs, "--worker", _command(kernel, device)]), records)
+    jobs = ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
+    return _judged(*_called([*arguments, *jobs, "--worker", _command(kernel, device, simulated)]), records)
 
 
-def _command(kernel: Kernel, device: str | None, anywhere: bool = False) -> str:
+def _command(kernel: Kernel, device: str | None, simulated: Simulated | None, anywhere: bool = False) -> str:
     """The shell's words that start a worker with the kernel."""
     target, folders = loading.target_of(kernel.fn)
     on_path = shutil.which("python")
@@ -206,6 +218,8 @@ def _command(kernel: Kernel, device: str | None, anywhere: bool = False) -> str:
         words += ["--numerics", kernel.numerics]
     if device:
         words += ["--device", device]
+    if simulated:
+        words += ["--simulate", simulated.arch, *(["--config", str(simulated.config)] if simulated.config else [])]
     for flag, standard in (("deterministic", True), ("finite_inputs", False), ("position_matters", False)):
         if kernel.flags[flag] != standard:
             words.append("--nondeterministic" if flag == "deterministic" else "--" + flag.replace("_", "-"))

@@ -19,8 +19,9 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import library, loading
-from .errors import InputError, Unsupported
-from .places import NumpyPlace, TorchPlace, place_on
+from .errors import Finding, InputError, Unsupported
+from .places import Place, place_on
+from .simulated import Simulated, SimulatedPlace
 from .tensors import ml_dtypes
 
 PROTOCOL = 2
@@ -99,10 +100,10 @@ def known_dtypes(device: str | None) -> tuple[str, ...]:
 class Worker:
     """Answers the messages of a judge with one kernel."""
 
-    def __init__(self, kernel: Kernel, device: str | None) -> None:
+    def __init__(self, kernel: Kernel, device: str | None, simulated: Simulated | None = None) -> None:
         self._kernel = kernel
         self._contract = library.describe(kernel.op)
-        self._place: NumpyPlace | TorchPlace = place_on(device)
+        self._place: Place = SimulatedPlace(simulated, device) if simulated else place_on(device)
         self._parameters = parameters_of(kernel.fn)
         self._what = f"{kernel.name}()"
         self._told: set[str] = set()  # places of errors whose traceback was printed
@@ -180,6 +181,8 @@ class Worker:
             return {"status": 1, "message": str(e) or "raised assay.Unsupported"}
         except InputError as e:
             return {"message": f"{BLAME}{e}"}
+        except Finding as e:
+            return {"message": str(e)[:2000]}
         except BaseException as e:  # pylint: disable=broad-except  # whatever the callable raises is its own
             return self._raised(e)
         return {"status": 0, "seconds": seconds, "ran": ran}
@@ -228,7 +231,7 @@ class Worker:
                 in_place = in_place and over is not None
         arguments = self._arguments(tensors, order["attributes"])
         self._place.poison([t for t, _ in returned], run["garbage"])
-        with self._place.launching(run["order"] != "forward"):
+        with self._place.launching(run):
             result = self._kernel.fn(**arguments)
         changed = self._place.finish()
         if result is None and in_place:

@@ -16,6 +16,7 @@ from typing import Sequence
 from . import library, loading
 from .errors import InputError
 from .serving import Kernel, Worker, known_dtypes, name_of, require_callable
+from .simulated import Simulated, place_device
 
 
 def _refuse(judge: socket.socket, why: str) -> None:
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtypes", default="", help="f16,bf16,f32: those that it takes (default: all that can be made here)")
     parser.add_argument("--numerics", help="how it computes, as `validate describe numerics` says (default: sums in f32)")
     parser.add_argument("--device", help="give it tensors of torch on this device, like cuda")
+    parser.add_argument("--simulate", metavar="ARCH", help="run its Triton kernels on the simulated machine, as a GPU like sm_80")
+    parser.add_argument("--config", default="0", help="with --simulate, which configuration autotuned kernels run with")
     parser.add_argument("--path", action="append", default=[], help="a folder to import from")
     parser.add_argument("--nondeterministic", action="store_true", help="two runs may give different bits")
     parser.add_argument("--finite-inputs", action="store_true", help="it takes no NaN and no infinity")
@@ -76,9 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "finite_inputs": options.finite_inputs,
             "position_matters": options.position_matters,
         }
+        simulated = Simulated.of(options.simulate, options.config) if options.simulate else None
+        if simulated:
+            options.device = place_device(options.device)
         dtypes = tuple(d for d in options.dtypes.split(",") if d) or known_dtypes(options.device)
         kernel = Kernel(fn, options.op, name_of(fn), dtypes, options.numerics, flags)
-        worker = Worker(kernel, options.device)
+        worker = Worker(kernel, options.device, simulated)
     except Exception as e:  # pylint: disable=broad-except  # the judge tells it
         why = str(e) if isinstance(e, InputError) else f"{type(e).__name__}: {e}"
         return _refuse(judge, " ".join(why.split())[:1000])
