@@ -149,10 +149,7 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
 char __cudaInitModule(void**) { return 1; }
 void __cudaRegisterFunction(void** handle, const void* function, char*, const char* name, int, void*, void*, void*, void*, int*) {
-  // Note: a template that two files instantiate has one host function.  What is made for any architecture runs more often.
-  const auto [at, fresh] = state().entries.try_emplace(function, Entry{nullptr, name});
-  auto* binary = reinterpret_cast<Binary*>(handle);
-  if (fresh || binary->is.text.find(".target sm_90a") == std::string_view::npos) at->second.binary = binary;
+  state().entries[function] = {reinterpret_cast<Binary*>(handle), name};
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, void* stream) {
