@@ -176,6 +176,13 @@ foreach(test model/model command/command command/records command/outputs command
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes
 endforeach()
+set(nvcc_build "")
+if(TARGET ptx_kernels)
+  set(nvcc_build "${CMAKE_COMMAND}" "${PROJECT_BINARY_DIR}")
+endif()
+add_test(NAME ptx_backend COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/worker/ptx_backend_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+  ${nvcc_build})
+set_tests_properties(ptx_backend PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 if(Python3_FOUND)
   set(typed "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
   add_test(NAME typed COMMAND ${typed})

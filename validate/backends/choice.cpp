@@ -25,7 +25,15 @@ std::string chosen_backend(const std::string& flag, bool plugin, std::string& wh
 
 }  // namespace
 
+bool not_ready(const BackendFlags& flags, const std::string& backend, const std::string& why_not, int& code) {
+  if (flags.skip_exit < 0) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend, why_not));
+  fmt::print("skipped: backend {} cannot be used: {}\n", backend, why_not);
+  code = flags.skip_exit;
+  return false;
+}
+
 bool backend_ready(const BackendFlags& flags, std::string& backend, int& code) {
+  if (flags.backend == "ptx") throw BadInput("--backend ptx: only run and replay judge the kernels of this tree as PTX");
   std::string why_not;
   backend = chosen_backend(flags.backend, flags.plugin, why_not);
   if (flags.plugin && backend == "simt") throw BadInput("--backend simt: a plugin is compiled already; it runs on host or cuda");
@@ -34,11 +42,7 @@ bool backend_ready(const BackendFlags& flags, std::string& backend, int& code) {
     throw BadInput(fmt::format("--require-gpu and --backend {} contradict each other", flags.backend));
   if (flags.require_gpu && (backend != "cuda" || !why_not.empty()))
     throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
-  if (why_not.empty()) return true;
-  if (flags.skip_exit < 0) throw BadInput(fmt::format("backend {} cannot be used: {}  (validate doctor)", backend, why_not));
-  fmt::print("skipped: backend {} cannot be used: {}\n", backend, why_not);
-  code = flags.skip_exit;
-  return false;
+  return why_not.empty() || not_ready(flags, backend, why_not, code);
 }
 
 }  // namespace assay

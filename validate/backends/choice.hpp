@@ -15,5 +15,7 @@ struct BackendFlags {
 
 // Sets `backend` and returns whether it can be used.  If not, sets `code` to skip_exit, or throws BadInput if that is not given.
 bool backend_ready(const BackendFlags& flags, std::string& backend, int& code);
+// The same for a backend that cannot be used, for a reason: returns false.
+bool not_ready(const BackendFlags& flags, const std::string& backend, const std::string& why_not, int& code);
 
 }  // namespace assay

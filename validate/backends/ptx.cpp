@@ -10,6 +10,7 @@
 #include "simt/ptx/ptx.hpp"
 #include "validate/backends/cuda_ptx.hpp"
 #include "validate/backends/launch_file.hpp"
+#include "validate/backends/runtime/fidelity_text.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
 #include "validate/problem/numerics_text.hpp"
@@ -144,36 +145,15 @@ const simt::ptx::Function& entry_of(const simt::ptx::Module& module, const FileL
   return *entry;
 }
 
-// What the entries compute in less than the numerics declare, in words.
-template <class Named>
-std::string undeclared(const PtxKernel& kernel, Named named) {
-  const Numerics declared = numerics_from(kernel.file.kernel.numerics);
-  for (const auto& launch : kernel.programs)
-    for (const auto& [dtype, program] : launch) {
-      const simt::ptx::Narrowed& n = program->narrowed;
-      if (n.sum_line != 0 && declared.accumulate == f32)
-        return fmt::format("; {} adds in 16 bits, and sums in f32 are declared", named(n.sum, n.sum_line));
-      if (n.product_line != 0 && declared.factors.precision == 0)
-        return fmt::format("; {} multiplies TF32, and no such factors are declared", named(n.product, n.product_line));
-    }
-  return "";
-}
-
 // Decodes the entries, and says in words on which fidelity the kernel rests.
 std::string decode_entries(PtxKernel& kernel, const std::shared_ptr<const simt::ptx::Module>& module) {
-  constexpr const char* kWords[] = {"exact", "contractable", "modelled"};
-  simt::ptx::Rests lowest;
+  std::vector<std::shared_ptr<const simt::ptx::Program>> all;
   for (const FileLaunch& l : kernel.file.launches) {
     kernel.programs.emplace_back();
-    for (const auto& [dtype, name] : l.entries) {
-      const auto program = simt::ptx::decode(module, entry_of(*module, l, name));
-      kernel.programs.back()[dtype] = program;
-      if (program->rests.on > lowest.on) lowest = program->rests;
-    }
+    for (const auto& [dtype, name] : l.entries)
+      all.push_back(kernel.programs.back()[dtype] = simt::ptx::decode(module, entry_of(*module, l, name)));
   }
-  const char* word = kWords[static_cast<int>(lowest.on)];
-  const auto named = [&](const std::string& opcode, int line) { return fmt::format("`{}` ({}:{})", opcode, module->file, line); };
-  return (lowest.line == 0 ? word : fmt::format("{}: {}", word, named(lowest.opcode, lowest.line))) + undeclared(kernel, named);
+  return fidelity_text(all, numerics_from(kernel.file.kernel.numerics));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ inline CLI::Validator seed() {
 
 // Flags --------------------------------------------------------------------------------------------------------------
 
-inline const Names kBackendFlags{"auto", "simt", "cuda", "host"};
+inline const Names kBackendFlags{"auto", "simt", "cuda", "host", "ptx"};
 inline const Names kKernelFlags{"--op", "--kernel", "--dtype", "-k", "--no-vendor"};
 inline const Names kCaseFlags{"--suite", "--count", "--shard", "--seed", "--datasets"};
 
@@ -122,7 +122,8 @@ inline void add_records(CLI::App& app, std::string& path, const std::string& wha
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend, "simt, cuda, host for plugins, or auto: cuda if there is a GPU, simt for --ptx")
+  app.add_option("--backend", f.backend,
+                 "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));

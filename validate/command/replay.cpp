@@ -11,6 +11,7 @@
 #include "validate/base/memory.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
+#include "validate/tasks/loaded.hpp"
 
 namespace assay {
 
@@ -67,6 +68,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
     incomplete = say_incomplete({&file, 1});
     tasks = bad_tasks(file, flags.selection);
   }
+  check_ptx_kernels(tasks);
   JudgeOptions options = judge_options(flags, backend);
   // Note: simt keeps every access of a block's threads until the last thread has made it, which takes much memory in a large
   // case.

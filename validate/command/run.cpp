@@ -224,14 +224,28 @@ void print_sites(const std::vector<SiteTraffic>& sites) {
                s.bytes, s.requests, s.sectors, s.wavefronts);
 }
 
+namespace {
+
+bool ptx_kernels_ready(const BackendFlags& flags, int& code) {
+  const std::string why_not = use_ptx_kernels(simt_device() + ", PTX");
+  if (why_not.empty()) return true;
+  return not_ready(flags, "ptx", why_not, code);
+}
+
+}  // namespace
+
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
   if (!flags.worker.empty()) {
     backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, flags.timeout_s).backend;
     return true;
   }
   BackendFlags machine = flags.machine;
-  if (!flags.ptx.empty() && machine.backend == "auto") machine.backend = "simt";
+  const bool ours_as_ptx = machine.backend == "ptx";
+  if (ours_as_ptx && (!flags.ptx.empty() || !flags.plugin.empty()))
+    throw BadInput("--backend ptx: it runs the kernels of this tree, and no others");
+  if (ours_as_ptx || (!flags.ptx.empty() && machine.backend == "auto")) machine.backend = "simt";
   if (!backend_ready(machine, backend, code)) return false;
+  if (ours_as_ptx) return ptx_kernels_ready(machine, code);
   if (!flags.ptx.empty()) {
     std::vector<std::string> worker = own_worker(backend, flags.ptx);
     worker.push_back(flags.launch);
@@ -290,6 +304,7 @@ int run_command(const RunFlags& flags) {
     incomplete = say_incomplete({&file, 1}) || incomplete;
     tasks = bad_tasks(file, flags.selection);
   }
+  check_ptx_kernels(tasks);
   RunHead head = head_of(backend, selection);
   head.plan = plan_of(tasks, flags);
   doing.reset();

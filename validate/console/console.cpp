@@ -51,6 +51,12 @@ std::string heading(const Record& r, bool colour) {
                      r.c.op, r.kernel, name(r.c.dtype), r.reason);
 }
 
+// A fidelity without the first instruction that has it.
+std::string level_of(const std::string& fidelity) {
+  const std::size_t colon = fidelity.find(": `"), end = std::min(fidelity.find("; "), fidelity.size());
+  return colon < end ? fidelity.substr(0, colon) + fidelity.substr(end) : fidelity;
+}
+
 }  // namespace
 
 std::string wrapped(std::string text, std::size_t width) {
@@ -280,7 +286,12 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
     note(fmt::format("work of all threads: kernels {:.0f} s, inputs and goldens {:.0f} s, judging {:.0f} s, power {:.0f} s",
                      w.workers, w.goldens, w.judging, w.power));
   for (const auto& [what, kernels] : held_to_) note(fmt::format("held to {}: {}", what, fmt::join(kernels, ", ")));
-  for (const auto& [what, kernels] : fidelity_) note(fmt::format("fidelity {}: {}", what, fmt::join(kernels, ", ")));
+  std::set<std::string> of_all;
+  for (const auto& [what, kernels] : fidelity_) of_all.insert(kernels.begin(), kernels.end());
+  std::map<std::string, std::set<std::string>> fidelity;
+  for (const auto& [what, kernels] : fidelity_)
+    fidelity[of_all.size() > 1 ? level_of(what) : what].insert(kernels.begin(), kernels.end());
+  for (const auto& [what, kernels] : fidelity) note(fmt::format("fidelity {}: {}", what, fmt::join(kernels, ", ")));
   if (!not_checked_.empty()) note(fmt::format("not checked: {}", not_checked_));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {

@@ -115,6 +115,7 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   r.seconds = result.reply.seconds;
   r.traffic = result.reply.traffic;
   r.sites = result.reply.sites;
+  if (!result.reply.fidelity.empty()) r.fidelity = result.reply.fidelity;
   r.cost = result.of->problem->cost();
   r.memory = result.of->needs.with_workspace(result.reply.workspace, options.backend).peak();
   r.rows_checked = result.of->problem->rows().sample;

@@ -170,6 +170,7 @@ struct Kernel {
   const Loaded* loaded = nullptr;       // null: built in
   std::string_view code;                // of a loaded kernel: hash of its code; empty: unknown
   std::string_view fidelity;            // what its worker says of how closely it does what a GPU does; empty: nothing
+  std::string (*rests_on)(const Kernel&) = nullptr;  // the same of what has run since it was asked last; null: as `fidelity`
 };
 
 // The architecture that the kernel needs, if it cannot run on `arch`, such as "sm_90 alone"; empty: it can.

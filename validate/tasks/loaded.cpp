@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
+#include <map>
+#include <system_error>
 
 #include "validate/base/error.hpp"
+#include "validate/worker/plugin.hpp"
 #include "validate/worker/process.hpp"
 
 namespace assay {
@@ -52,6 +56,43 @@ const Loaded& load_kernels(const std::string& flags, const std::vector<std::stri
     throw BadInput(fmt::format("{}: {}", flags, e.what()));
   }
   return loaded;
+}
+
+namespace {
+
+constexpr const char* kPtxFlags = "--backend ptx";
+
+}  // namespace
+
+std::string use_ptx_kernels(const std::string& device) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "ptx";
+  if (!fs::is_directory(folder, error))
+    return fmt::format("there is no {}; where nvcc is, `cmake --build BUILD --target ptx_kernels` makes it", folder.string());
+  static std::map<std::string_view, Loaded> programs;
+  static std::map<std::string_view, std::string> codes;
+  std::vector<Kernel> all(kernels().begin(), kernels().end());
+  std::erase_if(all, [](const Kernel& k) { return k.broken || k.variant || is_vendor(k); });
+  for (Kernel& k : all) {
+    const auto [at, fresh] = programs.try_emplace(k.op);
+    if (fresh) {
+      const std::string program = folder / k.op;
+      at->second = {.flags = kPtxFlags, .command = {program}, .backend = "simt", .device = device, .not_checked = {}};
+      codes[k.op] = fs::exists(program, error) ? file_hash(program) : "";
+    }
+    k.loaded = &at->second, k.code = codes[k.op];
+  }
+  use_kernels(std::move(all));
+  return "";
+}
+
+void check_ptx_kernels(std::span<const Task> tasks) {
+  for (const Task& t : tasks)
+    for (const Kernel* k : t.kernels)
+      if (k->loaded && k->loaded->flags == kPtxFlags && k->code.empty())
+        throw BadInput(fmt::format("{}: there is no {}; where nvcc is, `cmake --build BUILD --target ptx_{}` makes it", kPtxFlags,
+                                   k->loaded->command[0], k->op));
 }
 
 std::string shell_word(const std::string& word) {

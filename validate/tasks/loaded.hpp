@@ -3,16 +3,24 @@
 // opens.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "validate/problem/op.hpp"
+#include "validate/tasks/task.hpp"
 
 namespace assay {
 
 // Starts a worker, asks which kernels it has, checks what they declare and puts them in the place of the built-in ones
 // (use_kernels).  `flags`: see Loaded.  Throws BadInput, one sentence that begins with the flags.
 const Loaded& load_kernels(const std::string& flags, const std::vector<std::string>& command, double timeout_s);
+
+// Lets the kernels of this tree run from the PTX that nvcc made of them, each by the program of its op, ptx/OP beside this one
+// (docs/ptx.md).  `device`: the machine in words.  Returns why that cannot be, a sentence; empty: it can.
+std::string use_ptx_kernels(const std::string& device);
+// Throws BadInput if a kernel that is to be judged so has no program.
+void check_ptx_kernels(std::span<const Task> tasks);
 
 // A word as a shell takes it, and a flag with its value: "--plugin ./libmine.so", "--worker 'mine --fast'".
 std::string shell_word(const std::string& word);

@@ -25,6 +25,11 @@ struct BackendFinding : std::runtime_error {
   std::string kind;
 };
 
+// The machine does not run what the kernel asks for, such as one of its instructions.  The case is skipped.
+struct CannotRun : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // What differs between runs of one problem.  The results must not differ.
 struct RunOptions {
   int order = 0;           // of threads on simt: 0 forward, 1 reverse, 2 shuffled; on cuda, not 0 means a second stream

@@ -215,7 +215,8 @@ std::string to_text(const Reply& r) {
               {"traffic", traffic},
               {"ran", r.ran},
               {"workspace", r.workspace},
-              {"sites", sites}}
+              {"sites", sites},
+              {"fidelity", r.fidelity}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -230,6 +231,7 @@ Reply reply_from(const std::string& text) {
   r.seconds = std::max(0.0, j.at("seconds").get<double>());
   r.ran = whole<std::size_t>(j.at("ran"));
   r.workspace = whole<std::size_t>(j.value("workspace", Json(0)));
+  r.fidelity = one_line(j.value("fidelity", ""));
   for (const auto& [tensor, t] : j.at("traffic").items())
     r.traffic[tensor] = {.read_bytes = whole<std::uint64_t>(t.at(0)),
                          .written_bytes = whole<std::uint64_t>(t.at(1)),

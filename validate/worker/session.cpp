@@ -32,6 +32,8 @@ class Session {
       return run_all();
     } catch (const NotWatchable& why) {
       return stopped(Reply::Status::unsupported, fmt::format("{}: {}", kNotWatchable, why.what()));
+    } catch (const CannotRun& why) {
+      return stopped(Reply::Status::skipped, why.what());
     } catch (const NoMemory& why) {
       return no_memory(why.what());
     } catch (const std::bad_alloc&) {
@@ -63,6 +65,7 @@ class Session {
       workspace_ = std::make_unique<GuardedBuffer>(backend_, bytes, 0, "workspace");
     }
 
+    if (kernel_.rests_on) kernel_.rests_on(kernel_);  // forgets what ran for earlier orders
     for (std::size_t k = 0; k < order_.runs.size(); ++k) {
       const auto start = std::chrono::steady_clock::now();
       if (!launch(order_.runs[k], k)) break;
@@ -75,6 +78,7 @@ class Session {
         reply.sites = backend_.sites();
       }
     }
+    if (kernel_.rests_on) reply.fidelity = kernel_.rests_on(kernel_);
     return reply;
   }
   Reply stopped(Reply::Status status, std::string why) const {
