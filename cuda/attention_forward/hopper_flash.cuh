@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention by wgmma and tensor copies.  One warp copies Q, up to two tiles ahead, and blocks of K and V into rings of stages.
+// Each other warpgroup has 64 queries.  It issues Q K^T of the next block before P V of this one, and computes the weights of the
+// next while P V runs.  The warpgroups issue in turns, so that one multiplies while another takes exponentials.  P stays in
+// registers. O leaves through a buffer of its own while the next tile begins.  Blocks go from the last key to the first.
+#pragma once
+
+#include "cuda/attention_forward/hopper_tiles.cuh"
+
+namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+// Sets the scores of hidden keys to -inf.  `row`: the first of the thread's two queries, 8 apart.
+template <class S, class Steps, class T>
+__device__ inline void hide(float (&s)[S::kKeys / 2], const Problem<T>& p, int row, int first_key) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int column = first_key + lane_id() % 4 * 2, seen = p.visible(row + 8 * h) - column;
+    const int unseen = S::kGeneral ? p.first_visible(row + 8 * h) - column : 0;
+#pragma unroll
+    for (int n = 0; n < S::kKeys / 8; ++n)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        if (Steps::hidden(8 * n + e, seen) || (S::kGeneral && 8 * n + e < unseen)) s[4 * n + 2 * h + e] = -INFINITY;
+  }
+}
+
+// Replaces scores by weights exp2(c (s - max)).  `shrink`: by how much sums over earlier blocks shrink, exactly 1 while the
+// maximum stays.  Note: fmaxf ignores a NaN, which still reaches the sum through its weight.
+template <class S, class Steps>
+__device__ inline void weigh(float (&s)[S::kKeys / 2], float (&max)[2], float (&sum)[2], float (&shrink)[2], float c) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float larger = max[h];
+#pragma unroll
+    for (int n = 0; n < S::kKeys / 8; ++n) larger = fmaxf(larger, fmaxf(s[4 * n + 2 * h], s[4 * n + 2 * h + 1]));
+    larger = fmaxf(larger, shuffle_xor(larger, 1));
+    larger = fmaxf(larger, shuffle_xor(larger, 2));
+    const float base = Steps::base(larger), scaled = -base * c;
+    shrink[h] = exp2_approx((max[h] - base) * c);
+    max[h] = larger;
+    float total = 0;
+#pragma unroll
+    for (int n = 0; n < S::kKeys / 8; ++n) {
+#pragma unroll
+      for (int e = 4 * n + 2 * h; e < 4 * n + 2 * h + 2; ++e) s[e] = exp2_approx(fmaf(s[e], c, scaled));
+      total += s[4 * n + 2 * h] + s[4 * n + 2 * h + 1];
+    }
+    sum[h] = fmaf(sum[h], shrink[h], total);
+  }
+}
+
+template <class T, int N>
+__device__ inline void pack_weights(unsigned (&p)[N / 8][4], const float (&s)[N]) {
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) p[i / 4][i % 4] = pack<T>(s[2 * i], s[2 * i + 1]);
+}
+
+// Stores O and L of a tile's 64 queries.
+template <class S, class Steps, class T>
+__device__ inline void finish(const Problem<T>& p, const HopperTile& t, const TensorMap& out, const typename S::Output& o,
+                              const float (&max)[2], const float (&sum)[2], int me) {
+  const int thread = static_cast<int>(threadIdx.x) % 128, warp = thread / kWarp, lane = lane_id();
+  const int first = t.first_query + me * 64, warp_query = first + warp * 16;
+  float inverse[2];
+  unsigned nan[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float total = sum[h];
+    total += shuffle_xor(total, 1);
+    total += shuffle_xor(total, 2);
+    bool bad = false;
+#pragma unroll
+    for (int n = 0; n < S::kDim / 8; ++n)
+#pragma unroll
+      for (int e = 4 * n + 2 * h; e < 4 * n + 2 * h + 2; ++e) bad = bad || o[e] != o[e];
+    // Note: a row without a visible key is 0, and a NaN among its scores has made the total NaN: neither needs mending.
+    nan[h] = ballot(Steps::mends(bad) && total > 0);
+    inverse[h] = total == 0 ? 0.0f : 1.0f / total;
+    const int query = warp_query + h * 8 + lane / 4;
+    if (lane % 4 == 0 && query < p.queries)
+      st(S::kGeneral ? p.lse_of(t.batch, t.head, query) : p.lse.of(t.batch, t.head) + query * p.lse.seq,
+         total == 0 ? -INFINITY : Steps::log_sum(max[h], S::kGeneral && p.cap > 0 ? 1.0f : p.scale, total));
+  }
+  if (thread == 0) Steps::free_staging();
+  sync_named(1 + S::kGroups + me, 128);
+  unsigned char* const staging = box_memory<unsigned char>(S::kOutAt);
+#pragma unroll
+  for (int i = 0; i < S::kDim / 16; ++i) {
+    unsigned words[4];
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const float by = inverse[w % 2], *const v = o + 8 * i + 2 * w;
+      words[w] = pack<T>(by == 0 ? 0.0f : v[0] * by, by == 0 ? 0.0f : v[1] * by);
+    }
+    stmatrix<4>(reinterpret_cast<T*>(staging + box_byte(me * 64 + warp * 16 + lane % 16, 16 * i + lane / 16 * 8, S::kBoxQ)),
+                words);
+  }
+  if ((nan[0] | nan[1]) != 0) {
+    sync_warp();
+    mend_rows<S::kDim, S::kGeneral>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
+  }
+  const int left = p.queries - first;
+  if (Steps::by_box(S::kGeneral && p.q_starts != nullptr, left)) {
+    Steps::fence();
+    sync_named(1 + S::kGroups + me, 128);
+    if (thread == 0) {
+      for (int h = 0; h < S::kHalves; ++h)
+        store_box(out, staging + h * S::kBoxQ + me * 64 * kBoxRow, h * 64, t.q_row + first, t.head, t.batch);
+      store_commit();
+    }
+  } else {
+    // Note: what follows in memory belongs to the next sequence.
+    sync_named(1 + S::kGroups + me, 128);
+    constexpr int kPacks = S::kDim / kChunk;
+    for (int i = thread; i < left * kPacks; i += 128) {
+      const int row = i / kPacks, channel = i % kPacks * kChunk;
+      if (channel < p.dim)
+        st(reinterpret_cast<Vec<T, kChunk>*>(p.o.of(t.batch, t.head) + (first + row) * p.o.seq + channel),
+           ld(reinterpret_cast<const Vec<T, kChunk>*>(staging + box_byte(me * 64 + row, channel, S::kBoxQ))));
+    }
+  }
+}
+
+template <class S, class Steps, class T>
+__device__ inline void attend(const TensorMap& out, const Problem<T>& all, const Schedule& schedule, int me) {
+  constexpr int kRead = 4 * S::kHalves;  // steps of 16 channels
+  const HopperBarriers<S> barriers;
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const bool lead = thread == 0;
+  const float c = weight_factor<S::kGeneral>(all);
+  hopper_gemm::Turn<2> of_q;
+  hopper_gemm::Turn<S::kStages> of_k, of_v;
+  if (me == 0) arrive_named(1, 256);
+  for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
+    const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
+    typename S::Output o;
+    typename S::Scores s;
+    unsigned weights[S::kKeys / 16][4];
+    float max[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0}, shrink[2];
+#pragma unroll
+    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
+
+    const auto issue_scores = [&] {
+      const auto q = k_major<T>(box_memory<unsigned char>(of_q.stage * S::kQ + me * 64 * kBoxRow));
+      const auto k = k_major<T>(box_memory<unsigned char>(S::kKAt + of_k.stage * S::kK));
+#pragma unroll
+      for (int j = 0; j < kRead; ++j)
+        wgmma<T>(s, q.plus(j / 4 * S::kBoxQ + j % 4 * 32), k.plus(j / 4 * S::kBoxK + j % 4 * 32), j != 0);
+      wgmma_commit();
+      Steps::scores_issued(barriers.k_empty + of_k.stage, lead);
+    };
+    const auto issue_values = [&] {
+      const auto v = mn_major<T>(box_memory<unsigned char>(S::kVAt + of_v.stage * S::kK), S::kBoxK);
+#pragma unroll
+      for (int j = 0; j < S::kKeys / 16; ++j) wgmma<T>(o, weights[j], v.plus(j * 16 * kBoxRow), true);
+      wgmma_commit();
+    };
+    const auto scores_over = [&](int block) {
+      Steps::scores_done(barriers.k_empty + of_k.stage, lead);
+      of_k.next();
+      if (S::kGeneral && p.cap > 0) {
+#pragma unroll
+        for (int i = 0; i < S::kKeys / 2; ++i) s[i] = capped<true>(p, s[i]);
+      }
+      const int end = (block + 1) * S::kKeys;
+      if (Steps::cut(end, p.visible(first), p.visible(first + 63)) ||
+          (S::kGeneral && end - S::kKeys < p.first_visible(first + 63)))
+        hide<S, Steps>(s, p, row, end - S::kKeys);
+      weigh<S, Steps>(s, max, sum, shrink, c);
+    };
+    const auto values_over = [&] {
+      wgmma_wait<0>(o);
+      if (lead) barrier_arrive(barriers.v_empty + of_v.stage);
+      of_v.next();
+    };
+
+    if (t.end > t.begin) {
+      barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
+      barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
+      wgmma_begin();
+      issue_scores();
+      wgmma_wait<0>(s);
+      scores_over(t.end - 1);
+      pack_weights<T>(weights, s);
+      for (int block = t.end - 2; block >= t.begin; --block) {
+        barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
+        sync_named(1 + me, 256);
+        wgmma_begin();
+        issue_scores();
+        Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
+        issue_values();
+        arrive_named(1 + (me + 1) % S::kGroups, 256);
+        wgmma_wait<1>(s);
+        scores_over(block);
+        values_over();
+#pragma unroll
+        for (int i = 0; i < S::kDim / 2; ++i) o[i] = Steps::rescaled(o[i], shrink[i / 2 % 2]);
+        pack_weights<T>(weights, s);
+      }
+      Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
+      wgmma_begin();
+      issue_values();
+      values_over();
+      if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
+      of_q.next();
+    }
+    finish<S, Steps>(p, t, out, o, max, sum, me);
+  });
+  if (lead) store_wait<0>();
+}
+
+template <class S, class Steps, class T>
+__global__ void __launch_bounds__(S::kThreads, 1)
+    attention_forward_hopper(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k,
+                             const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap out, const Problem<T> all,
+                             const Schedule schedule) {
+  if (threadIdx.x == 0) {
+    prefetch_map(q), prefetch_map(k), prefetch_map(v), prefetch_map(out);
+    HopperBarriers<S>().init();
+  }
+  sync_block();
+  const int group = static_cast<int>(threadIdx.x) / 128;
+  if (group == 0) {
+    give_registers<S::kCopierRegisters>();
+    if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule);
+  } else {
+    take_registers<S::kOtherRegisters>();
+    attend<S, Steps>(out, all, schedule, group - 1);
+  }
+}
+
+// --- On the host ------------------------------------------------------------------------------------------------------
+
+// A lane sums 32 of a block's weights as 16 pairs; the four lanes of a row are added at the end.
+inline constexpr Numerics kHopperNumerics = {.accumulate = DType::f32,
+                                             .chain = {.lanes = 128, .extra = 16 + 1 + 2},
+                                             .mma_terms = 16,
+                                             .narrow_probabilities = true,
+                                             .flushes_subnormals = true,
+                                             .angle_error = kAngleError,
+                                             .reduced_angle_error = kReducedAngleError,
+                                             .rounds_rotated = true,
+                                             .rescales = {.lanes = 128}};
+
+inline Legality fits_boxes(const attention_forward::Args& a) {
+  const std::int64_t dim = a.q.shape[3];
+  if (dim > 128 || dim % 8 != 0) return Legality::no("needs a head_dim that is a multiple of 8, up to 128");
+  for (const Tensor* t : {&a.q, &a.k, &a.v, &a.o})
+    if (!t->rows_contiguous() || !t->rows_aligned(16)) return Legality::no("needs rows that start at multiples of 16 bytes");
+  return extents_fit(a);
+}
+
+// A map of 64 channels x `rows` rows of one head.  Packed: all sequences are one.
+template <class T>
+TensorMap head_map(const Tensor& t, int rows, bool packed) {
+  const std::int64_t batch = packed ? 1 : t.shape[0], seq = packed ? t.shape[0] * t.shape[1] : t.shape[1];
+  // Note: the stride of an axis of extent 1 is not used, and may be one that tensor_map refuses.
+  const auto stride = [&](int axis, std::int64_t extent) { return extent > 1 ? t.stride[axis] : 8; };
+  const std::int64_t strides[] = {stride(1, seq), stride(2, t.shape[2]), stride(0, batch)};
+  return tensor_map<T>(t.as<T>(), {t.shape[3], seq, t.shape[2], batch}, strides, {64, rows, 1, 1}, Swizzle::by_128);
+}
+
+template <class S, class Steps, class T>
+void launch_hopper(const attention_forward::Args& a, const Launch& l) {
+  const Problem<T> p = problem<T>(a);
+  const Schedule s = schedule(p, S::kQueries);
+  const std::int64_t tiles = static_cast<std::int64_t>(s.tiles) * s.heads;
+  const bool keys = a.k.size() > 0;  // without any, no box of K or V is copied
+  launch(attention_forward_hopper<S, Steps, T>,
+         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors()))),
+          .block = dim3(S::kThreads),
+          .shared_bytes = S::kShared},
+         l.stream, head_map<T>(a.q, S::kQueries, a.packed), head_map<T>(keys ? a.k : a.q, S::kKeys, a.packed),
+         head_map<T>(keys ? a.v : a.q, S::kKeys, a.packed), head_map<T>(a.o, 64, a.packed), p, s);
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of attention by wgmma (hopper_flash.cuh): their sizes, the order in which blocks take them, and the copies of Q, K and V.
+#pragma once
+
+#include "cuda/attention_forward/hopper_mend.cuh"
+#include "cuda/core/hopper_gemm.cuh"
+
+namespace assay::ASSAY_FLAVOUR::attention_forward_room {
+
+// Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: as Flash's kGeneral.
+template <int Dim, int Groups, bool General>
+struct HopperShape {
+  static constexpr bool kGeneral = General;
+  static constexpr int kDim = Dim, kGroups = Groups, kThreads = 128 * (Groups + 1), kQueries = 64 * Groups, kKeys = 128;
+  static constexpr int kRow = kBoxRow, kHalves = Dim / 64;             // bytes of a row of a box; boxes that make a row
+  static constexpr int kBoxQ = kQueries * kRow, kQ = kBoxQ * kHalves;  // bytes of a box, of a tile
+  static constexpr int kBoxK = kKeys * kRow, kK = kBoxK * kHalves, kStages = 2;
+  static constexpr int kOutAt = 2 * kQ, kKAt = kOutAt + kQ, kVAt = kKAt + kStages * kK, kBarriersAt = kVAt + kStages * kK;
+  static constexpr int kShared = kBarriersAt + 8 * (4 + 4 * kStages);
+  // A thread's registers; the launch gives 168 with two groups, 128 with three.
+  static constexpr int kCopierRegisters = Groups == 2 ? 24 : 32, kOtherRegisters = Groups == 2 ? 240 : 160;
+  using Scores = float[kKeys / 2];
+  using Output = float[kDim / 2];
+};
+
+// The steps in which broken kernels differ.  `lead`: one thread of the warpgroup.
+struct HopperSteps {
+  __device__ static void await_values(Barrier* full, int phase) { barrier_wait(full, phase); }
+  __device__ static void scores_issued(Barrier* /*k_empty*/, bool /*lead*/) {}
+  __device__ static void scores_done(Barrier* k_empty, bool lead) {
+    if (lead) barrier_arrive(k_empty);
+  }
+  // Whether the block of keys that ends before key `end` needs a mask.  `seen`: by each of these 64 queries, by the last of them.
+  __device__ static bool cut(int end, int seen, int /*seen_by_last*/) { return end > seen; }
+  __device__ static bool hidden(int column, int seen) { return column >= seen; }
+  __device__ static float base(float max) { return max == -INFINITY ? 0.0f : max; }
+  __device__ static float rescaled(float o, float shrink) { return o * shrink; }
+  __device__ static float log_sum(float max, float scale, float total) { return fmaf(max, scale, logf(total)); }
+  __device__ static bool mends(bool nan) { return nan; }
+  __device__ static void free_staging() { store_wait_read<0>(); }
+  __device__ static void fence() { fence_shared_async(); }
+  // Whether a box may store all 64 rows, of which `left` belong to the sequence.
+  __device__ static bool by_box(bool packed, int left) { return !packed || left >= 64; }
+};
+
+template <class S>
+struct HopperBarriers {
+  Barrier *q_full, *q_empty, *k_full, *k_empty, *v_full, *v_empty;
+  __device__ HopperBarriers() {
+    q_full = box_memory<Barrier>(S::kBarriersAt), q_empty = q_full + 2, k_full = q_empty + 2, k_empty = k_full + S::kStages;
+    v_full = k_empty + S::kStages, v_empty = v_full + S::kStages;
+  }
+  __device__ void init() const {
+    for (int i = 0; i < 2; ++i) barrier_init(q_full + i, 1), barrier_init(q_empty + i, S::kGroups);
+    for (int i = 0; i < S::kStages; ++i) {
+      barrier_init(k_full + i, 1), barrier_init(k_empty + i, S::kGroups);
+      barrier_init(v_full + i, 1), barrier_init(v_empty + i, S::kGroups);
+    }
+    barriers_ready();
+  }
+};
+
+// A tile: queries from first_query on against blocks of keys [begin, end).  The sequence begins at these rows of the maps.
+struct HopperTile {
+  int batch, head, first_query, begin, end, q_row, k_row;
+};
+
+// Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.
+template <class S, class T, class F>
+__device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, F&& f) {
+  for (int i = static_cast<int>(blockIdx.x); i < schedule.tiles * schedule.heads; i += static_cast<int>(gridDim.x)) {
+    QueryTile work = query_tile(schedule, all.heads, i);
+    Problem<T> p = all;
+    HopperTile t{};
+    if constexpr (S::kGeneral) {
+      if (p.q_starts != nullptr) {
+        if ((work.tile = p.take(work.tile, S::kQueries)) < 0) continue;
+        t.q_row = ld(p.q_starts + p.sequence), t.k_row = ld(p.k_starts + p.sequence);
+      }
+    }
+    t.batch = work.batch, t.head = work.head, t.first_query = work.tile * S::kQueries;
+    const int last = (t.first_query + S::kQueries < p.queries ? t.first_query + S::kQueries : p.queries) - 1;
+    t.begin = S::kGeneral ? p.first_visible(t.first_query) / S::kKeys : 0;
+    t.end = (p.visible(last) + S::kKeys - 1) / S::kKeys;
+    f(p, t);
+  }
+}
+
+template <class S, class T>
+__device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const TensorMap& v, const Problem<T>& all,
+                                  const Schedule& schedule) {
+  const HopperBarriers<S> barriers;
+  hopper_gemm::Turn<2> of_q;
+  hopper_gemm::Turn<S::kStages> of_k, of_v;
+  for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
+    const auto copy = [&](int at, int box, const TensorMap& map, Barrier* full, int row, int head) {
+      barrier_arrive_expect(full, box * S::kHalves);
+      for (int h = 0; h < S::kHalves; ++h)
+        copy_box(box_memory<unsigned char>(at + h * box), map, full, h * 64, row, head, t.batch);
+    };
+    const auto copy_block = [&](int at, const TensorMap& map, Barrier* full, Barrier* empty, auto& turn, int block) {
+      barrier_wait(empty + turn.stage, turn.phase ^ 1);
+      copy(at + turn.stage * S::kK, S::kBoxK, map, full + turn.stage, t.k_row + block * S::kKeys, t.head / p.group);
+      turn.next();
+    };
+    const auto copy_k = [&](int block) { copy_block(S::kKAt, k, barriers.k_full, barriers.k_empty, of_k, block); };
+    const auto copy_v = [&](int block) { copy_block(S::kVAt, v, barriers.v_full, barriers.v_empty, of_v, block); };
+    // Note: without blocks, no product shows that all threads have waited for Q.
+    if (t.end == t.begin) return;
+    barrier_wait(barriers.q_empty + of_q.stage, of_q.phase ^ 1);
+    copy(of_q.stage * S::kQ, S::kBoxQ, q, barriers.q_full + of_q.stage, t.q_row + t.first_query, t.head);
+    of_q.next();
+    copy_k(t.end - 1);
+    for (int block = t.end - 1; block >= t.begin; --block) {
+      if (block > t.begin) copy_k(block - 1);
+      copy_v(block);
+    }
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::attention_forward_room
