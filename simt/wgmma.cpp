@@ -99,6 +99,7 @@ void Wgmma::start(unsigned group, Where where) {
     if (machine.guards.untouchable(at, 16))
       refuse_asynchronous("in_flight", "wgmma reads at +" + std::to_string(at) +
                                            " of shared memory, which a copy may still be writing", where);
+    if (machine.copies.in_flight()) check_not_in_flight(arena + at, 16, false, where);
     machine.guards.read_begins(at, 16);
   }
   if (machine.options.watch) {

@@ -130,10 +130,10 @@ void end_wait(Warp& w, const Op& o, std::uint32_t lanes, std::uint32_t over) {
   }
 }
 
-unsigned barrier_offset(const Warp& w, const Op& o, unsigned lane) {
+detail::Barrier& barrier_of(const Warp& w, const Op& o, unsigned lane) {
   u64 at[kLanes];
   addresses(w, o, at);
-  return static_cast<unsigned>(detail::arena_offset(reinterpret_cast<void*>(at[lane])));
+  return machine.barriers.find(reinterpret_cast<const void*>(at[lane]), "mbarrier wait", o.where);
 }
 
 void decode_mbarrier(Decoder& d) {

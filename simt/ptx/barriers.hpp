@@ -10,7 +10,6 @@ namespace simt::ptx {
 std::uint32_t lanes_over(Warp& w, const Op& o, std::uint32_t lanes, bool comes);
 // Ends the wait of these lanes.  Those of `over` may touch what has landed; for the others the instruction fails.
 void end_wait(Warp& w, const Op& o, std::uint32_t lanes, std::uint32_t over);
-// Where the barrier of a lane lies in the arena.
-unsigned barrier_offset(const Warp& w, const Op& o, unsigned lane);
+detail::Barrier& barrier_of(const Warp& w, const Op& o, unsigned lane);
 
 }  // namespace simt::ptx

@@ -76,7 +76,7 @@ void BlockRun::start_block() {
     }
     s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
   }
-  events_ = 0, given_up_ = 0;
+  events_ = 0, given_up_ = 0, doubted_.clear();
   forget_maps(false);
   if (program_->asynchronous) detail::use_asynchronous(program_->ops[0].where);
 }

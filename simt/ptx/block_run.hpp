@@ -60,6 +60,7 @@ class BlockRun {
   bool leave(WarpRun& s, Part& p, std::uint32_t lanes);
   bool execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
   bool warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
+  bool doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over);
   bool wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
   void run_together(WarpRun& s, const Op& o, std::uint32_t lanes);
   bool served(const WarpRun& s, const Op& o) const;
@@ -89,6 +90,7 @@ class BlockRun {
   std::uint64_t turns_ = 0;
   std::uint64_t events_ = 0;  // at mbarriers, when a wait was last given up
   unsigned given_up_ = 0;     // waits since then
+  std::vector<std::uint64_t> doubted_;  // by mbarrier and warp: one more than the phase at which a try has failed
 };
 
 }  // namespace simt::ptx

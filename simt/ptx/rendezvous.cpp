@@ -70,10 +70,21 @@ bool BlockRun::served(const WarpRun& s, const Op& o) const {
   return o.flow != Flow::registers || machine.registers.granted(s.warp.thread->id / kLanes);
 }
 
+// Whether a warp's first try at a phase fails, as it may on a GPU: the phase is not over, or nobody can know yet that it is, since
+// copies have ended it and no thread has waited for them.  Who does not look at the outcome of a try is found so.
+bool BlockRun::doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over) {
+  const detail::Barrier& b = barrier_of(w, o, static_cast<unsigned>(std::countr_zero(lanes)));
+  if (over && b.complete.empty()) return false;
+  const std::size_t k = machine.barriers.index(b) * warps_.size() + w.thread->id / kLanes;
+  if (doubted_.size() <= k) doubted_.resize(k + 1);
+  return std::exchange(doubted_[k], b.phase + 1) != b.phase + 1;
+}
+
 // Lets a part go on whose phase is over, or waits.  The lanes that the instruction leaves out go on alone then.
 bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
-  if (lanes_over(s.warp, o, lanes, true) == lanes) {
-    end_wait(s.warp, o, lanes, lanes);
+  const bool over = lanes_over(s.warp, o, lanes, true) == lanes;
+  if (const bool doubt = doubts(s.warp, o, lanes, over); over || doubt) {
+    end_wait(s.warp, o, lanes, doubt ? 0 : lanes);
     return ++p.at, true;
   }
   if (lanes != p.lanes) {
@@ -272,7 +283,8 @@ void BlockRun::stuck() {
                  : id == 0                      ? Meet::block
                                                 : Meet::named;
         t.mask_or_id = barrier                    ? id
-                       : p.wait == Wait::phase    ? barrier_offset(s.warp, o, static_cast<unsigned>(std::countr_zero(left)))
+                       : p.wait == Wait::phase    ? static_cast<unsigned>(
+                                                        barrier_of(s.warp, o, static_cast<unsigned>(std::countr_zero(left))).offset)
                        : p.wait == Wait::service  ? t.id / kGroupThreads
                                                   : p.members;
       }
