@@ -64,7 +64,8 @@ void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where wher
 }
 
 void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
-  if (machine.guards.unfenced(offset, bytes))
+  // Note: device words ask for a fence by who wrote; PTX, whose compilers rely on it, is content with one by who reads.
+  if (machine.guards.unfenced(offset, bytes, machine.whole_block ? machine.current->id : ~0u))
     refuse_asynchronous("unfenced",
                         "bytes from " + std::to_string(offset) + " of shared memory are to be read by the asynchronous " +
                             "proxy, and who wrote them has not fenced since",

@@ -41,18 +41,23 @@ class Guards {
     return any(offset, bytes, [](const Cell& c) { return c.readers != 0; });
   }
 
-  // The thread that wrote a cell last, until it fences or a copy overwrites the cell.  Only the watch checks that the fence is
-  // ordered before the asynchronous read (Watch::fenced).
+  // The thread that wrote a cell last, until it fences or a copy overwrites the cell.  A fence of the reader does too, if threads
+  // have synchronised in between.  Only the watch knows whether they are those two, and whether a fence of the writer is ordered
+  // before the asynchronous read (Watch::fenced).
   void wrote(std::size_t offset, std::size_t bytes, unsigned thread) {
     if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
     each(offset, bytes, [&](Cell& c) {
+      c.round = round_;
       if (c.writer == thread + 1) return;
       c.writer = static_cast<std::uint16_t>(thread + 1);
       unfenced_[thread].push_back(&c);
     });
   }
+  void synchronised() { ++round_; }
   void fenced(unsigned thread) {
-    if (unfenced_.size() <= thread) return;
+    if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
+    if (fence_round_.size() <= thread) fence_round_.resize(thread + 1);
+    fence_round_[thread] = round_;
     for (Cell* const c : unfenced_[thread])
       if (c->writer == thread + 1) c->writer = 0;
     unfenced_[thread].clear();
@@ -60,16 +65,18 @@ class Guards {
   void replaced(std::size_t offset, std::size_t bytes) {
     each(offset, bytes, [](Cell& c) { c.writer = 0; });
   }
-  bool unfenced(std::size_t offset, std::size_t bytes) {
-    return any(offset, bytes, [](const Cell& c) { return c.writer != 0; });
+  bool unfenced(std::size_t offset, std::size_t bytes, unsigned reader) {
+    const std::uint32_t fence = reader < fence_round_.size() ? fence_round_[reader] : 0;
+    return any(offset, bytes, [&](const Cell& c) { return c.writer != 0 && c.round >= fence; });
   }
-  void reset() { cells_.reset(), unfenced_.clear(); }
+  void reset() { cells_.reset(), unfenced_.clear(), fence_round_.clear(), round_ = 0; }
 
  private:
   static constexpr std::size_t kCell = 8;  // bytes
   struct Cell {
     std::uint8_t touch;
     std::uint16_t readers, writer;  // writer: its thread + 1
+    std::uint32_t round;            // of the write
   };
   Cell* cells() {
     if (cells_ == nullptr) cells_ = std::make_unique<Cell[]>(kArenaBytes / kCell);
@@ -87,6 +94,8 @@ class Guards {
   }
   std::unique_ptr<Cell[]> cells_;
   std::vector<std::vector<Cell*>> unfenced_;  // by thread
+  std::vector<std::uint32_t> fence_round_;    // by thread: of its last fence
+  std::uint32_t round_ = 0;                   // times that threads have synchronised in some way
 };
 
 // Ends the launch with a finding of this kind and message.

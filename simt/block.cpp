@@ -119,6 +119,7 @@ void finish_meeting(Warp& w, Meeting& m) {
   }
   const unsigned lanes = m.arrived;
   // Note: the mask, not `arrived`, since lanes that have ended count as arrived.
+  if (m.kind == Meet::warp) machine.guards.synchronised();
   if (m.kind == Meet::warp && machine.options.watch) machine.watch.warp_barrier(warp, m.mask);
   Meeting& last = w.meetings[--w.open];
   if (&last != &m) m = last;
@@ -230,6 +231,7 @@ void sync_block(Where where) {
   if (++machine.arrived == machine.threads) {
     if (machine.mixed) stop({.what = Trouble::What::stuck});
     machine.arrived = 0;
+    machine.guards.synchronised();
     if (machine.options.watch) machine.watch.block_barrier();
     ready_threads([](Thread&) { return true; });
   }
@@ -268,6 +270,7 @@ void come_to_named(int id, int threads, bool waits, Where where) {
   if (b.arrived < b.expected) return;
   const Watch::Clocks arrived = std::move(b.clocks);
   b = {};
+  machine.guards.synchronised();
   if (machine.options.watch) {
     std::vector<std::uint16_t> members;
     for (unsigned i = 0; i < machine.threads; ++i)

@@ -13,6 +13,7 @@ namespace simt::detail {
 namespace {
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // in a phase; PTX ISA, "mbarrier": the range of tx-count
 constexpr int kMostArrivals = (1 << 20) - 1;
+constexpr std::size_t kEnded = ~std::size_t{0};    // offset of a barrier that is none any more
 constexpr unsigned kEngineOfBarriers = 16;  // after 8 engines of wgmma and 8 of stores, one of each a warpgroup
 std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_string(offset); }
 }  // namespace
@@ -47,23 +48,36 @@ Barrier& Barriers::find(const void* at, const char* word, Where where) {
   refuse_asynchronous("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset), where);
 }
 
-void Barriers::arrive(Barrier& b, std::int64_t promise, Where where) {
-  if (b.pending == 0)
+void Barriers::end(Barrier& b, Where where) {
+  if (b.lacking != 0 || !b.landed.empty())
+    refuse_asynchronous("bad_barrier", "an end of a barrier within a phase that counts bytes: " + state(b.offset), where);
+  machine.guards.clear(b.offset, 8, Guards::barrier);
+  b.offset = kEnded;
+}
+
+void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned arrivals) {
+  if (b.pending < arrivals || arrivals == 0)
     refuse_asynchronous("bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " +
                                            at_offset(b.offset), where);
+  ++events_;
+  if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
+  expect(b, promise, where);
+  b.pending -= arrivals;
+  complete_phase(b);
+}
+
+void Barriers::expect(Barrier& b, std::int64_t promise, Where where) {
   if (promise < 0 || b.promised + promise > kMostBytes)
     refuse_asynchronous("bad_barrier", std::to_string(b.promised + promise) + " bytes expected in a phase of " +
                                            at_offset(b.offset) + "; at most " + std::to_string(kMostBytes), where);
-  if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
   b.lacking += promise, b.promised += promise;
-  --b.pending;
-  complete_phase(b);
 }
 
 // Starts the next phase if this one is over.  Note: bytes that land before they are promised make `lacking` negative for a while.
 void Barriers::complete_phase(Barrier& b) {
   if (b.pending != 0 || b.lacking != 0) return;
   ++b.phase;
+  machine.guards.synchronised();
   b.pending = b.arrivals, b.promised = 0;
   b.complete.insert(b.complete.end(), b.landed.begin(), b.landed.end());
   b.landed.clear();
@@ -75,6 +89,7 @@ void Barriers::complete_phase(Barrier& b) {
 
 void Barriers::landed(std::size_t index, const Landed& box) {
   Barrier& b = all_[index];
+  ++events_;
   b.landed.push_back(box);
   b.lacking -= static_cast<std::int64_t>(box.bytes);
   complete_phase(b);
@@ -103,9 +118,12 @@ void Barriers::wait(Barrier& b, unsigned parity, Where where) {
     all_[i].waiting.push_back(static_cast<std::uint16_t>(t.id));
     run_others();
   }
-  Barrier& now = all_[i];
-  if (!now.complete.empty()) observe(now);
-  if (machine.options.watch) machine.watch.acquire(t.id, now.over);
+  pass(all_[i]);
+}
+
+void Barriers::pass(Barrier& b) {
+  if (!b.complete.empty()) observe(b);
+  if (machine.options.watch) machine.watch.acquire(machine.current->id, b.over);
 }
 
 std::string Barriers::state(std::size_t offset) const {

@@ -41,8 +41,12 @@ class Barriers {
   void make(void* at, int arrivals, Where where);
   void ready(unsigned thread);
   Barrier& find(const void* at, const char* word, Where where);
-  void arrive(Barrier& b, std::int64_t promise, Where where);
+  void end(Barrier& b, Where where);  // its bytes may be used for something else
+  void arrive(Barrier& b, std::int64_t promise, Where where, unsigned arrivals = 1);
+  void expect(Barrier& b, std::int64_t promise, Where where);  // without an arrival
   void wait(Barrier& b, unsigned parity, Where where);
+  // What a wait does whose phase is over: the running thread may touch what has landed.
+  void pass(Barrier& b);
   // Counts the bytes of a copy that has landed.
   void landed(std::size_t index, const Landed& box);
   std::size_t index(const Barrier& b) const { return static_cast<std::size_t>(&b - all_.data()); }
@@ -50,12 +54,14 @@ class Barriers {
   // "phase 3 of the barrier at +1024 lacks 1 of 2 arrivals and 1024 of 49152 bytes"
   std::string state(std::size_t offset) const;
   void check_over();
-  void clear() { all_.clear(); }
+  void clear() { all_.clear(), events_ = 0; }
+  std::uint64_t events() const { return events_; }  // so far: a number that grows with each arrival and landing
 
  private:
   void complete_phase(Barrier& b);
   void observe(Barrier& b);
   std::vector<Barrier> all_;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace simt::detail

@@ -45,28 +45,26 @@ void RegisterPool::start() {
   for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) warps_[w].has = share();
 }
 
-void RegisterPool::give(int count, Where where) {
-  check_count("give_registers", count, where);
+void RegisterPool::ask(int count, bool take, Where where) {
+  const char* const word = take ? "take_registers" : "give_registers";
+  check_count(word, count, where);
   start();
-  const unsigned w = machine.current->id / kWarpLanes;
-  if (count > warps_[w].has && warps_[w].wants == 0)
+  Warp& w = warps_[machine.current->id / kWarpLanes];
+  if ((take ? count < w.has : count > w.has) && w.wants == 0)
     refuse_asynchronous("bad_registers",
-                        "give_registers<" + std::to_string(count) + "> by a warp that has " + std::to_string(warps_[w].has),
-                        where);
-  warps_[w].wants = count, warps_[w].where = where;
+                        std::string(word) + "<" + std::to_string(count) + "> by a warp that has " + std::to_string(w.has), where);
+  w.wants = count, w.where = where;
+}
+
+void RegisterPool::give(int count, Where where) {
+  ask(count, false, where);
   Request mine{{grant_to_warp}};
   work_together(Meet::registers, mine.work, where);
 }
 
 void RegisterPool::take(int count, Where where) {
-  check_count("take_registers", count, where);
-  start();
+  ask(count, true, where);
   const unsigned w = machine.current->id / kWarpLanes;
-  if (count < warps_[w].has && warps_[w].wants == 0)
-    refuse_asynchronous("bad_registers",
-                        "take_registers<" + std::to_string(count) + "> by a warp that has " + std::to_string(warps_[w].has),
-                        where);
-  warps_[w].wants = count, warps_[w].where = where;
   Request mine{{grant_to_warp}};
   work_together(Meet::registers, mine.work, where);
   // Note: if the others never give as many, no thread can go on, and the finding says shortage().

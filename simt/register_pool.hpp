@@ -19,6 +19,9 @@ class RegisterPool {
   // Called by every lane of a warp; `count`: registers a thread from now on.
   void take(int count, Where where);
   void give(int count, Where where);
+  // The same for the warp of the running thread, without a wait: grant() may grant it at once or later.
+  void ask(int count, bool take, Where where);
+  bool granted(unsigned warp) const { return warps_[warp].wants == 0; }
   void check_over();
   void grant();                  // grants the requests that it can; called when all lanes of a warp have come
   std::string shortage() const;  // message for requests that are never granted

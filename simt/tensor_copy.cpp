@@ -14,14 +14,39 @@
 
 namespace simt::detail {
 
+const char* lack_of(const TensorMap& m) {
+  if (m.rank < 1 || m.rank > 5) return "a rank of 1 to 5";
+  if (m.element_bytes != 2 && m.element_bytes != 4) return "elements of 2 or 4 bytes";
+  if (m.data == nullptr || reinterpret_cast<std::uintptr_t>(m.data) % 16 != 0) return "an address that is a multiple of 16";
+  for (int d = 0; d < m.rank; ++d) {
+    if (m.extent[d] < 1) return "extents of 1 to 2^32";
+    if (m.box[d] < 1 || m.box[d] > 256) return "a box of 1 to 256 elements along each axis";
+    if (d > 0 && (m.stride[d - 1] % 16 != 0 || m.stride[d - 1] >> 40 != 0))
+      return "strides that are multiples of 16 bytes, below 2^40";
+  }
+  const int inner = m.box[0] * m.element_bytes, span = m.swizzle == device::Swizzle::none ? 0 : 16 << static_cast<int>(m.swizzle);
+  if (inner % 16 != 0) return "a box whose rows are multiples of 16 bytes";
+  // Note: the driver takes shorter rows too, but their layout has not been measured.
+  if (span != 0 && inner != span) return "a box whose rows are as long as the swizzle";
+  if (m.unsimulated != 0) return "steps of 1 along each axis, zeros outside the tensor and no interleaving";
+  return nullptr;
+}
+
+TensorMap map_of_bytes(const void* data, std::size_t bytes) {
+  TensorMap m{};
+  m.data = static_cast<unsigned char*>(const_cast<void*>(data));
+  m.rank = 2, m.element_bytes = 4, m.is_float32 = true;
+  m.stride[0] = 16;
+  m.extent[0] = m.box[0] = 4, m.extent[1] = m.box[1] = static_cast<std::uint16_t>(bytes / 16);
+  return m;
+}
+
 TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, const std::int64_t* extents,
                           const std::int64_t* strides_bytes, const int* box, int rank, device::Swizzle swizzle) {
   const auto demand = [](bool good, const char* what) {
     if (!good) throw std::invalid_argument(std::string("a tensor map needs ") + what);
   };
   demand(rank >= 1 && rank <= 5, "a rank of 1 to 5");
-  demand(element_bytes == 2 || element_bytes == 4, "elements of 2 or 4 bytes");
-  demand(data != nullptr && reinterpret_cast<std::uintptr_t>(data) % 16 == 0, "an address that is a multiple of 16");
   TensorMap m{};
   m.data = static_cast<unsigned char*>(const_cast<void*>(data));
   m.rank = static_cast<std::uint8_t>(rank), m.element_bytes = static_cast<std::uint8_t>(element_bytes);
@@ -32,14 +57,10 @@ TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, 
     m.extent[d] = static_cast<std::uint32_t>(std::min<std::int64_t>(extents[d], UINT32_MAX));
     m.box[d] = static_cast<std::uint16_t>(box[d]);
     if (d == 0) continue;
-    demand(strides_bytes[d - 1] % 16 == 0 && strides_bytes[d - 1] >= 0 && strides_bytes[d - 1] < std::int64_t{1} << 40,
-           "strides that are multiples of 16 bytes, below 2^40");
     m.stride[d - 1] = static_cast<std::uint64_t>(strides_bytes[d - 1]);
   }
-  const int inner = box[0] * element_bytes, span = swizzle == device::Swizzle::none ? 0 : 16 << static_cast<int>(swizzle);
-  demand(inner % 16 == 0, "a box whose rows are multiples of 16 bytes");
-  // Note: the driver takes shorter rows too, but their layout has not been measured.
-  demand(span == 0 || inner == span, "a box whose rows are as long as the swizzle");
+  const char* const lack = lack_of(m);
+  demand(lack == nullptr, lack);
   return m;
 }
 
@@ -119,15 +140,20 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
   }
 }
 
-Box checked(const TensorMap& map, const void* shared, const int* at, int coordinates, const char* word, Where where) {
+Box checked(const TensorMap& map, const void* shared, const int* at, int coordinates, const char* word, bool piecewise,
+            Where where) {
   const std::size_t offset = arena_offset(shared), row = std::size_t{map.box[0]} * map.element_bytes;
   Box b{.map = map, .at = {}, .offset = offset, .bytes = rows_of(map) * row, .where = where, .thread = machine.current->id};
   const std::string what = std::string(word) + " of a box of " + std::to_string(b.bytes) + " bytes at +" + std::to_string(offset);
   if (map.rank == 0) refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that tensor_map did not make", where);
+  if (const char* const lack = piecewise ? nullptr : lack_of(map))
+    refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that lacks " + lack, where);
   if (coordinates != map.rank)
     refuse_asynchronous("bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " +
                                        std::to_string(map.rank), where);
-  const std::size_t aligned = map.swizzle == device::Swizzle::none ? 128 : std::size_t{128} << static_cast<int>(map.swizzle);
+  const std::size_t aligned = piecewise                              ? 16
+                              : map.swizzle == device::Swizzle::none ? 128
+                                                                     : std::size_t{128} << static_cast<int>(map.swizzle);
   if (reinterpret_cast<std::uintptr_t>(shared) >> 32 != machine.shared_slot || offset % aligned != 0)
     refuse_asynchronous("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
   if (offset + b.bytes > machine.grid->shared_bytes)
@@ -143,8 +169,8 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
 
 }  // namespace
 
-void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where) {
-  Box b = checked(map, shared, at, coordinates, "copy_box", where);
+void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where, bool piecewise) {
+  Box b = checked(map, shared, at, coordinates, "copy_box", piecewise, where);
   Barrier& counts = machine.barriers.find(barrier, "copy_box", where);
   if (!counts.ready)
     refuse_asynchronous("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
@@ -201,12 +227,15 @@ void Boxes::land_at(std::size_t barrier) {
   }
 }
 
-void Boxes::store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where) {
-  Box b = checked(map, shared, at, coordinates, add ? "add_box" : "store_box", where);
+void Boxes::store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where,
+                  bool piecewise) {
+  Box b = checked(map, shared, at, coordinates, add ? "add_box" : "store_box", piecewise, where);
   if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
   check_fenced(b.offset, b.bytes, where);
+  if (machine.copies.in_flight())
+    for (std::size_t at = 0; at < b.bytes; at += 16) check_not_in_flight(begin + at, 16, false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
     const std::size_t bytes = static_cast<std::size_t>(end - first) * map.element_bytes;
     if (!add) return touch_global(to, bytes, true, where);

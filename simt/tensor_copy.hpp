@@ -18,8 +18,8 @@ namespace simt::device {
 
 enum class Swizzle : std::uint8_t { none, by_32, by_64, by_128 };
 
-// What a CUtensorMap holds.  Extents, strides and box are given innermost first.
-struct TensorMap {
+// What a CUtensorMap holds, in as many bytes.  Extents, strides and box are given innermost first.
+struct alignas(64) TensorMap {
   unsigned char* data;
   std::uint64_t stride[4];   // bytes, of axes 1 to 4
   std::uint32_t extent[5];
@@ -27,7 +27,10 @@ struct TensorMap {
   std::uint8_t rank, element_bytes;
   Swizzle swizzle;
   bool is_float32;
+  std::uint8_t unsimulated;  // what tensormap.replace has set to something that the machine does not do (ptx/tensor_maps.cpp)
+  unsigned char unused[53];
 };
+static_assert(sizeof(TensorMap) == 128);
 
 }  // namespace simt::device
 
@@ -35,6 +38,8 @@ namespace simt::detail {
 
 using device::TensorMap;
 
+// What a tensor map needs and this one lacks; null: it is right.
+const char* lack_of(const TensorMap& m);
 // Throws std::invalid_argument for what the driver refuses, and for a box whose rows are shorter than the swizzle.
 TensorMap make_tensor_map(const void* data, int element_bytes, bool is_float32, const std::int64_t* extents,
                           const std::int64_t* strides_bytes, const int* box, int rank, device::Swizzle swizzle);
@@ -53,10 +58,15 @@ struct Box {
   std::uint64_t clock;  // store: when it began to read
 };
 
+// `bytes` bytes at an address, a multiple of 16, as a tensor whose rows are pieces of 16 bytes, and a box of all of them.
+TensorMap map_of_bytes(const void* data, std::size_t bytes);
+
 class Boxes {
  public:
-  void copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where);
-  void store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where);
+  // `piecewise`: the map is one of bytes, and the box may begin at any multiple of 16.
+  void copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where, bool piecewise = false);
+  void store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where,
+             bool piecewise = false);
   void commit(unsigned thread);
   void wait(unsigned thread, unsigned newest);
   bool land_one();                       // lands one copy; false if none is in flight

@@ -27,7 +27,7 @@ void Watch::start_launch(unsigned threads) {
   threads_ = threads;
   engines_ = (threads + kLanes - 1) / kLanes * kLanes;
   width_ = engines_ + kEngines;
-  fences_.resize(threads);
+  fences_.resize(threads), at_fence_.resize(threads);
   blocks_.clear();
   if (of_slot_.empty()) of_slot_.resize(kSlots), shadows_.resize(kSlots);
 }
@@ -38,6 +38,7 @@ void Watch::start_block() {
   blocks_.push_back({clock_, device::blockIdx});
   uninitialised_.what = What::none;
   for (auto& of_thread : fences_) of_thread.clear();
+  for (auto& of_thread : at_fence_) of_thread.clear();
 }
 
 // A thread knows, of each other one, a clock up to which that thread's accesses are ordered before its own.  A synchronisation

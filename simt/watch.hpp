@@ -58,7 +58,7 @@ class Watch {
   void acquire(unsigned thread, const Clocks& from);
   void know(unsigned thread, unsigned engine, std::uint64_t until);
   void release(unsigned engine, std::uint64_t until, Clocks& into) const;
-  void fence(unsigned thread);  // engines may read what the thread has written so far
+  void fence(unsigned thread);  // engines may read what the thread has written so far, and what is ordered before
   // Stops the launch unless work on these bytes, begun now by `thread`, is ordered after the accesses that it conflicts with.
   void begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool write, Where where);
   void done(unsigned engine, std::uint64_t at, std::uintptr_t address, unsigned bytes, bool write, Where where);
@@ -109,7 +109,8 @@ class Watch {
   std::array<std::uint64_t, kThreads * kLanes> known_{};  // [thread][lane of its warp] accesses up to it are ordered before
   std::vector<std::uint64_t> across_;                     // [thread][thread or engine] the same, while `crossed_`
   std::vector<std::uint64_t> joined_;
-  std::vector<std::vector<std::uint64_t>> fences_;  // [thread] clocks of its fences in this block
+  std::vector<std::vector<std::uint64_t>> fences_;    // [thread] clocks of its fences in this block
+  std::vector<std::vector<std::uint64_t>> at_fence_;  // [thread][thread] what it knew at its last fence
 
   std::vector<std::unique_ptr<Shadow>> shadows_;  // at an allocation's first slot
   std::vector<Shadow*> of_slot_;

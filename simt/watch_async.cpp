@@ -53,6 +53,9 @@ void Watch::know(unsigned thread, unsigned engine, std::uint64_t until) {
 void Watch::fence(unsigned thread) {
   own_[thread] = ++clock_;
   fences_[thread].push_back(clock_);
+  if (!machine.whole_block) return;
+  at_fence_[thread].resize(threads_);
+  for (unsigned other = 0; other < threads_; ++other) at_fence_[thread][other] = known(thread, other);
 }
 
 std::uint64_t Watch::known(unsigned me, unsigned other) const {
@@ -63,10 +66,12 @@ std::uint64_t Watch::known(unsigned me, unsigned other) const {
   return until;
 }
 
-// Whether the writer's fence after this write is ordered before `me`.  Writes before the block or by engines need no fence.
+// Whether a fence lies between this write and `me`: one by the writer that is ordered before `me`; for PTX also the last one by `me`,
+// if the write is ordered before it.  Writes before the block or by engines need no fence.
 bool Watch::fenced(Stamp write, unsigned me) const {
   const unsigned writer = thread_of(write);
   if (clock_of(write) < block_ || writer >= engines_) return true;
+  if (machine.whole_block && writer != me && !at_fence_[me].empty() && clock_of(write) <= at_fence_[me][writer]) return true;
   const std::vector<std::uint64_t>& fences = fences_[writer];
   const auto first = std::upper_bound(fences.begin(), fences.end(), clock_of(write));
   return first != fences.end() && (writer == me || *first <= known(me, writer));

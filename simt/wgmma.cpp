@@ -15,6 +15,8 @@ namespace simt::detail {
 namespace {
 
 constexpr std::uint32_t kRunning = 0x7fffdeadu;  // a NaN, which accumulators hold while a product runs
+// Signalling NaNs, which no arithmetic gives, hold the same place in PTX: 15 bits of a number, 7 of an index.
+constexpr std::uint32_t kRunningWords = 0xff800000u, kWordsOfOne = 128, kNumbers = 0x7fff;
 int bytes_of(Element e) { return e == Element::tf32 ? 4 : 2; }
 
 std::string descriptor_text(std::uint64_t bits) {
@@ -50,6 +52,17 @@ unsigned engine_of(unsigned group) { return machine.watch.engine(group); }
 }  // namespace
 
 void Wgmma::issue(const WgmmaCall& call, Where where) {
+  Thread& t = *machine.current;
+  const unsigned group = t.id / kLanes;
+  const std::uint64_t before = groups_[group].issued;
+  t.where = where, t.kind = Meet::wgmma, t.mask_or_id = group;
+  come(call, where);
+  if (groups_[group].issued != before)
+    for (unsigned i = 0; i < kLanes; ++i) machine.ready.push_back(machine.thread + group * kLanes + i);
+  run_others();
+}
+
+void Wgmma::come(const WgmmaCall& call, Where where) {
   const unsigned me = machine.current->id, group = me / kLanes;
   Group& g = groups_[group];
   if ((group + 1) * kLanes > machine.threads)
@@ -58,14 +71,9 @@ void Wgmma::issue(const WgmmaCall& call, Where where) {
   if (g.came == 0) g.where = where;
   g.calls[me % kLanes] = call;
   if (g.came != 0 && !same_site(g.where, where)) refuse_asynchronous("bad_mma", "wgmma by different calls in one warpgroup", where);
-  Thread& t = *machine.current;
-  t.where = where, t.kind = Meet::wgmma, t.mask_or_id = group;
-  if (++g.came == kLanes) {
-    start(group, where);
-    g.came = 0;
-    for (unsigned i = 0; i < kLanes; ++i) machine.ready.push_back(machine.thread + group * kLanes + i);
-  }
-  run_others();
+  if (++g.came < kLanes) return;
+  start(group, where);
+  g.came = 0;
 }
 
 void Wgmma::start(unsigned group, Where where) {
@@ -91,6 +99,7 @@ void Wgmma::start(unsigned group, Where where) {
     if (machine.guards.untouchable(at, 16))
       refuse_asynchronous("in_flight", "wgmma reads at +" + std::to_string(at) +
                                            " of shared memory, which a copy may still be writing", where);
+    if (machine.copies.in_flight()) check_not_in_flight(arena + at, 16, false, where);
     machine.guards.read_begins(at, 16);
   }
   if (machine.options.watch) {
@@ -108,9 +117,30 @@ void Wgmma::start(unsigned group, Where where) {
     for (Product& each : g.running) compute(each);
 }
 
-// Returns the accumulators that the lanes name.  They are copied from the registers, unless a running product has them already.
-Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
+Wgmma::Accumulators* Wgmma::named_by(const Group& g, std::uint32_t word) {
+  if (word < kRunningWords + kWordsOfOne || word >= kRunningWords + (kNumbers + 1) * kWordsOfOne) return nullptr;
+  for (const auto& a : g.active)
+    if (a->word == word / kWordsOfOne * kWordsOfOne) return a.get();
+  return nullptr;
+}
+
+// The accumulators of a running product that the lanes name; null: these are others.
+Wgmma::Accumulators* Wgmma::running(Group& g, Where where) {
   const WgmmaCall& call = g.calls[0];
+  const auto refuse = [&] { refuse_asynchronous("wgmma_registers", "accumulators of a running wgmma were written", where); };
+  if (call.at != nullptr) {
+    Accumulators* const a = named_by(g, std::bit_cast<std::uint32_t>(call.accumulator(0)));
+    const auto holds_each = [&](auto test) {
+      for (const WgmmaCall& c : g.calls)
+        for (int i = 0; i < call.n / 2; ++i)
+          if (!test(std::bit_cast<std::uint32_t>(c.accumulator(i)), static_cast<std::uint32_t>(i))) return false;
+      return true;
+    };
+    if (a != nullptr && a->n == call.n && holds_each([&](std::uint32_t word, std::uint32_t i) { return word == a->word + i; }))
+      return a;
+    if (call.keep && !holds_each([&](std::uint32_t word, std::uint32_t) { return named_by(g, word) == nullptr; })) refuse();
+    return nullptr;
+  }
   const auto unchanged = [&](const float* acc) {
     for (int i = 0; i < call.n / 2; ++i)
       if (std::bit_cast<std::uint32_t>(acc[i]) != kRunning) return false;
@@ -119,22 +149,32 @@ Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
   for (const auto& a : g.active) {
     if (a->of_lane[0] != call.acc) continue;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      if (a->n != call.n || a->of_lane[lane] != g.calls[lane].acc || !unchanged(g.calls[lane].acc))
-        refuse_asynchronous("wgmma_registers", "accumulators of a running wgmma were written", where);
-    return *a;
+      if (a->n != call.n || a->of_lane[lane] != g.calls[lane].acc || !unchanged(g.calls[lane].acc)) refuse();
+    return a.get();
   }
+  return nullptr;
+}
+
+// Returns the accumulators that the lanes name.  They are copied from the registers, unless a running product has them already.
+Wgmma::Accumulators& Wgmma::accumulators(Group& g, Where where) {
+  const WgmmaCall& call = g.calls[0];
+  Accumulators* const same = running(g, where);
+  if (same != nullptr && (call.keep || call.at == nullptr)) return *same;
   const unsigned first = static_cast<unsigned>(&g - groups_.data()) * kLanes;
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    if (!begun_[first + lane])
+    if (!begun_[first + lane] && same == nullptr)
       refuse_asynchronous("wgmma_unordered", "no wgmma_begin orders this wgmma after what was done to its registers", where);
   auto a = std::make_unique<Accumulators>();
   a->n = call.n;
   a->c.resize(static_cast<std::size_t>(kWgmmaRows * call.n));
+  if (call.at != nullptr) a->word = kRunningWords + (words_ = words_ % kNumbers + 1) * kWordsOfOne;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    float* const acc = a->of_lane[lane] = g.calls[lane].acc;
+    const WgmmaCall& mine = g.calls[lane];
+    a->of_lane[lane] = mine.acc;
     for (int i = 0; i < call.n / 2; ++i) {
-      if (call.keep) a->c[static_cast<std::size_t>(row_of(lane, i) * call.n + column_of(lane, i))] = acc[i];
-      acc[i] = std::bit_cast<float>(kRunning);
+      float& acc = mine.accumulator(i);
+      if (call.keep) a->c[static_cast<std::size_t>(row_of(lane, i) * call.n + column_of(lane, i))] = acc;
+      acc = std::bit_cast<float>(a->word != 0 ? a->word + static_cast<std::uint32_t>(i) : kRunning);
     }
   }
   g.active.push_back(std::move(a));
@@ -173,15 +213,48 @@ void Wgmma::retire(Group& g, std::uint64_t before) {
   }
 }
 
-void Wgmma::wait(unsigned thread, unsigned newest, Where where) {
+// Completes the products of a thread's groups but for the newest.  Returns the number of the first that is not complete, or 0.
+std::uint64_t Wgmma::finish(unsigned thread, unsigned newest) {
   std::vector<std::uint64_t>& mine = committed_[thread];
   begun_[thread] = false;
-  if (mine.size() <= newest) return;
+  if (mine.size() <= newest) return 0;
   const std::uint64_t before = mine[mine.size() - 1 - newest];
   mine.erase(mine.begin(), mine.end() - static_cast<std::ptrdiff_t>(newest));
   Group& g = groups_[thread / kLanes];
   retire(g, before);
   if (machine.options.watch && before != 0) machine.watch.know(thread, engine_of(thread / kLanes), g.clocks[before - 1]);
+  return before;
+}
+
+void Wgmma::wait_as_warp(unsigned warp, unsigned newest, std::uint32_t* registers, std::size_t words) {
+  std::uint64_t before = 0;
+  for (unsigned i = 0; i < kWarpLanes; ++i) before = finish(warp * kWarpLanes + i, newest);
+  Group& g = groups_[warp / 4];
+  for (auto at = g.active.begin(); at != g.active.end();) {
+    Accumulators& a = **at;
+    if (a.last >= before || (a.warps >> warp % 4 & 1) != 0) {
+      ++at;
+      continue;
+    }
+    for (std::size_t k = 0; k < words; k += kWarpLanes) {
+      bool any = false;
+      for (std::size_t i = k; i < k + kWarpLanes; ++i) any |= registers[i] / kWordsOfOne * kWordsOfOne == a.word;
+      for (std::size_t i = k; any && i < k + kWarpLanes; ++i) {
+        if (registers[i] / kWordsOfOne * kWordsOfOne != a.word) continue;
+        const unsigned lane = warp % 4 * kWarpLanes + static_cast<unsigned>(i % kWarpLanes);
+        const auto of = static_cast<int>(registers[i] % kWordsOfOne);
+        registers[i] = std::bit_cast<std::uint32_t>(a.c[static_cast<std::size_t>(row_of(lane, of) * a.n + column_of(lane, of))]);
+      }
+    }
+    a.warps |= 1u << warp % 4;
+    if (a.warps == 15) at = g.active.erase(at);
+    else ++at;
+  }
+}
+
+void Wgmma::wait(unsigned thread, unsigned newest, Where where) {
+  const std::uint64_t before = finish(thread, newest);
+  Group& g = groups_[thread / kLanes];
   const unsigned lane = thread % kLanes;
   for (auto a = g.active.begin(); a != g.active.end();) {
     Accumulators& acc = **a;
@@ -208,7 +281,7 @@ void Wgmma::check_over() {
       return left_behind("the block ends before a thread has waited for a wgmma", group * kLanes, g.running.front().where);
     for (const auto& a : g.active)
       for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (a->of_lane[lane] != nullptr)
+        if (a->word != 0 ? (a->warps >> lane / 32 & 1) == 0 : a->of_lane[lane] != nullptr)
           return left_behind("a thread ends without a wait for its warpgroup's wgmma", group * kLanes + lane, g.where);
   }
 }

@@ -30,6 +30,9 @@ struct WgmmaCall {
   const unsigned* a_words;     // [4] of the lane; null if A lies in shared memory
   bool a_mn_major, b_mn_major, keep;
   float* acc;                  // [n / 2] of the lane
+  // PTX: accumulator i lies at acc[at[i] / 4], at[i] being the place of a register in the warp's file.  Null: at acc[i].
+  const std::uint32_t* at = nullptr;
+  float& accumulator(int i) const { return at != nullptr ? acc[at[i] / 4] : acc[i]; }
 };
 
 class Wgmma {
@@ -41,6 +44,15 @@ class Wgmma {
   void check_over();
   void clear();
 
+  // --- For PTX, whose registers may be moved while a product runs, so that each holds a word which names its accumulator.
+  // The running thread comes to a wgmma.  The last of the 128 starts it.
+  void come(const WgmmaCall& call, Where where);
+  std::uint64_t issued(unsigned group) const { return groups_[group].issued; }
+  bool busy(unsigned group) const { return !groups_[group].active.empty(); }
+  bool is_running(unsigned group, std::uint32_t word) const { return named_by(groups_[group], word) != nullptr; }
+  // Waits with all lanes of a warp, and puts the results into its registers: `words` words, lane after lane.
+  void wait_as_warp(unsigned warp, unsigned newest, std::uint32_t* registers, std::size_t words);
+
  private:
   static constexpr unsigned kLanes = 128;
   struct Accumulators {
@@ -49,6 +61,8 @@ class Wgmma {
     int n = 0;
     std::uint64_t last = 0;        // number of the last product that adds to them
     unsigned handed = 0;           // lanes that have received their results
+    std::uint32_t word = 0;        // of PTX: what accumulator 0 holds meanwhile; accumulator i holds word + i
+    unsigned warps = 0;            // of PTX: bits of those that have received their results
   };
   struct Product {
     WgmmaCall call;                // of the first lane
@@ -71,11 +85,15 @@ class Wgmma {
   };
   void start(unsigned group, Where where);
   Accumulators& accumulators(Group& g, Where where);
+  Accumulators* running(Group& g, Where where);
+  static Accumulators* named_by(const Group& g, std::uint32_t word);
+  std::uint64_t finish(unsigned thread, unsigned newest);
   void retire(Group& g, std::uint64_t before);
   static void compute(Product& p);
   std::array<Group, 8> groups_;
   std::array<bool, 1024> begun_{};
   std::array<std::vector<std::uint64_t>, 1024> committed_;  // [thread] products issued before each of its commits
+  std::uint32_t words_ = 0;  // numbers of accumulators, of PTX
 };
 
 }  // namespace simt::detail

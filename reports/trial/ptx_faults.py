@@ -132,6 +132,7 @@ def table(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="kernels, or faults as KERNEL/NAME (default: all)")
+    parser.add_argument("--faults", default="faults.txt", help="a file of datasets/ptx (default: %(default)s)")
     parser.add_argument("--validate", default="build/bin/validate")
     parser.add_argument("--datasets", default=FOLDER.parent, type=pathlib.Path)
     parser.add_argument("--sound", action="store_true", help="run the modules as they are")
@@ -143,7 +144,7 @@ def main():
     if options.sound:
         return run_sound(options, options.names or sorted(p.stem for p in FOLDER.glob("*.json")))
     with tempfile.TemporaryDirectory() as folder:
-        for fault in faults(FOLDER / "faults.txt"):
+        for fault in faults(FOLDER / options.faults):
             if options.names and not {fault["kernel"], fault["name"]} & set(options.names):
                 continue
             if options.dry:

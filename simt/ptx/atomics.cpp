@@ -123,6 +123,7 @@ void copy(Warp& w, const Op& o) {
   const auto* valid = more[1] != kNone ? w.at<u32>(more[1]) : nullptr;
   w.each_lane([&](unsigned lane) {
     become(w, lane);
+    if (w.early != 0) check_early(w, lane, from[lane] + offset, Bytes, o.where);
     detail::copy_async<Bytes>(reinterpret_cast<void*>(at[lane]), reinterpret_cast<const void*>(from[lane] + offset),
                               valid != nullptr ? static_cast<int>(valid[lane]) : Bytes, o.where);
   });
@@ -141,6 +142,7 @@ void wait(Warp& w, const Op& o) {
 }  // namespace
 
 void decode_copy(Decoder& d) {
+  if (std::find(d.words.begin(), d.words.end(), "bulk") != d.words.end()) return decode_bulk(d);
   if (!d.take("async")) d.refuse("is not run in this form");
   if (d.take("commit_group")) return d.operands(0), d.op.run = commit, d.emit();
   if (d.take("wait_all")) return d.operands(0), d.op.run = wait, d.op.value = -1, d.emit();

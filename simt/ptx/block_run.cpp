@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block_run.hpp"
 
+#include "tensor_maps.hpp"
 #include <algorithm>
 #include <bit>
 
@@ -20,8 +21,8 @@ std::uint32_t lane_bits(unsigned n) { return n >= kLanes ? 0xffffffffu : (1u << 
 
 }  // namespace
 
-void BlockRun::prepare(const Program& program, const std::byte* parameters) {
-  program_ = &program;
+void BlockRun::prepare(const Program& program, const std::byte* parameters, bool dependent) {
+  program_ = &program, dependent_ = dependent;
   const device::dim3& b = machine.grid->block;
   const device::dim3& g = machine.grid->grid;
   const unsigned threads = b.x * b.y * b.z, warps = (threads + kLanes - 1) / kLanes;
@@ -44,6 +45,7 @@ void BlockRun::prepare(const Program& program, const std::byte* parameters) {
   }
   warps_.resize(warps);
   turns_ = 0;
+  forget_maps(true);
   for (unsigned k = 0; k < warps; ++k) {
     Warp& w = warps_[k].warp;
     w.base[0] = start + of_warp * 8 * k, w.base[1] = constants_;
@@ -65,6 +67,7 @@ void BlockRun::start_block() {
     s.exists = lane_bits(machine.threads - k * kLanes);
     s.warp.thread = machine.thread + k * kLanes;
     s.warp.alive = s.exists, s.warp.mask = 0, s.warp.full = false;
+    s.warp.early = dependent_ ? s.exists : 0;
     for (unsigned i = 0; i < kLanes && k * kLanes + i < machine.threads; ++i) {
       const device::uint3& at = s.warp.thread[i].index;
       s.warp.at<std::uint32_t>(kTidX)[i] = at.x, s.warp.at<std::uint32_t>(kTidY)[i] = at.y,
@@ -73,6 +76,9 @@ void BlockRun::start_block() {
     }
     s.parts.assign(1, Part{0, s.exists, nullptr, Wait::none, 0, 0});
   }
+  events_ = 0, given_up_ = 0, doubted_.clear();
+  forget_maps(false);
+  if (program_->asynchronous) detail::use_asynchronous(program_->ops[0].where);
 }
 
 void BlockRun::run() {
@@ -90,7 +96,7 @@ void BlockRun::run() {
       any = true;
       ran = turn(warps_[k]) || ran;
     }
-    if (any && !ran) stuck();
+    if (any && !ran && !machine.boxes.land_one() && !time_out()) stuck();
   }
   machine.current = machine.thread;  // the machine ends the block as if this thread were the last one
   machine.exited = machine.threads - 1;
@@ -105,6 +111,7 @@ bool BlockRun::turn(WarpRun& s) {
       if (s.parts[k].wait == Wait::none && s.parts[k].lanes != 0) now = true, go(s, k);
     std::erase_if(s.parts, [](const Part& p) { return p.lanes == 0; });
     resolve(s);
+    now = now || std::any_of(s.parts.begin(), s.parts.end(), [](const Part& p) { return p.wait == Wait::none; });
     ran = ran || now;
     // Note: parts that are left could all go on, and spin until another warp has had its turn.
     if (!now || std::any_of(s.parts.begin(), s.parts.end(), [](const Part& p) { return p.wait == Wait::none; })) {
@@ -155,12 +162,20 @@ bool BlockRun::control(WarpRun& s, Part& p, const Op& o) {
   if (o.guard != 0) lanes &= s.warp.lanes_of(o.guard) ^ (o.guard_negated ? 0xffffffffu : 0u);
   if (o.flow == Flow::branch) return branch(s, p, o, lanes), true;
   if (lanes == 0) return ++p.at, true;
+  if (o.careful != kNone) check_accumulators(s, o, lanes);
   switch (o.flow) {
+    case Flow::careful:
+      s.warp.execute(lanes);
+      o.run(s.warp, o);
+      return ++p.at, true;
+    case Flow::phase: return wait_for_phase(s, p, o, lanes);
     case Flow::exit: return leave(s, p, lanes);
     case Flow::trap:
       machine.current = s.warp.thread + std::countr_zero(lanes);
       machine.reported_kind = "trap", machine.reported = "the kernel executes `trap`";
       detail::stop({.what = What::reported, .where = o.where});
+    case Flow::warpgroup:
+    case Flow::registers:
     case Flow::together: return execute_together(s, p, o, lanes);
     case Flow::warp_barrier: return warp_barrier(s, p, o, lanes);
     case Flow::arrival: return arrive(s, lanes, o, false), ++p.at, true;

@@ -18,7 +18,8 @@ struct Meeting {
   Meeting* outer = nullptr;
 };
 
-enum class Wait : std::uint8_t { none, together, warp_barrier, barrier, at_barrier };
+// phase: for an mbarrier; service: for other warps to do what an instruction needs besides.
+enum class Wait : std::uint8_t { none, together, warp_barrier, barrier, at_barrier, phase, service };
 
 struct Part {
   std::uint32_t at = 0;  // operation
@@ -33,13 +34,14 @@ struct WarpRun {
   Warp warp;
   std::uint32_t exists = 0;
   std::vector<Part> parts;
+  std::uint64_t issued = 0;  // by its warpgroup, before it came to a wgmma
   unsigned spins = 0;  // turns that ended before their parts stopped
 };
 
 class BlockRun {
  public:
   // `registers`: of all warps; `local`: of all threads.
-  void prepare(const Program& program, const std::byte* parameters);
+  void prepare(const Program& program, const std::byte* parameters, bool dependent);
   void run();  // on a fiber of the machine
 
  private:
@@ -58,8 +60,15 @@ class BlockRun {
   bool leave(WarpRun& s, Part& p, std::uint32_t lanes);
   bool execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
   bool warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
+  bool doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over);
+  bool wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes);
+  void run_together(WarpRun& s, const Op& o, std::uint32_t lanes);
+  bool served(const WarpRun& s, const Op& o) const;
+  void check_accumulators(WarpRun& s, const Op& o, std::uint32_t lanes);
+  bool time_out();
   void resolve(WarpRun& s);
   void resolve_together(WarpRun& s);
+  void resolve_services(WarpRun& s);
   void resolve_warp_barriers(WarpRun& s);
   void resolve_barriers(WarpRun& s);
   void arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits);
@@ -70,6 +79,7 @@ class BlockRun {
   [[noreturn]] void stuck();
 
   const Program* program_ = nullptr;
+  bool dependent_ = false;
   std::vector<std::uint64_t> memory_;  // registers of all warps, then constants
   std::vector<std::byte> local_;
   std::byte* constants_ = nullptr;
@@ -78,6 +88,9 @@ class BlockRun {
   std::vector<Meeting*> free_;
   Barrier barriers_[detail::kNamedBarriers];
   std::uint64_t turns_ = 0;
+  std::uint64_t events_ = 0;  // at mbarriers, when a wait was last given up
+  unsigned given_up_ = 0;     // waits since then
+  std::vector<std::uint64_t> doubted_;  // by mbarrier and warp: one more than the phase at which a try has failed
 };
 
 }  // namespace simt::ptx

@@ -23,6 +23,7 @@ void decode_flow(Decoder& d) {
 // bar.sync id{, threads}; bar.arrive; bar.warp.sync lanes.  The list: barrier, threads.
 void decode_barrier(Decoder& d) {
   d.take("cta"), d.take("aligned");
+  if (d.take("cluster")) d.refuse("is not run: a cluster has one block here");
   if (d.take("warp")) {
     if (!d.take("sync")) d.refuse("is not run in this form");
     d.operands(1);
@@ -40,15 +41,19 @@ void decode_barrier(Decoder& d) {
   d.emit();
 }
 
+namespace {
+void wait_for_grid(Warp& w, const Op&) { w.early &= ~w.mask; }
+}  // namespace
+
 // Fences order nothing that this machine does out of order.
 void decode_nothing(Decoder& d) {
-  if (d.base == "griddepcontrol" || d.base == "pmevent") d.words.clear();
-  if (d.base == "fence" || d.base == "membar" || d.base == "prefetch" || d.base == "prefetchu") {
-    for (const std::string_view word : d.words)
-      if (word.starts_with("proxy") || word == "tensormap" || word.starts_with("mbarrier"))
-        d.refuse("belongs to the asynchronous instructions, which are not run");
-    d.words.clear();
+  if (d.base == "griddepcontrol") {
+    if (d.take("wait")) d.op.run = wait_for_grid, d.emit();
+    else if (!d.take("launch_dependents")) d.refuse("is not run in this form");
   }
+  if (d.base == "pmevent") d.words.clear();
+  if (d.base == "fence" && decode_proxy_fence(d)) return;
+  if (d.base == "fence" || d.base == "membar" || d.base == "prefetch" || d.base == "prefetchu") d.words.clear();
   if (d.base == "nanosleep") d.take("u32");
 }
 

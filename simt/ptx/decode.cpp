@@ -228,6 +228,8 @@ detail::Meet meet_of(std::string_view base) {
   return base == "mma"        ? Meet::mma
          : base == "ldmatrix" ? Meet::ldmatrix
          : base == "stmatrix" ? Meet::stmatrix
+         : base == "wgmma"    ? Meet::wgmma
+         : base == "setmaxnreg" ? Meet::registers
          : base == "vote"     ? Meet::ballot
                               : Meet::shuffle;
 }
@@ -258,8 +260,12 @@ void Decoder::decode(const Instruction& next) {
   base = name.substr(0, name.find('.'));
   const Family decode_it = family(base);
   if (decode_it == nullptr) refuse("is no instruction that the machine runs");
+  const std::size_t before = program.ops.size();
   decode_it(*this);
-  if (program.ops.back().flow == Flow::together) program.ops.back().meet = meet_of(base);
+  if (program.ops.size() > before) program.ops.back().meet = meet_of(base);
+  const bool moves = base == "mov" && count() == 2 && operand(0).kind == Operand::Kind::reg &&
+                     operand(1).kind == Operand::Kind::reg && bits_of_register(operand(0)) == 32;
+  carries_.resize(program.ops.size(), moves || base == "wgmma");
   if (!words.empty()) refuse("has the modifier ." + std::string(words[0]) + ", which the machine does not run");
 }
 
@@ -294,6 +300,33 @@ void Decoder::lay_out() {
     if (m.variables[k].space == Space::shared && m.variables[k].external) outer_at_[k] = program.dynamic_at;
 }
 
+// Finds the operations that read or write registers in which accumulators of a running wgmma may be: its own, and those to which
+// they are moved.
+void Decoder::guard_accumulators() {
+  std::vector<std::uint8_t> holds(f.registers.size(), 0);
+  bool any = false;
+  for (const Reference& r : references)
+    if (r.write && program.ops[r.op].flow == Flow::warpgroup) holds[r.reg] = 1, any = true;
+  for (bool grows = any; grows;) {
+    grows = false;
+    for (std::size_t k = 1; k < references.size(); ++k) {
+      const Reference &from = references[k - 1], &to = references[k];
+      if (from.op != to.op || !to.write || from.write || carries_[to.op] == 0 || holds[from.reg] == 0 || holds[to.reg] != 0) continue;
+      if (program.ops[to.op].flow == Flow::warpgroup) continue;
+      holds[to.reg] = 1, grows = true;
+    }
+  }
+  if (!any) return;
+  constexpr Place Op::*kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c, &Op::guard};
+  for (const Reference& r : references) {
+    Op& o = program.ops[r.op];
+    if (holds[r.reg] == 0 || o.flow == Flow::warpgroup || (carries_[r.op] != 0 && !r.write)) continue;
+    if (o.careful == kNone) o.careful = static_cast<std::uint32_t>(program.careful.size());
+    if (o.flow == Flow::plain) o.flow = Flow::careful;
+    program.careful.push_back({r.op, r.field < 5 ? o.*kFields[r.field] : program.lists[r.at], r.write});
+  }
+}
+
 void Decoder::run() {
   lay_out();
   program.constants.assign(std::size_t{kFirstConstant} * kLanes, 0);
@@ -302,9 +335,9 @@ void Decoder::run() {
     const Block& here = graph.blocks[b];
     block = static_cast<std::uint32_t>(b);
     blocks.push_back(static_cast<std::uint32_t>(program.ops.size()));
-    if (graph.is_meeting[b]) op.flow = Flow::join, emit();
+    if (graph.is_meeting[b]) op.flow = Flow::join, emit(), carries_.push_back(0);
     for (std::uint32_t k = here.first; k < here.end; ++k) decode(f.code[k]);
-    if (here.first == here.end) op.flow = Flow::exit, emit();  // the end of the text
+    if (here.first == here.end) op.flow = Flow::exit, emit(), carries_.push_back(0);  // the end of the text
   }
   blocks.push_back(static_cast<std::uint32_t>(program.ops.size()));
   for (Op& o : program.ops) {
@@ -314,6 +347,7 @@ void Decoder::run() {
   std::stable_sort(references.begin(), references.end(),
                    [](const Reference& a, const Reference& b) { return a.op != b.op ? a.op < b.op : a.write < b.write; });
   place_registers(program, graph, blocks, references);
+  guard_accumulators();
   constexpr std::uint32_t kMostRegisterBytes = 8u << 20;
   if (program.register_bytes > kMostRegisterBytes) refuse("has more live registers than 8 MiB a warp hold");
 }

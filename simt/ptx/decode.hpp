@@ -101,6 +101,8 @@ class Decoder {
   Place special_of_block(char axis) const;
   Place low_half(std::uint32_t reg);
   void refer(std::uint32_t reg, bool write, std::uint8_t field, std::uint32_t at);
+  void guard_accumulators();
+  std::vector<std::uint8_t> carries_;  // [operation] it may move an accumulator of a running wgmma, or is a wgmma
   std::vector<std::uint64_t> outer_at_, inner_at_;          // offsets of variables, of the module and of the function
   unsigned low_halves_ = 0;                                 // that the instruction has taken
   std::unordered_map<std::uint64_t, Place> small_, large_;  // constants by their bits
@@ -128,6 +130,12 @@ void decode_load(Decoder&);
 void decode_store(Decoder&);
 void decode_atomic(Decoder&);
 void decode_copy(Decoder&);
+void decode_bulk(Decoder&);
+void decode_mbarrier(Decoder&);
+bool decode_proxy_fence(Decoder&);
+void decode_tensor_map(Decoder&);
+void decode_tensor_map_fence(Decoder&);
+void decode_warpgroup(Decoder&);
 void decode_matrix(Decoder&);
 void decode_shuffle(Decoder&);
 void decode_vote(Decoder&);

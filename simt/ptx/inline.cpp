@@ -72,6 +72,11 @@ class Inliner {
         o.id = static_cast<std::uint32_t>(into_.operands.size());
         copy(f, parts, o.count, variable, registers, labels);
       }
+      if (o.kind == Operand::Kind::address && o.count != 0) {
+        const std::uint32_t coordinates = o.more;
+        o.more = static_cast<std::uint32_t>(into_.operands.size());
+        copy(f, coordinates, o.count, variable, registers, labels);
+      }
       into_.operands[to + k] = o;
     }
   }

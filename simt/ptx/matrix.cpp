@@ -38,7 +38,7 @@ void load_matrix(Warp& w, const Op& o) {
     for (unsigned i = 0; i < kLanes; ++i) d[i] = words[i][k];
   }
 }
-template <int N>
+template <int N, bool Trans>
 void store_matrix(Warp& w, const Op& o) {
   u64 at[kLanes];
   addresses(w, o, at);
@@ -46,7 +46,10 @@ void store_matrix(Warp& w, const Op& o) {
   u32 words[kLanes][4];
   for (int k = 0; k < N; ++k) {
     const auto* d = w.at<u32>(w.program->lists[o.list + 1 + static_cast<unsigned>(k)]);
-    for (unsigned i = 0; i < kLanes; ++i) words[i][k] = d[i];
+    // Note: a lane's word holds two neighbours of a row; transposed, the halves of column i lie in words of 8 lanes.
+    const auto half = [&](unsigned row, unsigned column) { return d[row * 4 + column / 2] >> 16 * (column % 2) & 0xffffu; };
+    for (unsigned i = 0; i < kLanes; ++i)
+      words[i][k] = Trans ? half(2 * (i % 4), i / 4) | half(2 * (i % 4) + 1, i / 4) << 16 : d[i];
   }
   for (unsigned i = 0; i < kLanes; ++i) {
     become(w, i);
@@ -96,9 +99,11 @@ void decode_rows(Decoder& d, bool stores) {
       d.take("sync") && d.take("aligned") && d.take("m8n8") && d.take("b16") && (d.take("shared") || d.take("shared::cta"));
   const int count = d.take_one({"x1", "x2", "x4"});
   const bool trans = d.take("trans");
-  if (!right || count < 0 || (stores && trans)) d.refuse("is not run in this form");
+  if (!right || count < 0) d.refuse("is not run in this form");
   d.operands(2);
-  if (stores) d.op.run = count == 0 ? store_matrix<1> : count == 1 ? store_matrix<2> : store_matrix<4>;
+  if (stores && trans)
+    d.op.run = count == 0 ? store_matrix<1, true> : count == 1 ? store_matrix<2, true> : store_matrix<4, true>;
+  else if (stores) d.op.run = count == 0 ? store_matrix<1, false> : count == 1 ? store_matrix<2, false> : store_matrix<4, false>;
   else if (trans) d.op.run = count == 0 ? load_matrix<1, true> : count == 1 ? load_matrix<2, true> : load_matrix<4, true>;
   else d.op.run = count == 0 ? load_matrix<1, false> : count == 1 ? load_matrix<2, false> : load_matrix<4, false>;
   const Operand& rows = d.operand(stores ? 1 : 0);

@@ -88,6 +88,15 @@ void put_all(const Warp& w, Place p, bool wide, const E* v, unsigned apart) {
   else for_lanes(w, w.at<Store<E>>(p), [=](unsigned i) { return to_lane<E>(v[i * apart]); });
 }
 
+// The bytes of the kernel's parameters there, for the running thread.
+const std::byte* parameter_at(const Warp& w, u64 at, unsigned bytes, Where where) {
+  if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < bytes)
+    detail::refuse_asynchronous(
+        "out_of_bounds", "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes),
+        where);
+  return w.parameters + at;
+}
+
 template <class E, unsigned Count>
 void load(Warp& w, const Op& o) {
   constexpr unsigned kBytes = sizeof(E) * Count;
@@ -96,7 +105,8 @@ void load(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
-  const Reach reach = space == Space::local ? Reach::unchecked : together<kBytes, Access::read>(w.mask, at);
+  const bool early = (w.early & w.mask) != 0;
+  const Reach reach = space == Space::local || early ? Reach::unchecked : together<kBytes, Access::read>(w.mask, at);
   if (reach != Reach::unchecked) {
     alignas(32) E values[kLanes][Count];
     if (reach == Reach::neighbours) {
@@ -119,7 +129,10 @@ void load(Warp& w, const Op& o) {
     become(w, lane);
     if (space == Space::local || (space == Space::generic && at[lane] >> 56 == kLocalWindow >> 56))
       from = own(w, lane, at[lane] & (kLocalWindow - 1), kBytes, false, o.where);
+    else if (space == Space::generic && at[lane] >> 56 == kParameterWindow >> 56)
+      from = parameter_at(w, at[lane] & (kParameterWindow - 1), kBytes, o.where);
     else detail::access<kBytes, Access::read>(from, o.where);
+    if (early && space != Space::local) check_early(w, lane, at[lane], kBytes, o.where);
     E v[Count];
     std::memcpy(v, from, kBytes);
     for (unsigned k = 0; k < Count; ++k)
@@ -171,13 +184,8 @@ void load_parameter(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const bool wide = o.how & kWideRegister;
   const auto value_at = [&](u64 at, unsigned lane, E(&v)[Count]) {
-    if (at > w.program->parameter_bytes || w.program->parameter_bytes - at < sizeof(E) * Count) {
-      become(w, lane);
-      detail::refuse_asynchronous(
-          "out_of_bounds",
-          "read of a parameter at byte " + std::to_string(at) + " of " + std::to_string(w.program->parameter_bytes), o.where);
-    }
-    std::memcpy(v, w.parameters + at, sizeof v);
+    become(w, lane);
+    std::memcpy(v, parameter_at(w, at, sizeof v, o.where), sizeof v);
   };
   E v[Count];
   if (o.a == kNone) {
@@ -261,6 +269,14 @@ void decode_access(Decoder& d, bool stores) {
 
 }  // namespace
 
+void check_early(const Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, Where where) {
+  if ((w.early >> lane & 1) == 0 || address >> 32 >= detail::kSlots || address >> 32 == detail::machine.shared_slot) return;
+  for (u64 at = address; at < address + bytes; ++at)
+    if (*reinterpret_cast<const std::uint8_t*>(detail::hot.written_map + (at >> 3)) >> (at & 7) & 1)
+      detail::refuse_asynchronous(
+          "early_read", "read of what the launch before this one wrote, which may still run, without a griddepcontrol.wait", where);
+}
+
 std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
   if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
     detail::refuse_asynchronous("out_of_bounds",
@@ -307,6 +323,33 @@ void decode_address_of(Decoder& d, const Operand& o, Space space) {
   }
 }
 
+// The places: the register; 1 if it has 64 bits and 2 if the space is shared; what is added, of 64 bits.
+void further_address(Decoder& d, const Operand& o, Space space) {
+  if (o.kind != Operand::Kind::address) d.refuse("has " + d.text(o) + " where an address was expected");
+  std::uint64_t added = static_cast<u64>(o.value);
+  bool wide = false;
+  if (o.base == Operand::Kind::reg) {
+    const unsigned bits = d.bits_of_register(o);
+    if (bits != 64 && (bits != 32 || space != Space::shared))
+      d.refuse("has an address in a register of " + std::to_string(bits) + " bits");
+    wide = bits == 64;
+    Operand base = o;
+    base.kind = Operand::Kind::reg;
+    d.in_list(base, wide ? Type::b64 : Type::b32);
+  } else {
+    d.no_list();
+    if (o.base == Operand::Kind::variable) added = d.address_of(o) + (d.variable(o).space == Space::param ? kParameterWindow : 0);
+  }
+  d.program.lists.push_back((wide ? 1u : 0u) | (space == Space::shared ? 2u : 0u));
+  d.program.lists.push_back(d.constant(added, 64));
+}
+
+std::uint64_t further_address(const Warp& w, const Place* three, unsigned lane) {
+  u64 at = w.at<u64>(three[2])[lane];
+  if (three[0] != kNone) at += (three[1] & 1) != 0 ? w.at<u64>(three[0])[lane] : w.at<u32>(three[0])[lane];
+  return (three[1] & 2) != 0 ? arena_start() + static_cast<u32>(at) : at;
+}
+
 Space take_space(Decoder& d) {
   const int k = d.take_one({"global", "shared", "shared::cta", "local", "const", "param", "param::entry", "param::func"});
   constexpr Space kSpaces[] = {Space::global,   Space::shared, Space::shared, Space::local,
@@ -343,6 +386,10 @@ void decode_address(Decoder& d) {
     case Space::local:
       d.op.run = to ? op1<[](u64 a) { return a & (kLocalWindow - 1); }, u64, u64>
                     : op1<[](u64 a) { return a | kLocalWindow; }, u64, u64>;
+      break;
+    case Space::param:
+      d.op.run = to ? op1<[](u64 a) { return a & (kParameterWindow - 1); }, u64, u64>
+                    : op1<[](u64 a) { return a | kParameterWindow; }, u64, u64>;
       break;
     case Space::global:
     case Space::constant: d.op.run = op1<[](u64 a) { return a; }, u64, u64>; break;

@@ -8,13 +8,21 @@ namespace simt::ptx {
 
 // A thread's own memory begins here among generic addresses.
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{1} << 56;
+// The parameters of the kernel begin here among generic addresses.
+inline constexpr std::uint64_t kParameterWindow = std::uint64_t{1} << 57;
 
 // Decodes `[a + offset]` in a space: the operation's a (kNone: there is none), value and how.
 void decode_address_of(Decoder& d, const Operand& o, Space space);
+// Adds a further address of an operation to its list, in three places, and reads it again.
+void further_address(Decoder& d, const Operand& o, Space space);
+std::uint64_t further_address(const Warp& w, const Place* three, unsigned lane);
 // The space that the modifiers name.
 Space take_space(Decoder& d);
 // Takes the modifiers that change nothing here: caches, scopes, orders.
 void take_hints(Decoder& d);
+
+// Stops at a read of what the launch before this one wrote, by a lane that has not waited for it.
+void check_early(const Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, Where where);
 
 inline void become(const Warp& w, unsigned lane) { detail::machine.current = w.thread + lane; }
 

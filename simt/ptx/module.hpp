@@ -42,7 +42,7 @@ struct Operand {
     real,      // value: the bits of a double
     single,    // value: the bits of a float, written 0f...
     variable,  // id: of the function, or with `outer` of the module; value: offset in bytes
-    address,   // [base + value]: `base` says what id means
+    address,   // [base + value]: `base` says what id means; [base, {coordinates}]: count operands from `more` on
     vector,    // count operands from id on in Function::operands
     pair,      // p|q: two operands from id on
     label,     // id: index of an instruction
@@ -51,7 +51,7 @@ struct Operand {
   Kind kind = Kind::nothing, base = Kind::nothing;
   bool negated = false;  // !p
   bool outer = false;
-  std::uint32_t id = 0, count = 0;
+  std::uint32_t id = 0, count = 0, more = 0;
   std::int64_t value = 0;
 };
 

@@ -58,7 +58,7 @@ class Parser {
   void directive(std::string_view word);
   void registers();
   void location();
-  void instruction();
+  void instruction(std::string_view opcode, int line);
   void call_operands(Instruction& i);
   Operand operand();
   Operand group(std::string_view close);

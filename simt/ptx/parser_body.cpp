@@ -61,17 +61,13 @@ void Parser::statement() {
   if (in_.accept("}")) return close_scope();
   if (in_.accept(";")) return;
   const Token t = in_.peek();
-  if (t.is("@")) return instruction();
+  if (t.is("@")) return instruction({}, t.line);
   if (t.kind != Token::Kind::word) in_.refuse("a statement was expected, not " + in_.found());
   if (t.text[0] == '.') return directive(in_.take().text);
-  if (t.text[0] == '$' || t.text[0] == '%' || t.text[0] == '_' || (t.text[0] >= 'A' && t.text[0] <= 'Z')) {
-    const std::string_view label = in_.take().text;
-    in_.expect(":");
-    if (!scopes_.back().labels.emplace(label, static_cast<std::uint32_t>(f_->code.size())).second)
-      in_.refuse("the label '" + std::string(label) + "' stands twice in its scope");
-    return;
-  }
-  instruction();
+  const std::string_view word = in_.take().text;
+  if (!in_.accept(":")) return instruction(word, t.line);
+  if (!scopes_.back().labels.emplace(word, static_cast<std::uint32_t>(f_->code.size())).second)
+    in_.refuse("the label '" + std::string(word) + "' stands twice in its scope");
 }
 
 void Parser::directive(std::string_view word) {
@@ -130,10 +126,11 @@ void Parser::location() {
   }
 }
 
-void Parser::instruction() {
+// `opcode`: as taken already; empty: a predicate comes first.
+void Parser::instruction(std::string_view opcode, int line) {
   if (++instructions_ > kMostInstructions) in_.refuse("the module has too many instructions");
   Instruction i;
-  i.line = in_.peek().line, i.source_file = source_file_, i.source_line = source_line_;
+  i.line = line, i.source_file = source_file_, i.source_line = source_line_;
   if (in_.accept("@")) {
     i.guard_negated = in_.accept("!");
     const std::string_view name = in_.word("a predicate");
@@ -143,7 +140,7 @@ void Parser::instruction() {
     i.guard = static_cast<std::int32_t>(guard->id);
     i.line = in_.peek().line;
   }
-  const std::string_view opcode = in_.word("an instruction");
+  if (opcode.empty()) opcode = in_.word("an instruction");
   i.opcode = name_id(opcode);
   std::vector<Operand> all;
   while (!in_.peek().is(";") && !in_.peek().is("}")) {
@@ -210,6 +207,11 @@ Operand Parser::address() {
     else if (in_.peek().is("-")) o.value = in_.integer("an offset");
   } else {
     o.base = Operand::Kind::nothing, o.value = in_.integer("an address");
+  }
+  if (in_.accept(",")) {
+    in_.expect("{");
+    const Operand coordinates = group("}");
+    o.more = coordinates.id, o.count = coordinates.count;
   }
   in_.expect("]");
   return o;

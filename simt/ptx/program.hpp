@@ -36,8 +36,12 @@ enum class Flow : std::uint8_t {
   exit,
   together,  // an instruction that the lanes of a mask, or of the warp, execute together: shfl, vote, mma, ldmatrix
   warp_barrier,
-  barrier,  // bar.sync, bar.red
-  arrival,  // bar.arrive
+  barrier,    // bar.sync, bar.red
+  arrival,    // bar.arrive
+  phase,      // a wait at an mbarrier
+  warpgroup,  // wgmma.mma_async: as `together`, and then the other three warps have to come
+  registers,  // setmaxnreg: as `together`, and then others may have to give as many
+  careful,    // a plain one that touches registers in which accumulators may be
   trap
 };
 
@@ -53,6 +57,7 @@ struct Op {
   std::uint32_t meets = kNone;                // of a branch: where its parts meet again
   std::uint32_t list = 0;                     // its first further operand in Program::lists
   std::uint32_t line = 0;                     // of the PTX text
+  std::uint32_t careful = kNone;              // its first entry in Program::careful
   std::int64_t value = 0;
   Where where{};
 };
@@ -86,11 +91,20 @@ enum LaunchConstant : Place {
 };
 constexpr Place constant_place(std::uint32_t number) { return number * kVectorBytes | 1; }
 
+// A register of an operation which a running wgmma may compute.
+struct Careful {
+  std::uint32_t op = 0;
+  Place place = 0;
+  bool write = false;
+};
+
 struct Program {
   std::shared_ptr<const Module> module;
   Function function;  // the entry, without calls
   std::vector<Op> ops;
   std::vector<Place> lists;
+  std::vector<Careful> careful;  // by operation
+  bool asynchronous = false;     // it has an instruction of asynchronous.hpp
   std::vector<std::uint32_t> constants;     // words; kFirstConstant vectors, filled at the launch, come first
   std::vector<std::uint64_t> parameter_at;  // offset of each parameter
   std::uint64_t parameter_bytes = 0;

@@ -16,6 +16,7 @@ namespace simt::ptx {
 struct Shape {
   device::dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
+  bool dependent = false;  // it may begin before the launch before it has ended, until its threads wait (griddepcontrol.wait)
 };
 
 // Runs an entry on the machine.  `parameters`: the bytes of its parameters, each at Program::parameter_at.  Throws Fault.

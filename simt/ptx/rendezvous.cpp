@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "barriers.hpp"
 #include "block_run.hpp"
 
 namespace simt::ptx {
@@ -11,6 +12,11 @@ namespace simt::ptx {
 using detail::machine;
 using detail::Meet;
 using What = detail::Trouble::What;
+
+namespace {
+constexpr unsigned kGroupThreads = 128;  // of a warpgroup
+constexpr unsigned kMostGivenUp = 64;
+}  // namespace
 
 std::uint32_t BlockRun::value_of(const WarpRun& s, Place p, std::uint32_t lanes) const {
   return s.warp.at<std::uint32_t>(p)[std::countr_zero(lanes)];
@@ -38,8 +44,8 @@ bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t 
   const std::uint32_t members = members_of(s, o, lanes);
   if ((lanes & ~members) != 0 || (members & ~s.warp.alive) != 0) refuse_members(s, o, lanes, members);
   if (lanes == members) {
-    s.warp.execute(lanes);
-    o.run(s.warp, o);
+    run_together(s, o, lanes);
+    if (!served(s, o)) return p.wait = Wait::service, false;
     ++p.at;
     return true;
   }
@@ -52,6 +58,82 @@ bool BlockRun::execute_together(WarpRun& s, Part& p, const Op& o, std::uint32_t 
   return false;
 }
 
+void BlockRun::run_together(WarpRun& s, const Op& o, std::uint32_t lanes) {
+  if (o.flow == Flow::warpgroup) s.issued = machine.wgmma.issued(s.warp.thread->id / kGroupThreads);
+  s.warp.execute(lanes);
+  o.run(s.warp, o);
+}
+
+// Whether the other warps have done what an instruction needs that this one has executed.
+bool BlockRun::served(const WarpRun& s, const Op& o) const {
+  if (o.flow == Flow::warpgroup) return machine.wgmma.issued(s.warp.thread->id / kGroupThreads) != s.issued;
+  return o.flow != Flow::registers || machine.registers.granted(s.warp.thread->id / kLanes);
+}
+
+// Whether a warp's first try at a phase fails, as it may on a GPU: the phase is not over, or nobody can know yet that it is, since
+// copies have ended it and no thread has waited for them.  Who does not look at the outcome of a try is found so.
+bool BlockRun::doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over) {
+  const detail::Barrier& b = barrier_of(w, o, static_cast<unsigned>(std::countr_zero(lanes)));
+  if (over && b.complete.empty()) return false;
+  const std::size_t k = machine.barriers.index(b) * warps_.size() + w.thread->id / kLanes;
+  if (doubted_.size() <= k) doubted_.resize(k + 1);
+  return std::exchange(doubted_[k], b.phase + 1) != b.phase + 1;
+}
+
+// Lets a part go on whose phase is over, or waits.  The lanes that the instruction leaves out go on alone then.
+bool BlockRun::wait_for_phase(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
+  const bool over = lanes_over(s.warp, o, lanes, true) == lanes;
+  if (const bool doubt = doubts(s.warp, o, lanes, over); over || doubt) {
+    end_wait(s.warp, o, lanes, doubt ? 0 : lanes);
+    return ++p.at, true;
+  }
+  if (lanes != p.lanes) {
+    s.parts.push_back(p);
+    s.parts.back().lanes = p.lanes & ~lanes, ++s.parts.back().at;
+    p.lanes = lanes;
+  }
+  p.wait = Wait::phase;
+  return false;
+}
+
+// Gives up all waits at mbarriers, as a GPU does after a while.  Returns false if there are none, or if that has been of no use.
+bool BlockRun::time_out() {
+  if (machine.barriers.events() != events_) events_ = machine.barriers.events(), given_up_ = 0;
+  if (++given_up_ > kMostGivenUp) return false;
+  bool any = false;
+  for (WarpRun& s : warps_)
+    for (Part& p : s.parts) {
+      if (p.wait != Wait::phase) continue;
+      const Op& o = program_->ops[p.at];
+      end_wait(s.warp, o, p.lanes, lanes_over(s.warp, o, p.lanes, false));
+      p.wait = Wait::none, ++p.at, any = true;
+    }
+  return any;
+}
+
+// Stops at an operation that touches an accumulator of a running wgmma.  Note: a register that was moved elsewhere may be written.
+void BlockRun::check_accumulators(WarpRun& s, const Op& o, std::uint32_t lanes) {
+  const unsigned group = s.warp.thread->id / kGroupThreads;
+  if (!machine.wgmma.busy(group)) return;
+  const auto op = static_cast<std::uint32_t>(&o - program_->ops.data());
+  for (std::size_t k = o.careful; k < program_->careful.size() && program_->careful[k].op == op; ++k) {
+    const Careful& c = program_->careful[k];
+    const auto* const word = s.warp.at<std::uint32_t>(c.place);
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      if (!machine.wgmma.is_running(group, word[lane])) continue;
+      unsigned copies = 0;
+      for (Place p = kFirstRegister; c.write && p < program_->register_bytes; p += kVectorBytes)
+        copies += s.warp.at<std::uint32_t>(p)[lane] == word[lane];
+      if (copies > 1) continue;
+      machine.current = s.warp.thread + lane;
+      detail::refuse_asynchronous("wgmma_registers",
+                                  c.write ? "an accumulator of a running wgmma is written" : "an accumulator of a running wgmma is read",
+                                  o.where);
+    }
+  }
+}
+
 bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lanes) {
   const std::uint32_t members = members_of(s, o, lanes);
   if ((lanes & ~members) != 0 || (members & ~s.exists) != 0) {
@@ -60,6 +142,7 @@ bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lane
     refuse_members(s, as_barrier, lanes, members);
   }
   if (lanes == (members & s.warp.alive)) {
+    machine.guards.synchronised();
     if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
     ++p.at;
     return true;
@@ -79,6 +162,7 @@ void BlockRun::resolve(WarpRun& s) {
   for (const Part& p : s.parts) waits = waits || (p.wait != Wait::none && p.wait != Wait::at_barrier);
   if (!waits) return;
   resolve_together(s);
+  resolve_services(s);
   resolve_warp_barriers(s);
   resolve_barriers(s);
 }
@@ -99,10 +183,19 @@ void BlockRun::resolve_together(WarpRun& s) {
     }
     if (lanes != first.members) continue;
     s.warp.mask = 0, s.warp.full = false;
-    s.warp.execute(lanes);
-    o.run(s.warp, o);
+    run_together(s, o, lanes);
     for (Part& p : s.parts)
-      if (with(p)) p.wait = Wait::none, ++p.at;
+      if (with(p)) p.wait = Wait::service;
+  }
+}
+
+void BlockRun::resolve_services(WarpRun& s) {
+  for (Part& p : s.parts) {
+    const Op& o = program_->ops[p.at];
+    if (p.wait == Wait::service && served(s, o)) p.wait = Wait::none, ++p.at;
+    if (p.wait != Wait::phase || lanes_over(s.warp, o, p.lanes, false) != p.lanes) continue;
+    end_wait(s.warp, o, p.lanes, p.lanes);
+    p.wait = Wait::none, ++p.at;
   }
 }
 
@@ -114,6 +207,7 @@ void BlockRun::resolve_warp_barriers(WarpRun& s) {
     for (const Part& p : s.parts)
       if (p.wait == Wait::warp_barrier && p.members == members) lanes |= p.lanes;
     if ((lanes & members) != (members & s.warp.alive)) continue;
+    machine.guards.synchronised();
     if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
     for (Part& p : s.parts)
       if (p.wait == Wait::warp_barrier && p.members == members) p.wait = Wait::none, ++p.at;
@@ -165,6 +259,7 @@ void BlockRun::release(unsigned barrier) {
           members.push_back(static_cast<std::uint16_t>(s.warp.thread[std::countr_zero(left)].id));
         p.wait = Wait::none, ++p.at;
       }
+  machine.guards.synchronised();
   if (!machine.options.watch) return;
   if (members.size() == machine.threads) machine.watch.block_barrier();
   else machine.watch.named_barrier(members, clocks);
@@ -182,8 +277,16 @@ void BlockRun::stuck() {
         detail::Thread& t = s.warp.thread[std::countr_zero(left)];
         t.fiber = fiber;
         t.where = o.where;
-        t.kind = !barrier ? (p.wait == Wait::warp_barrier ? Meet::warp : o.meet) : id == 0 ? Meet::block : Meet::named;
-        t.mask_or_id = barrier ? id : p.members;
+        t.kind = p.wait == Wait::phase          ? Meet::barrier
+                 : p.wait == Wait::warp_barrier ? Meet::warp
+                 : !barrier                     ? o.meet
+                 : id == 0                      ? Meet::block
+                                                : Meet::named;
+        t.mask_or_id = barrier                    ? id
+                       : p.wait == Wait::phase    ? static_cast<unsigned>(
+                                                        barrier_of(s.warp, o, static_cast<unsigned>(std::countr_zero(left))).offset)
+                       : p.wait == Wait::service  ? t.id / kGroupThreads
+                                                  : p.members;
       }
     }
   detail::stop({.what = What::stuck});

@@ -56,8 +56,8 @@ TEST_CASE("ptx: an instruction that the machine does not run is refused before a
   CHECK(why("add.f32 %f1, %f2, 1;") == "k.ptx:7: `add.f32` has an integer where a float was expected");
   CHECK(why("bra NOWHERE;") == "k.ptx:7: `bra` goes to 'NOWHERE', which is no label of the function");
   CHECK(why("mov.u32 %r1, %clock;") == "k.ptx:7: `mov.u32` reads a clock, which this machine has not");
-  CHECK(why("cp.async.bulk.commit_group;") ==
-        "k.ptx:7: `cp.async.bulk.commit_group` has the modifier .bulk, which the machine does not run");
+  CHECK(why("cp.async.wide.commit_group;") ==
+        "k.ptx:7: `cp.async.wide.commit_group` has the modifier .wide, which the machine does not run");
 }
 
 // Each lane takes its own number of rounds, and all meet behind the loop, where a shuffle of all lanes works.

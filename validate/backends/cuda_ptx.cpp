@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <map>
 #include <stdexcept>
 #include <type_traits>
@@ -29,7 +30,7 @@ struct Words {
   ASSAY_DRIVER(cuModuleUnload);
   ASSAY_DRIVER(cuModuleGetFunction);
   ASSAY_DRIVER(cuFuncSetAttribute);
-  ASSAY_DRIVER(cuLaunchKernel);
+  ASSAY_DRIVER(cuLaunchKernelEx);
 };
 #undef ASSAY_DRIVER
 const Words& words() {
@@ -46,6 +47,35 @@ void check(CUresult result, const std::string& what, const char* more = "") {
 }
 
 }  // namespace
+
+void encode_map(const MappedTensor& t, std::byte* map) {
+  using Encode = decltype(&cuTensorMapEncodeTiled);
+  static const Encode encode = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found) != cudaSuccess ||
+        function == nullptr)
+      throw std::runtime_error("the driver has no cuTensorMapEncodeTiled");
+    return reinterpret_cast<Encode>(function);
+  }();
+  cuuint64_t extents[5] = {}, strides[5] = {};
+  cuuint32_t box[5] = {}, ones[5] = {1, 1, 1, 1, 1};
+  for (int d = 0; d < t.rank; ++d) {
+    extents[d] = static_cast<cuuint64_t>(t.extents[d]), strides[d] = static_cast<cuuint64_t>(t.strides_bytes[d]);
+    box[d] = static_cast<cuuint32_t>(t.box[d]);
+  }
+  constexpr CUtensorMapDataType kTypes[] = {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                            CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
+  const CUtensorMapSwizzle swizzle = t.swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : t.swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                     : t.swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                       : CU_TENSOR_MAP_SWIZZLE_NONE;
+  CUtensorMap encoded;
+  check(encode(&encoded, kTypes[static_cast<int>(t.element)], static_cast<cuuint32_t>(t.rank), t.data, extents, strides, box, ones,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+        "making a tensor map");
+  std::memcpy(map, &encoded, sizeof encoded);
+}
 
 struct PtxModule::Driver {
   CUmodule module = nullptr;
@@ -81,9 +111,15 @@ void PtxModule::launch(const std::string& entry, const EntryLaunch& l, std::span
         fmt::format("{} bytes of shared memory for '{}'", l.dynamic_shared, entry));
     granted = l.dynamic_shared;
   }
-  check(words().cuLaunchKernel(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic_shared,
-                               static_cast<CUstream>(l.stream), parameters.data(), nullptr),
-        "launching '" + entry + "'");
+  CUlaunchAttribute dependent{};
+  dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  dependent.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = l.grid[0], config.gridDimY = l.grid[1], config.gridDimZ = l.grid[2];
+  config.blockDimX = l.block[0], config.blockDimY = l.block[1], config.blockDimZ = l.block[2];
+  config.sharedMemBytes = l.dynamic_shared, config.hStream = static_cast<CUstream>(l.stream);
+  config.attrs = &dependent, config.numAttrs = l.dependent ? 1 : 0;
+  check(words().cuLaunchKernelEx(&config, function, parameters.data(), nullptr), "launching '" + entry + "'");
 }
 
 }  // namespace assay::cuda

@@ -2,16 +2,23 @@
 // PTX on a GPU: the driver compiles a module and launches its entries.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+
+#include "validate/backends/launch_file.hpp"
 
 namespace assay::cuda {
 
 struct EntryLaunch {
   unsigned grid[3], block[3], dynamic_shared;
   void* stream;
+  bool dependent = false;  // on the launch before it, by programmatic stream serialization
 };
+
+// Writes the 128 bytes of a tensor map.  Throws std::runtime_error if the driver refuses it.
+void encode_map(const MappedTensor& tensor, std::byte* map);
 
 class PtxModule {
  public:

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
@@ -62,25 +64,53 @@ struct LaunchNode {
   }
 };
 
+std::size_t tensor_of(const LaunchNode& n, const Op& op, const std::string& name) {
+  const std::size_t k = tensor_index(op, name);
+  if (k < op.tensors.size()) return k;
+  Names names;
+  for (const TensorSpec& t : op.tensors) names.push_back(t.name);
+  n.fail(unknown("tensor", name, names));
+}
+
+// `NAME box=[64,64] swizzle=128`
+void read_map(const LaunchNode& n, const Op& op, const std::string& text, LaunchParameter::Member& m) {
+  constexpr const char* kExpected = "'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected";
+  m.kind = LaunchParameter::Kind::map;
+  const std::size_t name_end = text.find(' '), box = text.find("box=["), close = text.find(']');
+  if (name_end == text.npos || box != name_end + 1 || close == text.npos) n.fail(kExpected);
+  m.tensor = tensor_of(n, op, text.substr(0, name_end));
+  for (std::size_t from = box + 5; from < close;) {
+    const std::size_t end = std::min(text.find(',', from), close);
+    int extent = 0;
+    const char* first = text.data() + std::min(text.find_first_not_of(' ', from), end);
+    const auto [stop, error] = std::from_chars(first, text.data() + end, extent);
+    if (error != std::errc() || stop != text.data() + end || extent < 1 || extent > 256)
+      n.fail("the box of a map has 1 to 256 elements along each axis.");
+    m.box.push_back(extent);
+    from = end + 1;
+  }
+  const std::size_t rank = op.tensors[m.tensor].axes.size();
+  if (m.box.size() != rank || rank > 5)
+    n.fail(fmt::format("the box has {} axes, and '{}' has {}.", m.box.size(), op.tensors[m.tensor].name, rank));
+  const std::string rest = text.substr(close + 1);
+  if (rest.empty()) return;
+  if (rest != " swizzle=32" && rest != " swizzle=64" && rest != " swizzle=128") n.fail(kExpected);
+  m.swizzle = std::stoi(rest.substr(9));
+}
+
 LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
   using Kind = LaunchParameter::Kind;
   const std::string text = n.text();
   const std::size_t space = std::min(text.find(' '), text.size());
   const std::string kind = text.substr(0, space), rest = text.substr(std::min(space + 1, text.size()));
   LaunchParameter::Member m;
-  if (kind == "ptr") {
-    m.tensor = tensor_index(op, rest);
-    if (m.tensor == op.tensors.size()) {
-      Names names;
-      for (const TensorSpec& t : op.tensors) names.push_back(t.name);
-      n.fail(unknown("tensor", rest, names));
-    }
-    return m;
-  }
+  if (kind == "ptr") return m.tensor = tensor_of(n, op, rest), m;
+  if (kind == "map") return read_map(n, op, rest, m), m;
   m.kind = kind == "i32" ? Kind::word : kind == "i64" ? Kind::wide : kind == "f32" ? Kind::single : Kind::workspace;
   if (m.kind == Kind::workspace && kind != "workspace")
-    n.fail(fmt::format("'{}' is no parameter: 'ptr NAME', 'i32 EXPR', 'i64 EXPR', 'f32 EXPR' or 'workspace + EXPR' was expected",
-                       text));
+    n.fail(fmt::format(
+        "'{}' is no parameter: 'ptr NAME', 'map NAME ...', 'i32 EXPR', 'i64 EXPR', 'f32 EXPR' or 'workspace + EXPR' was expected",
+        text));
   if (m.kind == Kind::workspace && !rest.empty() && !rest.starts_with("+ ")) n.fail("'workspace + EXPR' was expected");
   m.expression = m.kind != Kind::workspace ? n.expression(op, rest)
                  : rest.empty()            ? Expression(0.0)
@@ -89,7 +119,7 @@ LaunchParameter::Member member_of(const LaunchNode& n, const Op& op) {
 }
 
 FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>& dtypes) {
-  n.object({"entry", "grid", "block", "shared", "parameters"});
+  n.object({"entry", "grid", "block", "shared", "dependent", "parameters"});
   FileLaunch l;
   l.where = n.place;
   const LaunchNode entry = n.at("entry");
@@ -103,6 +133,7 @@ FileLaunch launch_of(const LaunchNode& n, const Op& op, std::vector<std::string>
   if (dtypes.empty()) dtypes = here;
   if (dtypes != here) entry.fail("every launch names an entry for the same dtypes.");
   l.grid = n.at("grid").three(op), l.block = n.at("block").three(op);
+  if (n.has("dependent")) l.dependent = n.at("dependent").flag();
   l.shared = n.has("shared") ? n.at("shared").expression(op) : Expression(0.0);
   for (const LaunchNode& p : n.at("parameters").list(256)) {
     LaunchParameter parameter;
@@ -120,6 +151,25 @@ std::size_t LaunchParameter::bytes() const {
   std::size_t n = 0, align = 1;
   for (const Member& m : members) n = (n + m.bytes() - 1) / m.bytes() * m.bytes() + m.bytes(), align = std::max(align, m.bytes());
   return (n + align - 1) / align * align;
+}
+
+MappedTensor mapped(const LaunchParameter::Member& map, const AssayCall& call) {
+  const AssayTensor* const t = call.tensors[map.tensor];
+  if (!t) throw std::runtime_error("the case has no tensor for a map");
+  const AssayDLTensor& dl = t->dl;
+  MappedTensor m;
+  m.data = dl.data, m.rank = dl.ndim, m.element_bytes = dl.dtype_bits / 8, m.swizzle = map.swizzle;
+  if (dl.dtype_code == 0) throw std::runtime_error(fmt::format("'{}' has integers, and a map needs f16, bf16 or f32", t->name));
+  m.element = dl.dtype_bits == 32 ? MappedTensor::Element::f32 : dl.dtype_code == 4 ? MappedTensor::Element::bf16
+                                                                                     : MappedTensor::Element::f16;
+  for (int d = 0; d < m.rank; ++d) {
+    const int axis = m.rank - 1 - d;
+    m.extents[d] = dl.shape[axis], m.box[d] = map.box[static_cast<std::size_t>(d)];
+    if (d > 0) m.strides_bytes[d - 1] = dl.strides[axis] * m.element_bytes;
+  }
+  if (m.rank > 0 && m.extents[0] > 1 && dl.strides[m.rank - 1] != 1)
+    throw std::runtime_error(fmt::format("'{}' has elements that are not side by side, which a map needs", t->name));
+  return m;
 }
 
 LaunchFile read_launch_file(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "simt/ptx/ptx.hpp"
+#include "simt/tensor_copy.hpp"
 #include "validate/backends/cuda_ptx.hpp"
 #include "validate/backends/launch_file.hpp"
 #include "validate/backends/runtime/fidelity_text.hpp"
@@ -32,7 +33,21 @@ struct PtxKernel {
 const AssayCall& ptx_call(const void* args) { return static_cast<const PluginCall*>(args)->call(); }
 const PtxKernel& ptx_kernel(const AssayCall& call) { return *static_cast<const PtxKernel*>(call.kernel->user); }
 
-void append(std::byte* at, const LaunchParameter::Member& m, const LaunchFile& file, const AssayCall& call) {
+// Writes a tensor map for simt.
+void encode_on_simt(const MappedTensor& t, std::byte* map) {
+  using simt::device::Swizzle;
+  const Swizzle swizzle = t.swizzle == 128  ? Swizzle::by_128
+                          : t.swizzle == 64 ? Swizzle::by_64
+                          : t.swizzle == 32 ? Swizzle::by_32
+                                            : Swizzle::none;
+  const auto m = simt::detail::make_tensor_map(t.data, t.element_bytes, t.element == MappedTensor::Element::f32, t.extents,
+                                               t.strides_bytes, t.box, t.rank, swizzle);
+  std::memcpy(map, &m, sizeof m);
+}
+
+using EncodeMap = void (*)(const MappedTensor&, std::byte*);
+
+void append(std::byte* at, const LaunchParameter::Member& m, const LaunchFile& file, const AssayCall& call, EncodeMap encode) {
   using Kind = LaunchParameter::Kind;
   const auto put = [&](auto v) { std::memcpy(at, &v, sizeof v); };
   switch (m.kind) {
@@ -41,15 +56,17 @@ void append(std::byte* at, const LaunchParameter::Member& m, const LaunchFile& f
     case Kind::word: return put(static_cast<std::int32_t>(m.expression.whole(*file.op, call)));
     case Kind::wide: return put(m.expression.whole(*file.op, call));
     case Kind::single: return put(static_cast<float>(m.expression.value(*file.op, call)));
+    case Kind::map: return encode(mapped(m, call), at);
   }
 }
 
 // Writes a parameter's bytes, with the padding of a struct.
-void write_parameter(std::byte* at, const LaunchParameter& parameter, const LaunchFile& file, const AssayCall& call) {
+void write_parameter(std::byte* at, const LaunchParameter& parameter, const LaunchFile& file, const AssayCall& call,
+                     EncodeMap encode) {
   std::size_t offset = 0;
   for (const LaunchParameter::Member& m : parameter.members) {
     offset = (offset + m.bytes() - 1) / m.bytes() * m.bytes();
-    append(at + offset, m, file, call);
+    append(at + offset, m, file, call, encode);
     offset += m.bytes();
   }
 }
@@ -67,6 +84,7 @@ cuda::EntryLaunch shape_of(const FileLaunch& l, const LaunchFile& file, const As
   for (std::size_t i = 0; i < 3; ++i)
     shape.grid[i] = extent(l.grid[i], l, file, call), shape.block[i] = extent(l.block[i], l, file, call);
   shape.dynamic_shared = extent(l.shared, l, file, call);
+  shape.dependent = l.dependent;
   return shape;
 }
 bool is_empty(const cuda::EntryLaunch& shape) { return shape.grid[0] == 0 || shape.grid[1] == 0 || shape.grid[2] == 0; }
@@ -79,11 +97,12 @@ void run_on_simt(const void* args, const Launch& launch) {
     const FileLaunch& l = k.file.launches[i];
     const simt::ptx::Program& program = *k.programs[i].at(call.dtype);
     const cuda::EntryLaunch s = shape_of(l, k.file, call);
+    if (is_empty(s)) continue;
     std::vector<std::byte> bytes(program.parameter_bytes);
     for (std::size_t p = 0; p < l.parameters.size(); ++p)
-      write_parameter(bytes.data() + program.parameter_at[p], l.parameters[p], k.file, call);
-    if (is_empty(s)) continue;
-    const simt::ptx::Shape shape{{s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared};
+      write_parameter(bytes.data() + program.parameter_at[p], l.parameters[p], k.file, call, encode_on_simt);
+    const simt::ptx::Shape shape{{s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared,
+                                 s.dependent};
     simt::ptx::launch(program, shape, launch.stream, bytes);
   }
 }
@@ -95,13 +114,14 @@ void run_on_gpu(const void* args, const Launch& launch) {
   for (const FileLaunch& l : k.file.launches) {
     cuda::EntryLaunch shape = shape_of(l, k.file, call);
     shape.stream = launch.stream;
+    if (is_empty(shape)) continue;
     std::vector<std::vector<std::byte>> bytes;
     std::vector<void*> parameters;
     for (const LaunchParameter& parameter : l.parameters) {
-      write_parameter(bytes.emplace_back(parameter.bytes()).data(), parameter, k.file, call);
+      write_parameter(bytes.emplace_back(parameter.bytes()).data(), parameter, k.file, call, cuda::encode_map);
       parameters.push_back(bytes.back().data());
     }
-    if (!is_empty(shape)) k.on_gpu->launch(l.entries.at(call.dtype), shape, parameters);
+    k.on_gpu->launch(l.entries.at(call.dtype), shape, parameters);
   }
 }
 
