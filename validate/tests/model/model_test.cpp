@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catch_shim.hpp"
 #include "validate/backends/backends.hpp"
