@@ -23,6 +23,7 @@ check_one() {
     validate/backends/* | validate/bench/* | validate/report/* | validate/probe/* | validate/console/* | validate/command/* | validate/tests/*)
       path=(-I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/simt" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
       ;;
+    validate/model/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/reference") ;;
     validate/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate") ;;
   esac
   if ! printf '#include "%s"\n#include "%s"\n' "$source/$header" "$source/$header" |

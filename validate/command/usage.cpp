@@ -85,7 +85,7 @@ const std::vector<About>& about() {
         {"1", "with --check: something is wrong; a kernel was stopped or crashed"},
         kBadUsage,
         {"3", "the machine is at fault"},
-        kInterrupted},
+        {"130", "interrupted"}},
        {kDatasets, kVendor[0], kThreads}},
       {"doctor",
        {{"0", "done"}, {"1", "with --worker, --plugin or --ptx: it does not keep to the protocol"}, kBadUsage},

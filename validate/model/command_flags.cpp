@@ -7,6 +7,20 @@
 
 namespace assay {
 
+namespace {
+
+// Note: CLI::Range accepts NaN, and an unsigned option a negative number.
+std::string temperature(const std::string& text) {
+  double v = 0;
+  return CLI::detail::lexical_cast(text, v) && v >= 0 && v <= 100 ? "" : "'" + text + "' is not a number from 0 to 100";
+}
+std::string seed(const std::string& text) {
+  const bool digits = !text.empty() && text.size() < 20 && text.find_first_not_of("0123456789") == text.npos;
+  return digits ? "" : "'" + text + "' is not a whole number below 10^19";
+}
+
+}  // namespace
+
 void add_model(CLI::App& app, int& code) {
   const auto f = std::make_shared<ModelFlags>();
   CLI::App& model = *app.add_subcommand("model", "run a decoder with our kernels, and check it against the golden decoder");
@@ -35,8 +49,8 @@ void add_model(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 1 << 20));
   model.add_option("--temperature", f->temperature, "draw tokens by softmax(logits / temperature); 0: the likeliest")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
-  model.add_option("--seed", f->seed, "seed of what is drawn")->capture_default_str();
+      ->check(temperature);
+  model.add_option("--seed", f->seed, "seed of what is drawn")->capture_default_str()->check(seed);
   CLI::Option* golden = model.add_flag("--golden", f->golden, "generate with the golden decoder, in f64, without kernels");
   CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
   check->excludes(golden);

@@ -22,7 +22,7 @@ void KernelMachine::run(const Step& step, const Op&, Problem& problem) {
   const std::string where = fmt::format("{}/{}, '{}' of layer {}", kernel.op, kernel.name, step.name, step.layer);
   now_at(where);
   try {
-    backend_.run(backend_.launcher(kernel), problem.args(), workspace.get(), {});
+    backend_.run(backend_.launcher(kernel), problem.args(), workspace.get(), how_);
   } catch (const NoMemory&) {
     throw;
   } catch (const std::runtime_error& e) {

@@ -31,7 +31,8 @@ struct StepFault : std::runtime_error {
 
 class KernelMachine final : public Machine {
  public:
-  KernelMachine(Backend& backend, const KernelChoice& choice) : backend_(backend), choice_(choice) {}
+  KernelMachine(Backend& backend, const KernelChoice& choice, RunOptions how = {})
+      : backend_(backend), choice_(choice), how_(how) {}
   void* allocate(std::size_t bytes, std::string_view label) override { return backend_.allocate(bytes, 0, label); }
   void release(void* p) noexcept override { backend_.release(p); }
   void write(void* to, const void* host, std::size_t bytes) override { backend_.write(to, host, bytes); }
@@ -42,6 +43,7 @@ class KernelMachine final : public Machine {
  private:
   Backend& backend_;
   const KernelChoice& choice_;
+  RunOptions how_;
 };
 
 // Computes each step as its contract allows: the golden of the op on the inputs as stored, plus a random error with the standard

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "ops/core/dense.hpp"
 #include "validate/base/error.hpp"
@@ -74,17 +74,10 @@ class Source {
     std::string why;
     const std::optional<std::string> text = read_file(name_, why);
     if (!text) throw BadInput(fmt::format("'{}' cannot be read: {}", name_, why));
-    const Json json = nests_too_deeply(*text) ? Json() : Json::parse(*text, nullptr, false);
-    if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
-      throw BadInput(fmt::format("'{}': it has no object 'weight_map', which names the file of each tensor", name_));
     std::map<std::string, std::string> expected;
     std::set<std::string> names;
-    for (const auto& [tensor, file] : json["weight_map"].items()) {
-      if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-        throw BadInput(fmt::format("'{}': the file of '{}' is {}, and the name of a file beside the index was expected", name_,
-                                   plain(tensor),
-                                   plain(file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60))));
-      expected[tensor] = (index.parent_path() / file.get<std::string>()).string();
+    for (const auto& [tensor, file] : parse_index(*text, name_)) {
+      expected[tensor] = (index.parent_path() / file).string();
       names.insert(expected[tensor]);
     }
     files_.reserve(names.size());  // Note: at_ points into it
@@ -238,6 +231,20 @@ class Loader {
 };
 
 }  // namespace
+
+std::map<std::string, std::string> parse_index(const std::string& text, const std::string& path) {
+  const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    throw BadInput(fmt::format("'{}': it has no object 'weight_map', which names the file of each tensor", path));
+  std::map<std::string, std::string> files;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    if (!file.is_string() || file.get<std::string>().empty() || file.get<std::string>().find('/') != std::string::npos)
+      throw BadInput(fmt::format("'{}': the file of '{}' is {}, and the name of a file beside the index was expected", path,
+                                 plain(tensor), plain(file.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60))));
+    files[tensor] = file.get<std::string>();
+  }
+  return files;
+}
 
 LoadedModel load_model(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) {
   return Loader(config, path, dtype).load();

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <deque>
-#include <memory>
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,5 +25,8 @@ struct LoadedModel {
 // Reads the weights from a folder, a .safetensors or an index, and converts them to `dtype`; empty: the dtype of the embedding in
 // the file.  Throws BadInput, a sentence that names the file, the tensor and what was expected.
 LoadedModel load_model(const ModelConfig&, const std::string& path, std::optional<DType> dtype);
+
+// The file of each tensor, from the text of an index; `path` is its name in messages.  Throws BadInput.
+std::map<std::string, std::string> parse_index(const std::string& text, const std::string& path);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catch_shim.hpp"
 #include "validate/backends/backends.hpp"
@@ -205,29 +206,48 @@ TEST_CASE("model: weights convert to any dtype that can hold them", "[model]") {
   for (std::int64_t i = 0; i < a.size(); ++i) REQUIRE(a.at(i) == b.at(i));
 }
 
-TEST_CASE("model: tokens of a batch do not depend on the others in it, nor on the size of a page", "[model]") {
-  Fixed f("llama", Ops::fused, {"naive"});
-  const std::vector<std::vector<std::int32_t>> prompts{{3, 1, 4, 1, 5, 9}, {2}, {7, 7, 8}};
-  const auto run = [&](std::vector<std::size_t> which, std::int64_t page_size) {
-    KernelMachine machine(*f.backend, f.choice);
-    Engine engine(f.model, machine, {.ops = Ops::fused, .pages = 30, .page_size = page_size});
-    std::vector<std::vector<std::int32_t>> all;
-    std::vector<std::int64_t> ids;
-    for (const std::size_t w : which) all.push_back(prompts[w]), ids.push_back(engine.open());
-    for (int k = 0; k < 6; ++k) {
-      std::vector<NewTokens> news;
-      for (std::size_t b = 0; b < all.size(); ++b)
-        news.push_back({ids[b], std::span(all[b]).subspan(static_cast<std::size_t>(engine.length(ids[b])))});
-      const auto logits = engine.feed(news, false);
-      for (std::size_t b = 0; b < all.size(); ++b) all[b].push_back(greedy(logits[b]));
+// Greedy tokens of prompts as one batch, and all logits on the way, by prompt.
+struct Generated {
+  std::vector<std::vector<std::int32_t>> tokens;
+  std::vector<std::vector<double>> logits;
+};
+Generated generated(Fixed& f, std::vector<std::vector<std::int32_t>> prompts, std::int64_t page_size, int count) {
+  KernelMachine machine(*f.backend, f.choice);
+  Engine engine(f.model, machine, {.ops = f.options.ops, .pages = 700, .page_size = page_size});
+  Generated g{.tokens = std::move(prompts), .logits = {}};
+  g.logits.resize(g.tokens.size());
+  std::vector<std::int64_t> ids;
+  for (std::size_t b = 0; b < g.tokens.size(); ++b) ids.push_back(engine.open());
+  for (int k = 0; k < count; ++k) {
+    std::vector<NewTokens> news;
+    for (std::size_t b = 0; b < ids.size(); ++b)
+      news.push_back({ids[b], std::span(g.tokens[b]).subspan(static_cast<std::size_t>(engine.length(ids[b])))});
+    const auto logits = engine.feed(news, false);
+    for (std::size_t b = 0; b < ids.size(); ++b) {
+      g.tokens[b].push_back(greedy(logits[b]));
+      g.logits[b].insert(g.logits[b].end(), logits[b].begin(), logits[b].end());
     }
-    for (const std::int64_t id : ids) engine.close(id);
-    CHECK(engine.pages().free() == 30);
-    return all;
-  };
-  const auto together = run({0, 1, 2}, 4);
-  CHECK(run({0, 1, 2}, 1) == together);
-  for (std::size_t b = 0; b < 3; ++b) CHECK(run({b}, 3).front() == together[b]);
+  }
+  for (const std::int64_t id : ids) engine.close(id);
+  CHECK(engine.pages().free() == 700);
+  return g;
+}
+
+TEST_CASE("model: no bit of a sequence's logits depends on the others in a batch of up to 64, nor on the size of a page",
+          "[model]") {
+  for (const char* attention : {"paged_attention/naive", "paged_attention/batch_invariant"}) {
+    Fixed f("llama", Ops::fused, {"naive", attention});
+    std::vector<std::vector<std::int32_t>> prompts(64);
+    for (std::size_t b = 0; b < prompts.size(); ++b)
+      for (std::size_t i = 0; i <= b * 5 % 11; ++i) prompts[b].push_back(static_cast<std::int32_t>((b * 7 + i * 3) % 32));
+    const Generated together = generated(f, prompts, 4, 5);
+    for (const std::size_t b : {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{63}}) {
+      const Generated alone = generated(f, {prompts[b]}, 4, 5);
+      CHECK(alone.tokens[0] == together.tokens[b]);
+      CHECK(alone.logits[0] == together.logits[b]);
+    }
+    CHECK(generated(f, {prompts[9], prompts[2], prompts[8]}, 1, 5).logits[0] == together.logits[9]);
+  }
 }
 
 TEST_CASE("model: the cache refuses what does not fit, and is as it was", "[model]") {
