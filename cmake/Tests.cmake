@@ -171,7 +171,8 @@ if(c_compiler)  # of a plugin's author
     "${PROJECT_BINARY_DIR}/plugins" "${c_compiler}")
   set_tests_properties(door machine PROPERTIES LABELS cpu RESOURCE_LOCK hostile)
 endif()
-foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals worker/hostile worker/ptx command/probe)
+foreach(test model/model command/command command/records command/outputs command/input command/files command/kills command/signals
+    worker/hostile worker/ptx worker/cuda_source command/probe)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name} COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/${test}_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS cpu RESOURCE_LOCK hostile)  # they count processes

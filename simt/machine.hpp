@@ -30,9 +30,9 @@ struct Options {
   bool watch = false;            // races, and reads of what nobody wrote, are findings too
   // With watch: a compiler of programs for whole blocks, as Triton, chose the threads.  Where it has more threads than elements,
   // several hold one element.  Two races of such threads are then no findings.  Stores of one instruction to one place of shared
-  // memory may differ, as each lane rounds its own sum: one of them stays.  And threads of one block may load an element of
-  // global memory before or after one of them stores it again: the first such race of a launch is suspected() only, since what
-  // all but one have loaded may count for nothing.
+  // memory may differ, as each lane rounds its own sum: that of the last lane stays, in every order.  And threads of one block
+  // may load an element of global memory before or after one of them stores it again: the first such race of a launch is
+  // suspected() only, since what all but one have loaded may count for nothing.
   bool replicated = false;
 };
 // Sets the options of all later launches.

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges the Triton kernels of this folder (docs/python.md):  python examples/triton/validate.py [SUITE] [OP...]
 
+Without a GPU, on the simulated machine (docs/triton.md):  python examples/triton/validate.py --simulate sm_80 [SUITE] [OP...]
 Without a GPU, in Triton's interpreter:  TRITON_INTERPRET=1 python examples/triton/validate.py sanitize
 """
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -30,15 +32,21 @@ KERNELS = {
 
 
 def main() -> int:
-    suite, *wanted = sys.argv[1:] or ["smoke"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--simulate", metavar="ARCH")
+    parser.add_argument("suite", nargs="?", default="smoke")
+    parser.add_argument("ops", nargs="*")
+    options = parser.parse_args()
     # Note: the interpreter truncates to bf16, where a GPU rounds to nearest, and its products depend on the place of a row.
     interpreted = {"device": "cpu", "dtypes": ["f16", "f32"], "position_matters": True}
     where = interpreted if os.environ.get("TRITON_INTERPRET") == "1" else {"device": "cuda"}
+    if options.simulate:
+        where = {"simulate": options.simulate}
     wrong = 0
-    for op in wanted or KERNELS:
+    for op in options.ops or KERNELS:
         fn, numerics = KERNELS[op]
         try:
-            run = assay.validate(op, fn, suite=suite, numerics=numerics, records=f"{op}.jsonl", **where)
+            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", **where)
             print(f"{op:20} passed   {dict(run.verdicts)}  err/bound {run.margin:.3g}", flush=True)
         except assay.Error as e:
             wrong += 1

@@ -149,7 +149,8 @@ def validate(
         device: hand fn tensors of torch on this device, like "cuda" or "cpu"; None: arrays of NumPy.
         simulate: a GPU like "sm_80": what fn launches in Triton runs on the simulated machine (docs/triton.md).  Tensors are then
             those of torch on the host where it is installed, else, or with device="numpy", assay.triton.Array.
-        config, watch: with simulate, as `assay.triton.simulate` takes them.
+        config, watch: with simulate, as `assay.triton.simulate` takes them.  With config="all" fn is judged with each
+            configuration of the autotuned kernels in its module, in turn, until one fails; names of kernels then have its number.
         deterministic: two runs give the same bits.  finite_inputs: fn takes no NaN and no infinity.  position_matters: an
             element's bits depend on its place in the tensor.
         flags: more flags of `validate run`, like ["--seed", "7", "--timeout", "10"]; times are in seconds.
@@ -167,11 +168,15 @@ def validate(
         Incomplete: nothing was judged, or less than was asked for.
         LibraryError: see `assay.LibraryError`.
     """
+    arguments_given = dict(locals())
     loading.stop_reading()
     contract = library.describe(op)
     require_callable(contract, fn)
     if isolation not in ("process", "none"):
         raise InputError(f"isolation is '{isolation}', and 'process' or 'none' was expected")
+    if simulate is not None and config == "all":
+        options = {name: value for name, value in arguments_given.items() if name not in ("op", "fn", "config", "records")}
+        return _each_configuration(op, fn, options, records)
     simulated = Simulated.of(simulate, config) if simulate is not None else None
     if simulated:
         device = place_device(device)
@@ -184,7 +189,7 @@ def validate(
     kernel = Kernel(
         fn,
         op,
-        name_of(fn),
+        simulated.named(name_of(fn)) if simulated else name_of(fn),
         tuple(dtypes or known_dtypes(device)),
         numerics,
         declared,
@@ -202,6 +207,32 @@ def validate(
             return _judged(*_called([*arguments, "--jobs", "1", "--worker", command]), records)
     jobs = ["--jobs", "1"] if device and not simulated and "--jobs" not in flags else []
     return _judged(*_called([*arguments, *jobs, "--worker", _command(kernel, device, simulated)]), records)
+
+
+def _each_configuration(
+    op: str, fn: Callable[..., Any], options: Mapping[str, Any], records: str | os.PathLike[str] | None
+) -> Run:
+    """The runs with each configuration of the autotuned kernels in the module of fn, as one."""
+    module = vars(sys.modules[fn.__module__])
+    count = max((len(k.configs) for k in module.values() if isinstance(getattr(k, "configs", None), list)), default=0)
+    if not count:
+        raise InputError(f"config is 'all', and '{fn.__module__}' has no autotuned kernel")
+    runs: list[Run] = []
+    try:
+        for number in range(count):
+            runs.append(validate(op, fn, config=number, **options))
+    except (Mismatch, Incomplete) as e:
+        runs += [e.result] if isinstance(e.result, Run) else []
+        raise
+    finally:
+        lines = [line for run in runs for line in run.records]
+        if records is not None:
+            _write(records, lines)
+    return Run(lines, "\n\n".join(run.text for run in runs), runs[-1].command)
+
+
+def _write(path: str | os.PathLike[str], lines: Sequence[Mapping[str, Any]]) -> None:
+    Path(path).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 
 def _command(kernel: Kernel, device: str | None, simulated: Simulated | None, anywhere: bool = False) -> str:
@@ -253,7 +284,7 @@ def _judged(
     """The run, or the exception that it ends in."""
     run = Run(lines, out.rstrip(), tuple(arguments))
     if records is not None:
-        Path(records).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+        _write(records, lines)
     if code == 130:
         raise KeyboardInterrupt
     if code == 1:

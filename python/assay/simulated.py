@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import math
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
@@ -28,6 +29,14 @@ class Simulated:
 
     arch: str
     config: str | int = 0
+
+    def named(self, kernel: str) -> str:
+        """The name of a kernel in records, with its configuration unless that is the first."""
+        if not self.config:
+            return kernel
+        words = f"config_{self.config}" if isinstance(self.config, int) else self.config
+        suffix = "_" + re.sub(r"\W+", "_", words, flags=re.ASCII).strip("_")[:40]
+        return kernel[: 64 - len(suffix)] + suffix
 
     @staticmethod
     def of(arch: str, config: str | int) -> Simulated:

@@ -83,7 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if simulated:
             options.device = place_device(options.device)
         dtypes = tuple(d for d in options.dtypes.split(",") if d) or known_dtypes(options.device)
-        kernel = Kernel(fn, options.op, name_of(fn), dtypes, options.numerics, flags)
+        name = simulated.named(name_of(fn)) if simulated else name_of(fn)
+        kernel = Kernel(fn, options.op, name, dtypes, options.numerics, flags)
         worker = Worker(kernel, options.device, simulated)
     except Exception as e:  # pylint: disable=broad-except  # the judge tells it
         why = str(e) if isinstance(e, InputError) else f"{type(e).__name__}: {e}"

@@ -195,7 +195,7 @@ def test_a_program_that_dies(monkeypatch, tmp_path, x):
 
 def test_every_exception_is_documented():
     kinds = [e for e in vars(assay).values() if isinstance(e, type) and issubclass(e, Exception)]
-    assert len(kinds) == 6 and all(issubclass(e, assay.Error) and e.__doc__ for e in kinds)
+    assert len(kinds) == 7 and all(issubclass(e, assay.Error) and e.__doc__ for e in kinds)
     public = [getattr(assay, name) for name in assay.__all__ if name != "__version__"]
     assert all(isinstance(f, (type, types.FunctionType)) or callable(f) for f in public) and all(f.__doc__ for f in public)
 

@@ -154,6 +154,23 @@ def test_a_kernel_is_judged():
     assert run.cases[0]["not_checked"] == ["traffic"]
 
 
+def sum_of(a, b):
+    return a + b
+
+
+def test_each_configuration_is_judged_under_its_name(tmp_path):
+    path = tmp_path / "records.jsonl"
+    options = {"simulate": "sm_80", "dtypes": ["f32"], "suite": "sanitize", "device": "numpy", "records": path}
+    run = assay.validate("add", kernels.add, config="all", **options)
+    assert {c["kernel"] for c in run.cases} == {"add", "add_config_1", "add_config_2"} and run.passed
+    assert len(path.read_text().splitlines()) == len(run.records)
+    run = assay.validate("add", kernels.add, config="BLOCK: 128, num_warps: 4", **options)
+    assert {c["kernel"] for c in run.cases} == {"add_BLOCK_128_num_warps_4"}
+    assert "configuration 'BLOCK: 128, num_warps: 4'" in run.records[0]["device"]
+    with pytest.raises(assay.InputError, match="config is 'all', and 'test_triton' has no autotuned kernel"):
+        assay.validate("add", sum_of, config="all", simulate="sm_80")
+
+
 def test_an_output_left_unwritten_is_told():
     with pytest.raises(assay.Mismatch, match="unwritten: element .* of 'y' was not written"):
         assay.validate(

@@ -53,8 +53,8 @@ struct Warp {
     return bits;
   }
   template <class Each>
-  void each_lane(Each each) const {  // in the machine's order of threads
-    if (detail::machine.options.order == ThreadOrder::forward)
+  void each_lane(Each each) const {  // in the machine's order of threads; lanes that hold one element always in one order
+    if (detail::machine.options.order == ThreadOrder::forward || detail::machine.options.replicated)
       for (std::uint32_t left = mask; left != 0; left &= left - 1) each(static_cast<unsigned>(std::countr_zero(left)));
     else
       for (std::uint32_t left = mask; left != 0;) {

@@ -69,6 +69,20 @@ std::string launched(const std::string& body, unsigned threads, bool replicated)
   return kind;
 }
 
+// Which of 32 lanes that store to one place stays, in an order of threads.
+unsigned last_lane(int order) {
+  const Module m(entry_of(kBegin + std::string("st.shared.u32 [s], %r1; ld.shared.u32 %r3, [s]; st.global.u32 [%rd1], %r3;")));
+  const Memory out(4);
+  std::vector<unsigned char> parameters(assay_ptx_parameter_bytes(m.entry));
+  std::memcpy(parameters.data(), &out.p, 8);
+  configure(false, true, order);
+  AssayPtxFinding finding{};
+  const AssayPtxLaunch launch = launch_of(1, 32, parameters);
+  REQUIRE(assay_ptx_launch(m.entry, &launch, &finding) == 0);
+  configure(false);
+  return *static_cast<unsigned*>(out.p);
+}
+
 }  // namespace
 
 TEST_CASE("assay_ptx: a kernel that Triton made runs on memory of the machine", "[simt][ptx][exported]") {
@@ -146,6 +160,7 @@ TEST_CASE("assay_ptx: races of threads that hold one element are told apart from
   const std::string lanes = "st.shared.u32 [s], %r1;";
   CHECK(launched(lanes, 32, false) == "shared_race");
   CHECK(launched(lanes, 32, true) == "none");
+  for (const int order : {0, 1, 2}) CHECK(last_lane(order) == 31);
   // Two instructions do not, nor does global memory.
   const std::string two =
       "setp.eq.u32 %p1, %r1, 3; @%p1 st.shared.u32 [s], 7;\nsetp.eq.u32 %p2, %r1, 4; @%p2 st.shared.u32 [s], 8;";

@@ -290,7 +290,7 @@ void add_doctor(CLI::App& app, int& code) {
   add_no_sandbox(doctor);
   doctor.callback([=, &doctor, &code] {
     check_loaded(doctor, *f);
-    if (f->plugin.empty() && f->worker.empty() && f->ptx.empty()) {
+    if (f->plugin.empty() && f->worker.empty() && f->ptx.empty() && f->cu.empty()) {
       refuse(doctor, {"--timeout"}, "only a check of a --worker, a --plugin or a --ptx has a limit");
       refuse(doctor, {"--backend", "--skip-exit", "--require-gpu"}, "doctor looks at every backend");
       code = doctor_command(*json);

@@ -23,7 +23,7 @@ struct RunFlags {
   BackendFlags machine;
   std::string worker;                   // a command that is judged: a program that speaks the worker protocol
   std::string plugin;                   // a shared object whose kernels are judged
-  std::string ptx, launch;              // a PTX module whose kernel is judged, and its launch file
+  std::string ptx, cu, launch;          // a PTX module, or a CUDA source, whose kernel is judged, and its launch file
   std::string inputs;                   // file of the tensors of the only case
   std::vector<std::string> attributes;  // and what its metadata does not say
   std::string json, junit, markdown;

@@ -137,14 +137,18 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
       ->excludes(plugin);
   CLI::Option* ptx = app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module (docs/ptx.md)"));
   ptx->excludes(plugin)->excludes("--worker");
-  ptx->needs(app.add_option("--launch", f.launch, "the launch file of the --ptx")->needs(ptx));
+  CLI::Option* cu = app.add_option("--cu", f.cu, fmt::format(fmt::runtime(what), "CUDA source (docs/triton.md)"));
+  cu->excludes(plugin)->excludes("--worker")->excludes(ptx);
+  CLI::Option* launch = app.add_option("--launch", f.launch, "the launch file of the --ptx or the --cu");
+  ptx->needs(launch), cu->needs(launch);
 }
 // Call it once the flags are read.
 inline void check_loaded(const CLI::App& app, RunFlags& f) {
   f.machine.plugin = !f.plugin.empty();
-  for (const char* flag : {"--plugin", "--worker", "--ptx", "--launch"})
+  for (const char* flag : {"--plugin", "--worker", "--ptx", "--cu", "--launch"})
     if (const CLI::Option* o = app.get_option(flag); o->count() && o->as<std::string>().empty())
       throw BadInput(fmt::format("{} is empty", flag));
+  if (f.ptx.empty() && f.cu.empty()) refuse(app, {"--launch"}, "only a --ptx or a --cu has a launch file");
   if (!f.worker.empty())
     refuse(app, {"--backend", "--skip-exit", "--require-gpu"}, "a --worker runs on the machine that it chooses");
 }
@@ -178,7 +182,8 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   add_timeout(app, f.timeout_s);
   app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")
       ->transform(duration());
-  app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core, two on simt)")->check(CLI::Range(1, 1024));
+  app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core, two on simt)")
+      ->check(CLI::Range(1, 1024));
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");

@@ -41,7 +41,7 @@ std::string selection_text(const RunFlags& flags) {
   add("--dtype", fmt::format("{}", fmt::join(s.dtypes, ",")));
   add("-k", s.pattern);
   add("--worker", flags.worker), add("--plugin", flags.plugin);
-  add("--ptx", flags.ptx), add("--launch", flags.launch);
+  add("--ptx", flags.ptx), add("--cu", flags.cu), add("--launch", flags.launch);
   flag("--no-vendor", s.no_vendor), flag("--reduced", flags.reduced), flag("--all-relations", flags.all_relations);
   flag("--watch", flags.watch), flag("--sectors", flags.sectors);
   return text;

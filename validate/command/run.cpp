@@ -20,6 +20,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/resume.hpp"
 #include "validate/console/console.hpp"
+#include "validate/files/cuda_source.hpp"
 #include "validate/records/render.hpp"
 #include "validate/tasks/loaded.hpp"
 #include "validate/worker/process.hpp"
@@ -240,17 +241,17 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     return true;
   }
   BackendFlags machine = flags.machine;
-  const bool ours_as_ptx = machine.backend == "ptx";
-  if (ours_as_ptx && (!flags.ptx.empty() || !flags.plugin.empty()))
+  const bool ours_as_ptx = machine.backend == "ptx", of_source = !flags.cu.empty(), is_ptx = of_source || !flags.ptx.empty();
+  if (ours_as_ptx && (is_ptx || !flags.plugin.empty()))
     throw BadInput("--backend ptx: it runs the kernels of this tree, and no others");
-  if (ours_as_ptx || (!flags.ptx.empty() && machine.backend == "auto")) machine.backend = "simt";
+  if (ours_as_ptx || (is_ptx && machine.backend == "auto")) machine.backend = "simt";
   if (!backend_ready(machine, backend, code)) return false;
   if (ours_as_ptx) return ptx_kernels_ready(machine, code);
-  if (!flags.ptx.empty()) {
-    std::vector<std::string> worker = own_worker(backend, flags.ptx);
+  if (is_ptx) {
+    std::vector<std::string> worker = own_worker(backend, of_source ? ptx_of(flags.cu) : flags.ptx);
     worker.push_back(flags.launch);
-    load_kernels(fmt::format("{} {}", flag_text("--ptx", flags.ptx), flag_text("--launch", flags.launch)), worker,
-                 flags.timeout_s);
+    const std::string loaded = of_source ? flag_text("--cu", flags.cu) : flag_text("--ptx", flags.ptx);
+    load_kernels(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch)), worker, flags.timeout_s);
   }
   if (!flags.plugin.empty())
     load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
