@@ -4,7 +4,13 @@ enable_testing()
 
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
-add_executable(assay_tests ${unit_tests})
+if(ASSAY_GPU)  # which brings NVIDIA's runtime
+  list(FILTER unit_tests EXCLUDE REGEX "/cudart_test")
+else()
+  set(cudart "${PROJECT_SOURCE_DIR}/validate/backends/runtime/cudart.cpp")
+  set_source_files_properties("${cudart}" PROPERTIES COMPILE_DEFINITIONS ASSAY_TREE="${PROJECT_SOURCE_DIR}/" SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+add_executable(assay_tests ${unit_tests} ${cudart})
 set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compiled alone
 list(FILTER tests_apart INCLUDE REGEX "/(ops|reference)/tests/|/(hopper|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx|ptx_faults|ptx_hopper|ptx_words|report_page|report_suites|schema|special|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})

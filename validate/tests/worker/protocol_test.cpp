@@ -133,6 +133,7 @@ TEST_CASE("protocol: a reply is read as it was written") {
     r.traffic["x"] = {1, 2, 3, 4, 5, ~std::uint64_t{0}};
     r.traffic["y"] = {};
     r.ran = 4;
+    r.fidelity = "exact";
     const Reply s = reply_from(to_text(r));
     CHECK(s.id == 7);
     CHECK(s.status == status);
@@ -141,6 +142,7 @@ TEST_CASE("protocol: a reply is read as it was written") {
     CHECK(s.outputs == r.outputs);
     CHECK(s.seconds == 0.1);
     CHECK(s.ran == 4);
+    CHECK(s.fidelity == "exact");
     REQUIRE(s.traffic.size() == 2);
     const Traffic& t = s.traffic.at("x");
     CHECK(t.read_bytes == 1);
