@@ -13,8 +13,8 @@ namespace simt::detail {
 namespace {
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;  // in a phase; PTX ISA, "mbarrier": the range of tx-count
 constexpr int kMostArrivals = (1 << 20) - 1;
-constexpr std::size_t kEnded = ~std::size_t{0};    // offset of a barrier that is none any more
-constexpr unsigned kEngineOfBarriers = 16;  // after 8 engines of wgmma and 8 of stores, one of each a warpgroup
+constexpr std::size_t kEnded = ~std::size_t{0};  // offset of a barrier that is none any more
+constexpr unsigned kEngineOfBarriers = 16;       // after 8 engines of wgmma and 8 of stores, one of each a warpgroup
 std::string at_offset(std::size_t offset) { return "the barrier at +" + std::to_string(offset); }
 }  // namespace
 
@@ -22,8 +22,9 @@ void Barriers::make(void* at, int arrivals, Where where) {
   const std::size_t offset = arena_offset(at);
   if (reinterpret_cast<std::uintptr_t>(at) >> 32 != machine.shared_slot || offset % 8 != 0 || arrivals < 1 ||
       arrivals > kMostArrivals)
-    refuse_asynchronous("bad_barrier", "barrier_init for " + std::to_string(arrivals) +
-                                           " arrivals; a barrier lies in 8 aligned bytes of shared memory and counts 1 to 1048575",
+    refuse_asynchronous("bad_barrier",
+                        "barrier_init for " + std::to_string(arrivals) +
+                            " arrivals; a barrier lies in 8 aligned bytes of shared memory and counts 1 to 1048575",
                         where);
   access<8, Access::write>(at, where);
   if (machine.guards.has(offset, 8, Guards::barrier))
@@ -45,7 +46,8 @@ Barrier& Barriers::find(const void* at, const char* word, Where where) {
   const std::size_t offset = arena_offset(at);
   for (Barrier& b : all_)
     if (b.offset == offset) return b;
-  refuse_asynchronous("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset), where);
+  refuse_asynchronous("bad_barrier", std::string(word) + ": no barrier_init has made a barrier at +" + std::to_string(offset),
+                      where);
 }
 
 void Barriers::end(Barrier& b, Where where) {
@@ -57,8 +59,8 @@ void Barriers::end(Barrier& b, Where where) {
 
 void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned arrivals) {
   if (b.pending < arrivals || arrivals == 0)
-    refuse_asynchronous("bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " +
-                                           at_offset(b.offset), where);
+    refuse_asynchronous(
+        "bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " + at_offset(b.offset), where);
   ++events_;
   if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
   expect(b, promise, where);
@@ -68,8 +70,10 @@ void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned ar
 
 void Barriers::expect(Barrier& b, std::int64_t promise, Where where) {
   if (promise < 0 || b.promised + promise > kMostBytes)
-    refuse_asynchronous("bad_barrier", std::to_string(b.promised + promise) + " bytes expected in a phase of " +
-                                           at_offset(b.offset) + "; at most " + std::to_string(kMostBytes), where);
+    refuse_asynchronous("bad_barrier",
+                        std::to_string(b.promised + promise) + " bytes expected in a phase of " + at_offset(b.offset) +
+                            "; at most " + std::to_string(kMostBytes),
+                        where);
   b.lacking += promise, b.promised += promise;
 }
 
@@ -143,11 +147,10 @@ void Barriers::check_over() {
   for (const Barrier& b : all_) {
     for (const std::vector<Landed>* boxes : {&b.landed, &b.complete})
       for (const Landed& box : *boxes)
-        return left_behind("the block ends before a thread has waited for the copy of " + std::to_string(box.bytes) + " bytes to +" +
-                               std::to_string(box.offset) + " of shared memory",
+        return left_behind("the block ends before a thread has waited for the copy of " + std::to_string(box.bytes) +
+                               " bytes to +" + std::to_string(box.offset) + " of shared memory",
                            box.thread, box.where);
-    if (b.lacking != 0)
-      return left_behind("the block ends within a phase: " + state(b.offset), b.thread, b.where);
+    if (b.lacking != 0) return left_behind("the block ends within a phase: " + state(b.offset), b.thread, b.where);
   }
 }
 

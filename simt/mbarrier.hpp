@@ -27,13 +27,13 @@ struct Barrier {
   std::int64_t lacking;   // bytes promised less bytes landed
   std::int64_t promised;  // in this phase
   std::uint64_t phase;
-  Where where;             // of its initialisation
-  unsigned thread;         // made the barrier
-  bool ready;              // that thread has called barriers_ready since
-  unsigned engine;         // the watch's engine (watch.hpp) for the copies that land here
-  Watch::Clocks gathering, over;  // clocks released into the current phase; into the one before
+  Where where;                           // of its initialisation
+  unsigned thread;                       // made the barrier
+  bool ready;                            // that thread has called barriers_ready since
+  unsigned engine;                       // the watch's engine (watch.hpp) for the copies that land here
+  Watch::Clocks gathering, over;         // clocks released into the current phase; into the one before
   std::vector<Landed> landed, complete;  // in the current phase; in phases that are over, until a thread has waited
-  std::vector<std::uint16_t> waiting;  // numbers of threads
+  std::vector<std::uint16_t> waiting;    // numbers of threads
 };
 
 class Barriers {

@@ -109,8 +109,7 @@ std::size_t swizzled(device::Swizzle how, std::size_t offset) {
 void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where where) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t id = address >> 32;
-  if (id >= kSlots || address - slots[id].begin >= slots[id].limit[0] ||
-      address - slots[id].begin + bytes > slots[id].limit[0])
+  if (id >= kSlots || address - slots[id].begin >= slots[id].limit[0] || address - slots[id].begin + bytes > slots[id].limit[0])
     refuse(address, static_cast<unsigned>(bytes), write, where);
   (write ? slots[id].written_bytes : slots[id].read_bytes) += bytes;
   const std::uintptr_t map = write ? hot.written_map : hot.read_map;
@@ -149,20 +148,23 @@ Box checked(const TensorMap& map, const void* shared, const int* at, int coordin
   if (const char* const lack = piecewise ? nullptr : lack_of(map))
     refuse_asynchronous("bad_box", std::string(word) + " with a tensor map that lacks " + lack, where);
   if (coordinates != map.rank)
-    refuse_asynchronous("bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " +
-                                       std::to_string(map.rank), where);
+    refuse_asynchronous(
+        "bad_box", what + ": " + std::to_string(coordinates) + " coordinates for a tensor of rank " + std::to_string(map.rank),
+        where);
   const std::size_t aligned = piecewise                              ? 16
                               : map.swizzle == device::Swizzle::none ? 128
                                                                      : std::size_t{128} << static_cast<int>(map.swizzle);
   if (reinterpret_cast<std::uintptr_t>(shared) >> 32 != machine.shared_slot || offset % aligned != 0)
     refuse_asynchronous("bad_box", what + " of shared memory, which has to be a multiple of " + std::to_string(aligned), where);
   if (offset + b.bytes > machine.grid->shared_bytes)
-    refuse_asynchronous("bad_box", what + " of shared memory ends past its " + std::to_string(machine.grid->shared_bytes) + " bytes",
-                        where);
+    refuse_asynchronous("bad_box",
+                        what + " of shared memory ends past its " + std::to_string(machine.grid->shared_bytes) + " bytes", where);
   if (at[0] * map.element_bytes % 16 != 0)
-    refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes", where);
+    refuse_asynchronous("bad_box", what + ": its first coordinate, " + std::to_string(at[0]) + ", is no multiple of 16 bytes",
+                        where);
   if (machine.guards.untouchable(offset, b.bytes))
-    refuse_asynchronous("in_flight", what + " of shared memory meets a barrier, or bytes that a copy may still be writing", where);
+    refuse_asynchronous("in_flight", what + " of shared memory meets a barrier, or bytes that a copy may still be writing",
+                        where);
   std::copy(at, at + coordinates, b.at.begin());
   return b;
 }
@@ -175,8 +177,9 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
   if (!counts.ready)
     refuse_asynchronous("unfenced", "copy_box at a barrier without barriers_ready after its barrier_init", where);
   if (machine.guards.unwritable(b.offset, b.bytes))
-    refuse_asynchronous("wgmma_reads", "copy_box to +" + std::to_string(b.offset) +
-                                           " of shared memory, which a wgmma or a store may still be reading", where);
+    refuse_asynchronous(
+        "wgmma_reads",
+        "copy_box to +" + std::to_string(b.offset) + " of shared memory, which a wgmma or a store may still be reading", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), true, where);
   for_rows(b, false, [&](std::size_t, const unsigned char* from, std::int64_t first, std::int64_t end) {
@@ -208,7 +211,8 @@ void Boxes::land(Box b) {
 
 bool Boxes::land_one() {
   if (copies_.empty()) return false;
-  const std::size_t i = machine.options.order == ThreadOrder::shuffle ? machine.random.below(static_cast<unsigned>(copies_.size())) : 0;
+  const std::size_t i =
+      machine.options.order == ThreadOrder::shuffle ? machine.random.below(static_cast<unsigned>(copies_.size())) : 0;
   const Box b = copies_[i];
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   land(b);
@@ -301,8 +305,9 @@ void Boxes::check_over() {
     return left_behind("the block ends while copy_box may still be writing to +" + std::to_string(b.offset) + " of shared memory",
                        b.thread, b.where);
   for (const Box& b : stores_)
-    return left_behind("the block ends while store_box may still be reading at +" + std::to_string(b.offset) + " of shared memory",
-                       b.thread, b.where);
+    return left_behind(
+        "the block ends while store_box may still be reading at +" + std::to_string(b.offset) + " of shared memory", b.thread,
+        b.where);
 }
 
 void Boxes::clear() {

@@ -21,7 +21,7 @@ enum class Swizzle : std::uint8_t { none, by_32, by_64, by_128 };
 // What a CUtensorMap holds, in as many bytes.  Extents, strides and box are given innermost first.
 struct alignas(64) TensorMap {
   unsigned char* data;
-  std::uint64_t stride[4];   // bytes, of axes 1 to 4
+  std::uint64_t stride[4];  // bytes, of axes 1 to 4
   std::uint32_t extent[5];
   std::uint16_t box[5];
   std::uint8_t rank, element_bytes;
@@ -64,13 +64,14 @@ TensorMap map_of_bytes(const void* data, std::size_t bytes);
 class Boxes {
  public:
   // `piecewise`: the map is one of bytes, and the box may begin at any multiple of 16.
-  void copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where, bool piecewise = false);
+  void copy(void* shared, const TensorMap& map, const int* at, int coordinates, void* barrier, Where where,
+            bool piecewise = false);
   void store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where,
              bool piecewise = false);
   void commit(unsigned thread);
   void wait(unsigned thread, unsigned newest);
-  bool land_one();                       // lands one copy; false if none is in flight
-  void land_at(std::size_t barrier);     // lands the copies with `at_wait` of this barrier
+  bool land_one();                    // lands one copy; false if none is in flight
+  void land_at(std::size_t barrier);  // lands the copies with `at_wait` of this barrier
   void check_over();
   void clear();
 

@@ -19,8 +19,7 @@ void Watch::cross() {
   across_.assign(std::size_t{threads_} * width_, 0);
   for (unsigned t = 0; t < threads_; ++t)
     for (unsigned u = t / kLanes * kLanes, l = 0; l < kLanes && u + l < threads_; ++l)
-      across_[std::size_t{t} * width_ + u + l] =
-          std::max(known_[t * kLanes + l], warp_[t / kLanes] - (warp_[t / kLanes] != 0));
+      across_[std::size_t{t} * width_ + u + l] = std::max(known_[t * kLanes + l], warp_[t / kLanes] - (warp_[t / kLanes] != 0));
 }
 
 void Watch::release(unsigned thread, Clocks& into) {
@@ -66,8 +65,8 @@ std::uint64_t Watch::known(unsigned me, unsigned other) const {
   return until;
 }
 
-// Whether a fence lies between this write and `me`: one by the writer that is ordered before `me`; for PTX also the last one by `me`,
-// if the write is ordered before it.  Writes before the block or by engines need no fence.
+// Whether a fence lies between this write and `me`: one by the writer that is ordered before `me`; for PTX also the last one by
+// `me`, if the write is ordered before it.  Writes before the block or by engines need no fence.
 bool Watch::fenced(Stamp write, unsigned me) const {
   const unsigned writer = thread_of(write);
   if (clock_of(write) < block_ || writer >= engines_) return true;
@@ -93,11 +92,12 @@ void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool 
             .earlier = earlier,
             .earlier_write = was_write});
     if (!write && was_write && !fenced(earlier, thread))
-      refuse_asynchronous("unfenced",
-                          "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
-                              " of shared memory are to be read by the asynchronous proxy, but no fence_shared_async of the writer, " +
-                              describe(earlier) + ", is ordered before",
-                          where);
+      refuse_asynchronous(
+          "unfenced",
+          "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
+              " of shared memory are to be read by the asynchronous proxy, but no fence_shared_async of the writer, " +
+              describe(earlier) + ", is ordered before",
+          where);
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   for (std::uintptr_t at = address; at < address + bytes; at += std::uintptr_t{1} << s.shift, ++c) {

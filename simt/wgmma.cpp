@@ -28,14 +28,16 @@ std::string descriptor_text(std::uint64_t bits) {
 void check_descriptor(const char* operand, std::uint64_t bits, int rows, bool mn_major, int element_bytes, Where where) {
   const Descriptor d(bits);
   const auto refuse = [&](const std::string& why) {
-    refuse_asynchronous("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")", where);
+    refuse_asynchronous("bad_descriptor", std::string(operand) + " of a wgmma: " + why + " (" + descriptor_text(bits) + ")",
+                        where);
   };
   if (d.width == 0) refuse("tiles without a swizzle are not simulated");
   if ((bits >> 46 & 0xffff) != 0 || (bits >> 14 & 3) != 0 || (bits >> 30 & 3) != 0) refuse("unused bits are set");
   if (mn_major && element_bytes != 2) refuse("only 16-bit elements may have m or n innermost");
   // Note: a step of k moves the start within a swizzled row, but never to another row.
   const std::size_t in_atom = d.start % (8 * d.width);
-  if (mn_major ? in_atom % (8 * d.width) != 0 : in_atom + 32 > d.width) refuse("it does not start in the first row of a swizzle's eight");
+  if (mn_major ? in_atom % (8 * d.width) != 0 : in_atom + 32 > d.width)
+    refuse("it does not start in the first row of a swizzle's eight");
   std::size_t last = 0;
   for (const std::uint32_t at : pieces(d, rows, mn_major, element_bytes)) last = std::max<std::size_t>(last, at);
   if (last + 16 > machine.grid->shared_bytes)
@@ -66,11 +68,13 @@ void Wgmma::come(const WgmmaCall& call, Where where) {
   const unsigned me = machine.current->id, group = me / kLanes;
   Group& g = groups_[group];
   if ((group + 1) * kLanes > machine.threads)
-    refuse_asynchronous("bad_mma", "wgmma by a warp whose warpgroup is not whole: the block has " + std::to_string(machine.threads) +
-                                       " threads", where);
+    refuse_asynchronous(
+        "bad_mma", "wgmma by a warp whose warpgroup is not whole: the block has " + std::to_string(machine.threads) + " threads",
+        where);
   if (g.came == 0) g.where = where;
   g.calls[me % kLanes] = call;
-  if (g.came != 0 && !same_site(g.where, where)) refuse_asynchronous("bad_mma", "wgmma by different calls in one warpgroup", where);
+  if (g.came != 0 && !same_site(g.where, where))
+    refuse_asynchronous("bad_mma", "wgmma by different calls in one warpgroup", where);
   if (++g.came < kLanes) return;
   start(group, where);
   g.came = 0;
@@ -83,7 +87,14 @@ void Wgmma::start(unsigned group, Where where) {
     if (c.a != call.a || c.b != call.b || c.n != call.n || c.type != call.type || c.keep != call.keep)
       refuse_asynchronous("bad_mma", "wgmma whose descriptors are not the same in all lanes of the warpgroup", where);
   const int size = bytes_of(call.type);
-  Product p{.call = call, .number = g.issued++, .clock = 0, .acc = nullptr, .a_words = {}, .read = {}, .where = where, .computed = false};
+  Product p{.call = call,
+            .number = g.issued++,
+            .clock = 0,
+            .acc = nullptr,
+            .a_words = {},
+            .read = {},
+            .where = where,
+            .computed = false};
   if (call.a_words == nullptr) {
     check_descriptor("A", call.a, kWgmmaRows, call.a_mn_major, size, where);
     p.read = pieces(Descriptor(call.a), kWgmmaRows, call.a_mn_major, size);
@@ -97,8 +108,8 @@ void Wgmma::start(unsigned group, Where where) {
   const auto arena = reinterpret_cast<std::uintptr_t>(machine.shared);
   for (const std::uint32_t at : p.read) {
     if (machine.guards.untouchable(at, 16))
-      refuse_asynchronous("in_flight", "wgmma reads at +" + std::to_string(at) +
-                                           " of shared memory, which a copy may still be writing", where);
+      refuse_asynchronous(
+          "in_flight", "wgmma reads at +" + std::to_string(at) + " of shared memory, which a copy may still be writing", where);
     if (machine.copies.in_flight()) check_not_in_flight(arena + at, 16, false, where);
     machine.guards.read_begins(at, 16);
   }

@@ -26,10 +26,10 @@ enum class Element : std::uint8_t { half, bfloat16, tf32 };
 struct WgmmaCall {
   Element type;
   int n;
-  std::uint64_t a, b;          // descriptors
-  const unsigned* a_words;     // [4] of the lane; null if A lies in shared memory
+  std::uint64_t a, b;       // descriptors
+  const unsigned* a_words;  // [4] of the lane; null if A lies in shared memory
   bool a_mn_major, b_mn_major, keep;
-  float* acc;                  // [n / 2] of the lane
+  float* acc;  // [n / 2] of the lane
   // PTX: accumulator i lies at acc[at[i] / 4], at[i] being the place of a register in the warp's file.  Null: at acc[i].
   const std::uint32_t* at = nullptr;
   float& accumulator(int i) const { return at != nullptr ? acc[at[i] / 4] : acc[i]; }
@@ -57,16 +57,16 @@ class Wgmma {
   static constexpr unsigned kLanes = 128;
   struct Accumulators {
     std::array<float*, kLanes> of_lane;
-    std::vector<float> c;          // [64][n]
+    std::vector<float> c;  // [64][n]
     int n = 0;
-    std::uint64_t last = 0;        // number of the last product that adds to them
-    unsigned handed = 0;           // lanes that have received their results
-    std::uint32_t word = 0;        // of PTX: what accumulator 0 holds meanwhile; accumulator i holds word + i
-    unsigned warps = 0;            // of PTX: bits of those that have received their results
+    std::uint64_t last = 0;  // number of the last product that adds to them
+    unsigned handed = 0;     // lanes that have received their results
+    std::uint32_t word = 0;  // of PTX: what accumulator 0 holds meanwhile; accumulator i holds word + i
+    unsigned warps = 0;      // of PTX: bits of those that have received their results
   };
   struct Product {
-    WgmmaCall call;                // of the first lane
-    std::uint64_t number;          // within its warpgroup, from 0
+    WgmmaCall call;        // of the first lane
+    std::uint64_t number;  // within its warpgroup, from 0
     std::uint64_t clock;
     Accumulators* acc;
     std::vector<std::uint32_t> a_words;  // [128][4] if A is in registers
@@ -93,7 +93,7 @@ class Wgmma {
   std::array<Group, 8> groups_;
   std::array<bool, 1024> begun_{};
   std::array<std::vector<std::uint64_t>, 1024> committed_;  // [thread] products issued before each of its commits
-  std::uint32_t words_ = 0;  // numbers of accumulators, of PTX
+  std::uint32_t words_ = 0;                                 // numbers of accumulators, of PTX
 };
 
 }  // namespace simt::detail

@@ -138,7 +138,8 @@ detail::Barrier& barrier_of(const Warp& w, const Op& o, unsigned lane) {
 
 void decode_mbarrier(Decoder& d) {
   d.program.asynchronous = true;
-  if (!d.take("b64") && std::find(d.words.begin(), d.words.end(), "expect_tx") == d.words.end()) d.refuse("is not run in this form");
+  if (!d.take("b64") && std::find(d.words.begin(), d.words.end(), "expect_tx") == d.words.end())
+    d.refuse("is not run in this form");
   if (d.take("test_wait") || d.take("try_wait")) return decode_wait(d);
   const int what = d.take_one({"init", "inval", "arrive"});
   const bool bytes = d.take("expect_tx");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block_run.hpp"
 
-#include "tensor_maps.hpp"
 #include <algorithm>
 #include <bit>
+#include "tensor_maps.hpp"
 
 namespace simt::ptx {
 

@@ -35,7 +35,7 @@ struct WarpRun {
   std::uint32_t exists = 0;
   std::vector<Part> parts;
   std::uint64_t issued = 0;  // by its warpgroup, before it came to a wgmma
-  unsigned spins = 0;  // turns that ended before their parts stopped
+  unsigned spins = 0;        // turns that ended before their parts stopped
 };
 
 class BlockRun {
@@ -88,8 +88,8 @@ class BlockRun {
   std::vector<Meeting*> free_;
   Barrier barriers_[detail::kNamedBarriers];
   std::uint64_t turns_ = 0;
-  std::uint64_t events_ = 0;  // at mbarriers, when a wait was last given up
-  unsigned given_up_ = 0;     // waits since then
+  std::uint64_t events_ = 0;            // at mbarriers, when a wait was last given up
+  unsigned given_up_ = 0;               // waits since then
   std::vector<std::uint64_t> doubted_;  // by mbarrier and warp: one more than the phase at which a try has failed
 };
 

@@ -111,8 +111,7 @@ void decode_bulk(Decoder& d) {
   const std::size_t hint = d.take("L2::cache_hint") ? 1 : 0, count = (tensor ? 2 : 3) + (loads ? 1u : 0u);
   d.operands(count + hint);
   const Operand &in_shared = d.operand(tensor && !loads ? 1 : loads ? 0 : 1), &other = d.operand(loads ? 1 : 0);
-  if (tensor)
-    d.op.run = loads ? copy_tensor<true, false> : adds ? copy_tensor<false, true> : copy_tensor<false, false>;
+  if (tensor) d.op.run = loads ? copy_tensor<true, false> : adds ? copy_tensor<false, true> : copy_tensor<false, false>;
   else d.op.run = loads ? copy_row<true, false> : adds ? copy_row<false, true> : copy_row<false, false>;
   decode_address_of(d, in_shared, Space::shared);
   d.op.n = static_cast<std::uint8_t>(rank);

@@ -225,13 +225,13 @@ void Decoder::emit() {
 namespace {
 detail::Meet meet_of(std::string_view base) {
   using detail::Meet;
-  return base == "mma"        ? Meet::mma
-         : base == "ldmatrix" ? Meet::ldmatrix
-         : base == "stmatrix" ? Meet::stmatrix
-         : base == "wgmma"    ? Meet::wgmma
+  return base == "mma"          ? Meet::mma
+         : base == "ldmatrix"   ? Meet::ldmatrix
+         : base == "stmatrix"   ? Meet::stmatrix
+         : base == "wgmma"      ? Meet::wgmma
          : base == "setmaxnreg" ? Meet::registers
-         : base == "vote"     ? Meet::ballot
-                              : Meet::shuffle;
+         : base == "vote"       ? Meet::ballot
+                                : Meet::shuffle;
 }
 }  // namespace
 
@@ -298,33 +298,6 @@ void Decoder::lay_out() {
   program.dynamic_at = round_up(program.shared_bytes, dynamic_align);
   for (std::size_t k = 0; k < m.variables.size(); ++k)
     if (m.variables[k].space == Space::shared && m.variables[k].external) outer_at_[k] = program.dynamic_at;
-}
-
-// Finds the operations that read or write registers in which accumulators of a running wgmma may be: its own, and those to which
-// they are moved.
-void Decoder::guard_accumulators() {
-  std::vector<std::uint8_t> holds(f.registers.size(), 0);
-  bool any = false;
-  for (const Reference& r : references)
-    if (r.write && program.ops[r.op].flow == Flow::warpgroup) holds[r.reg] = 1, any = true;
-  for (bool grows = any; grows;) {
-    grows = false;
-    for (std::size_t k = 1; k < references.size(); ++k) {
-      const Reference &from = references[k - 1], &to = references[k];
-      if (from.op != to.op || !to.write || from.write || carries_[to.op] == 0 || holds[from.reg] == 0 || holds[to.reg] != 0) continue;
-      if (program.ops[to.op].flow == Flow::warpgroup) continue;
-      holds[to.reg] = 1, grows = true;
-    }
-  }
-  if (!any) return;
-  constexpr Place Op::*kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c, &Op::guard};
-  for (const Reference& r : references) {
-    Op& o = program.ops[r.op];
-    if (holds[r.reg] == 0 || o.flow == Flow::warpgroup || (carries_[r.op] != 0 && !r.write)) continue;
-    if (o.careful == kNone) o.careful = static_cast<std::uint32_t>(program.careful.size());
-    if (o.flow == Flow::plain) o.flow = Flow::careful;
-    program.careful.push_back({r.op, r.field < 5 ? o.*kFields[r.field] : program.lists[r.at], r.write});
-  }
 }
 
 void Decoder::run() {

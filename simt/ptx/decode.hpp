@@ -102,9 +102,9 @@ class Decoder {
   Place low_half(std::uint32_t reg);
   void refer(std::uint32_t reg, bool write, std::uint8_t field, std::uint32_t at);
   void guard_accumulators();
-  std::vector<std::uint8_t> carries_;  // [operation] it may move an accumulator of a running wgmma, or is a wgmma
-  std::vector<std::uint64_t> outer_at_, inner_at_;          // offsets of variables, of the module and of the function
-  unsigned low_halves_ = 0;                                 // that the instruction has taken
+  std::vector<std::uint8_t> carries_;               // [operation] it may move an accumulator of a running wgmma, or is a wgmma
+  std::vector<std::uint64_t> outer_at_, inner_at_;  // offsets of variables, of the module and of the function
+  unsigned low_halves_ = 0;                         // that the instruction has taken
   std::unordered_map<std::uint64_t, Place> small_, large_;  // constants by their bits
 };
 

@@ -101,8 +101,7 @@ void decode_rows(Decoder& d, bool stores) {
   const bool trans = d.take("trans");
   if (!right || count < 0) d.refuse("is not run in this form");
   d.operands(2);
-  if (stores && trans)
-    d.op.run = count == 0 ? store_matrix<1, true> : count == 1 ? store_matrix<2, true> : store_matrix<4, true>;
+  if (stores && trans) d.op.run = count == 0 ? store_matrix<1, true> : count == 1 ? store_matrix<2, true> : store_matrix<4, true>;
   else if (stores) d.op.run = count == 0 ? store_matrix<1, false> : count == 1 ? store_matrix<2, false> : store_matrix<4, false>;
   else if (trans) d.op.run = count == 0 ? load_matrix<1, true> : count == 1 ? load_matrix<2, true> : load_matrix<4, true>;
   else d.op.run = count == 0 ? load_matrix<1, false> : count == 1 ? load_matrix<2, false> : load_matrix<4, false>;

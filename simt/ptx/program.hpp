@@ -103,8 +103,8 @@ struct Program {
   Function function;  // the entry, without calls
   std::vector<Op> ops;
   std::vector<Place> lists;
-  std::vector<Careful> careful;  // by operation
-  bool asynchronous = false;     // it has an instruction of asynchronous.hpp
+  std::vector<Careful> careful;             // by operation
+  bool asynchronous = false;                // it has an instruction of asynchronous.hpp
   std::vector<std::uint32_t> constants;     // words; kFirstConstant vectors, filled at the launch, come first
   std::vector<std::uint64_t> parameter_at;  // offset of each parameter
   std::uint64_t parameter_bytes = 0;

@@ -70,8 +70,8 @@ bool BlockRun::served(const WarpRun& s, const Op& o) const {
   return o.flow != Flow::registers || machine.registers.granted(s.warp.thread->id / kLanes);
 }
 
-// Whether a warp's first try at a phase fails, as it may on a GPU: the phase is not over, or nobody can know yet that it is, since
-// copies have ended it and no thread has waited for them.  Who does not look at the outcome of a try is found so.
+// Whether a warp's first try at a phase fails, as it may on a GPU: the phase is not over, or nobody can know yet that it is,
+// since copies have ended it and no thread has waited for them.  Who does not look at the outcome of a try is found so.
 bool BlockRun::doubts(const Warp& w, const Op& o, std::uint32_t lanes, bool over) {
   const detail::Barrier& b = barrier_of(w, o, static_cast<unsigned>(std::countr_zero(lanes)));
   if (over && b.complete.empty()) return false;
@@ -111,7 +111,8 @@ bool BlockRun::time_out() {
   return any;
 }
 
-// Stops at an operation that touches an accumulator of a running wgmma.  Note: a register that was moved elsewhere may be written.
+// Stops at an operation that touches an accumulator of a running wgmma.  Note: a register that was moved elsewhere may be
+// written.
 void BlockRun::check_accumulators(WarpRun& s, const Op& o, std::uint32_t lanes) {
   const unsigned group = s.warp.thread->id / kGroupThreads;
   if (!machine.wgmma.busy(group)) return;
@@ -127,9 +128,9 @@ void BlockRun::check_accumulators(WarpRun& s, const Op& o, std::uint32_t lanes) 
         copies += s.warp.at<std::uint32_t>(p)[lane] == word[lane];
       if (copies > 1) continue;
       machine.current = s.warp.thread + lane;
-      detail::refuse_asynchronous("wgmma_registers",
-                                  c.write ? "an accumulator of a running wgmma is written" : "an accumulator of a running wgmma is read",
-                                  o.where);
+      detail::refuse_asynchronous(
+          "wgmma_registers",
+          c.write ? "an accumulator of a running wgmma is written" : "an accumulator of a running wgmma is read", o.where);
     }
   }
 }
@@ -282,11 +283,11 @@ void BlockRun::stuck() {
                  : !barrier                     ? o.meet
                  : id == 0                      ? Meet::block
                                                 : Meet::named;
-        t.mask_or_id = barrier                    ? id
-                       : p.wait == Wait::phase    ? static_cast<unsigned>(
-                                                        barrier_of(s.warp, o, static_cast<unsigned>(std::countr_zero(left))).offset)
-                       : p.wait == Wait::service  ? t.id / kGroupThreads
-                                                  : p.members;
+        t.mask_or_id = barrier ? id
+                       : p.wait == Wait::phase
+                           ? static_cast<unsigned>(barrier_of(s.warp, o, static_cast<unsigned>(std::countr_zero(left))).offset)
+                       : p.wait == Wait::service ? t.id / kGroupThreads
+                                                 : p.members;
       }
     }
   detail::stop({.what = What::stuck});

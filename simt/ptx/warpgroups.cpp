@@ -123,6 +123,34 @@ void decode_wgmma_product(Decoder& d) {
 
 }  // namespace
 
+// Finds the operations that read or write registers in which accumulators of a running wgmma may be: its own, and those to which
+// they are moved.
+void Decoder::guard_accumulators() {
+  std::vector<std::uint8_t> holds(f.registers.size(), 0);
+  bool any = false;
+  for (const Reference& r : references)
+    if (r.write && program.ops[r.op].flow == Flow::warpgroup) holds[r.reg] = 1, any = true;
+  for (bool grows = any; grows;) {
+    grows = false;
+    for (std::size_t k = 1; k < references.size(); ++k) {
+      const Reference &from = references[k - 1], &to = references[k];
+      if (from.op != to.op || !to.write || from.write || carries_[to.op] == 0 || holds[from.reg] == 0 || holds[to.reg] != 0)
+        continue;
+      if (program.ops[to.op].flow == Flow::warpgroup) continue;
+      holds[to.reg] = 1, grows = true;
+    }
+  }
+  if (!any) return;
+  constexpr Place Op::*kFields[] = {&Op::d, &Op::a, &Op::b, &Op::c, &Op::guard};
+  for (const Reference& r : references) {
+    Op& o = program.ops[r.op];
+    if (holds[r.reg] == 0 || o.flow == Flow::warpgroup || (carries_[r.op] != 0 && !r.write)) continue;
+    if (o.careful == kNone) o.careful = static_cast<std::uint32_t>(program.careful.size());
+    if (o.flow == Flow::plain) o.flow = Flow::careful;
+    program.careful.push_back({r.op, r.field < 5 ? o.*kFields[r.field] : program.lists[r.at], r.write});
+  }
+}
+
 void decode_warpgroup(Decoder& d) {
   if (!d.take("sync") || !d.take("aligned")) d.refuse("is not run in this form");
   d.program.asynchronous = true;

@@ -125,7 +125,8 @@ TEST_CASE("ptx: the watch finds every asynchronous fault in every order of threa
   const Product product;
   std::vector<Fault> all = faults();
   CHECK(all.size() >= 40);
-  for (const char* const module : {"linear_wgmma", "triton_gelu_linear_sm90", "triton_linear_boxes"}) all.push_back({module, "", {}});
+  for (const char* const module : {"linear_wgmma", "triton_gelu_linear_sm90", "triton_linear_boxes"})
+    all.push_back({module, "", {}});
   for (const Fault& fault : all) {
     const std::string text = applied(fault);
     for (const simt::ThreadOrder order : kOrders)

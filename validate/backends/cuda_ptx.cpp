@@ -71,9 +71,10 @@ void encode_map(const MappedTensor& t, std::byte* map) {
                                      : t.swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                        : CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMap encoded;
-  check(encode(&encoded, kTypes[static_cast<int>(t.element)], static_cast<cuuint32_t>(t.rank), t.data, extents, strides, box, ones,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-        "making a tensor map");
+  check(
+      encode(&encoded, kTypes[static_cast<int>(t.element)], static_cast<cuuint32_t>(t.rank), t.data, extents, strides, box, ones,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+      "making a tensor map");
   std::memcpy(map, &encoded, sizeof encoded);
 }
 

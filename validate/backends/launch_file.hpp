@@ -17,10 +17,10 @@ struct LaunchParameter {
   enum class Kind : std::uint8_t { pointer, word, wide, single, workspace, map };
   struct Member {
     Kind kind = Kind::pointer;
-    std::size_t tensor = 0;     // of a pointer or a map
-    Expression expression{};    // of a number; of the workspace an offset in bytes
-    std::vector<int> box{};     // of a map: elements along each axis, innermost first
-    int swizzle = 0;            // of a map: bytes, or 0
+    std::size_t tensor = 0;   // of a pointer or a map
+    Expression expression{};  // of a number; of the workspace an offset in bytes
+    std::vector<int> box{};   // of a map: elements along each axis, innermost first
+    int swizzle = 0;          // of a map: bytes, or 0
     std::size_t bytes() const { return kind == Kind::map ? 128 : kind == Kind::word || kind == Kind::single ? 4 : 8; }
   };
   std::vector<Member> members;
@@ -44,7 +44,7 @@ struct FileLaunch {
   Expression shared;
   std::vector<LaunchParameter> parameters;
   bool dependent = false;  // it may begin before the launch before it has ended
-  std::string where;  // FILE:POINTER, for messages
+  std::string where;       // FILE:POINTER, for messages
 };
 
 struct LaunchFile {

@@ -101,8 +101,8 @@ void run_on_simt(const void* args, const Launch& launch) {
     std::vector<std::byte> bytes(program.parameter_bytes);
     for (std::size_t p = 0; p < l.parameters.size(); ++p)
       write_parameter(bytes.data() + program.parameter_at[p], l.parameters[p], k.file, call, encode_on_simt);
-    const simt::ptx::Shape shape{{s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared,
-                                 s.dependent};
+    const simt::ptx::Shape shape{
+        {s.grid[0], s.grid[1], s.grid[2]}, {s.block[0], s.block[1], s.block[2]}, s.dynamic_shared, s.dependent};
     simt::ptx::launch(program, shape, launch.stream, bytes);
   }
 }
