@@ -79,6 +79,43 @@ def look(program, op, kernel):
     return came_to
 
 
+def tiers():
+    """The tier of the judge that fails each broken kernel first, from reports/selfcheck.md."""
+    found, op, names = {}, "", []
+    for line in (ROOT / "reports/selfcheck.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if line.startswith("## "):
+            op = line[3:]
+        elif cells and cells[0] == "broken kernel":
+            names = cells
+        elif cells and names and "●" in cells:
+            found[f"{op}/{cells[0].strip('`')}"] = names[cells.index("●")]
+    return found
+
+
+def page(rows, seen, others):
+    judged = tiers()
+    rows = [text[:-1] + f"| {judged[text.split('`')[1]]} |" for text in rows]
+    count = lambda k: sum(by[k] for by in seen)
+    stopped = sum("the machine stops it" in text for text in rows)
+    alone = sum(not (by[0] or by[1]) for by in seen) - stopped
+    lines = ["# Broken kernels in a model", "",
+             "Made by `python3 reports/model_faults.py build/bin -o reports/model_faults.md`. Each broken kernel takes the place of the",
+             "naive one in the checkpoint `datasets/checkpoints/bytes`, in bf16; where nothing is seen there, in f32. Three texts of 61,",
+             "60 and 59 bytes are read, 4 bytes of each one by one, over pages of 16 positions. Bold: this test sees the fault. The last",
+             "column is the [tier](../docs/judging.md#tiers) by which the judge fails it over the suite `edges`",
+             "([the judge on trial](selfcheck.md)).", "",
+             f"Of {len(seen) + len(others['silent'])} broken kernels, {len(others['silent'])} do nothing wrong on these shapes and values, "
+             f"and the machine stops {stopped}. Of the other",
+             f"{len(seen) - stopped}, perplexity sees {count(0)}, tokens {count(1)}, and the bisection {count(2) - stopped}, which names the "
+             f"kernel each time; {alone} it sees alone. The judge fails all of them.", "",
+             "| fault | dtype | perplexity against golden | likeliest tokens that differ | first wrong step | judge |",
+             "|---|---|---|---|---|---|", *rows, "",
+             "Nothing wrong in this model, and failed by the judge: " + ", ".join(others["silent"]) + ".", "",
+             "They take no step of this model in these dtypes: " + (", ".join(others["refused"]) or "none") + ".", ""]
+    return "\n".join(lines)
+
+
 def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parse.add_argument("programs", type=pathlib.Path, help="folder of validate-trial")
@@ -95,21 +132,11 @@ def main():
                 others[found].append(f"`{op}/{kernel}`")
             else:
                 rows.append(found[0]), seen.append(found[1])
-    count = lambda k: sum(by[k] for by in seen)
-    lines = ["# Broken kernels in a model", "",
-             "Made by `python3 reports/model_faults.py build/bin -o reports/model_faults.md`.  Each broken kernel takes the place of the "
-             "naive one in the checkpoint `datasets/checkpoints/bytes`, in bf16; where nothing is seen there, in f32.  Three texts of 61, "
-             "60 and 59 bytes are read, 4 bytes of each one by one, over pages of 16 positions.  Bold: this test sees the fault.", "",
-             f"Of {len(seen) + len(others['silent'])} broken kernels, perplexity sees {count(0)}, tokens {count(1)} and the bisection {count(2)}, "
-             f"which names the kernel each time.  {len(others['silent'])} do nothing wrong on these shapes and values.  The judge fails all of "
-             "them over the suite `edges` ([the judge on trial](selfcheck.md)).", "",
-             "| fault | dtype | perplexity against golden | likeliest tokens that differ | first wrong step |", "|---|---|---|---|---|",
-             *rows, "", "Nothing wrong in this model, and failed by the judge: " + ", ".join(others["silent"]) + ".", "",
-             "They take no step of this model in these dtypes: " + (", ".join(others["refused"]) or "none") + ".", ""]
+    text = page(rows, seen, others)
     if flags.output:
-        flags.output.write_text("\n".join(lines))
+        flags.output.write_text(text)
     else:
-        print("\n".join(lines))
+        print(text)
 
 
 if __name__ == "__main__":

@@ -181,14 +181,15 @@ int run_model(const ModelFlags& flags) {
     throw BadInput(fmt::format("{}: the model has {} tokens, and 256, one for each byte, were expected",
                                bytes ? "--prompt-text" : "--text", d.vocab));
   const std::vector<Tokens> prompts = prompts_of(flags);
+  std::vector<std::int64_t> lengths;
+  for (const Tokens& p : prompts) {
+    lengths.push_back(static_cast<std::int64_t>(p.size()) + flags.tokens - 1);
+    if (lengths.back() > d.positions)
+      throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", lengths.back(), d.positions));
+    for (const std::int32_t id : p)
+      if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
+  }
   if (flags.golden) {
-    for (const Tokens& p : prompts) {
-      const std::int64_t length = static_cast<std::int64_t>(p.size()) + flags.tokens - 1;
-      if (length > d.positions)
-        throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", length, d.positions));
-      for (const std::int32_t id : p)
-        if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
-    }
     for (const Tokens& t : generate_golden(flags, model, prompts)) fmt::print("{}\n", shown(t, bytes));
     return kAllPassed;
   }
@@ -198,8 +199,6 @@ int run_model(const ModelFlags& flags) {
   if (!backend_ready(flags.machine, name, code)) return code;
   const std::unique_ptr<Backend> backend = open_backend(name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
-  std::vector<std::int64_t> lengths;
-  for (const Tokens& p : prompts) lengths.push_back(static_cast<std::int64_t>(p.size()) + flags.tokens - 1);
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));
   const EngineOptions options{.ops = flags.ops == "fused" ? Ops::fused : Ops::steps,
                               .pages = flags.pages ? flags.pages : pages_for(lengths, flags.page_size),

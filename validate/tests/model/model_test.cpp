@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 const std::string kFolder = "validate/tests/model/";
-const char* const kFamilies[] = {"llama", "gpt2", "gpt_neox"};
+const char* const kFamilies[] = {"llama", "llama_biased", "gpt2", "gpt_neox", "gpt_neox_serial"};
 
 Json json_of(const std::string& path) {
   std::string why;
@@ -204,6 +204,13 @@ TEST_CASE("model: weights convert to any dtype that can hold them", "[model]") {
   REQUIRE(as_bf16.dtype == bf16);
   const Tensor &a = as_f32.decoder.layers[1].wk, &b = as_bf16.decoder.layers[1].wk;
   for (std::int64_t i = 0; i < a.size(); ++i) REQUIRE(a.at(i) == b.at(i));
+  const Copy copy("llama");
+  const float large = 1e6f;
+  std::fstream file(copy.path + "/model.safetensors", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-4, std::ios::end).write(reinterpret_cast<const char*>(&large), 4);
+  file.close();
+  CHECK(refusal(copy.path, bf16) == "");
+  CHECK(has(refusal(copy.path, f16), "' holds 1000000, which f16 cannot hold"));
 }
 
 // Greedy tokens of prompts as one batch, and all logits on the way, by prompt.

@@ -23,6 +23,12 @@ MODELS = {
     "gpt_neox": (torch.bfloat16, GPTNeoXForCausalLM(GPTNeoXConfig(
         vocab_size=32, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
         max_position_embeddings=64))),
+    "llama_biased": (torch.bfloat16, LlamaForCausalLM(LlamaConfig(
+        vocab_size=32, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, intermediate_size=20,
+        max_position_embeddings=64, attention_bias=True, tie_word_embeddings=True, rope_theta=500.0, rms_norm_eps=1e-3))),
+    "gpt_neox_serial": (torch.float16, GPTNeoXForCausalLM(GPTNeoXConfig(
+        vocab_size=32, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, rotary_pct=0.5,
+        max_position_embeddings=64, use_parallel_residual=False, hidden_act="gelu_new"))),
 }
 
 
