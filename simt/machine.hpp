@@ -32,7 +32,8 @@ struct Options {
   // several hold one element.  Two races of such threads are then no findings.  Stores of one instruction to one place of shared
   // memory may differ, as each lane rounds its own sum: that of the last lane stays, in every order.  And threads of one block
   // may load an element of global memory before or after one of them stores it again: the first such race of a launch is
-  // suspected() only, since what all but one have loaded may count for nothing.
+  // suspected() only, since what all but one have loaded may count for nothing.  Also, atomic operations that release and
+  // acquire, by one thread of a warp, order blocks.
   bool replicated = false;
 };
 // Sets the options of all later launches.

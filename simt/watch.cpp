@@ -28,7 +28,7 @@ void Watch::start_launch(unsigned threads) {
   engines_ = (threads + kLanes - 1) / kLanes * kLanes;
   width_ = engines_ + kEngines;
   fences_.resize(threads), at_fence_.resize(threads);
-  blocks_.clear();
+  blocks_.clear(), released_.clear();
   if (of_slot_.empty()) of_slot_.resize(kSlots), shadows_.resize(kSlots);
 }
 
@@ -36,6 +36,7 @@ void Watch::start_block() {
   block_ = barrier_ = ++clock_;
   crossed_ = false;
   blocks_.push_back({clock_, device::blockIdx});
+  acquired_.clear();
   uninitialised_.what = What::none;
   for (auto& of_thread : fences_) of_thread.clear();
   for (auto& of_thread : at_fence_) of_thread.clear();
@@ -181,9 +182,36 @@ inline bool quickly_initialised(std::uintptr_t address, unsigned bytes) {
 
 }  // namespace
 
+void Watch::meet_blocks(std::uintptr_t address, unsigned how) {
+  std::vector<Released>& here = released_[address];
+  const bool again = !here.empty() && here.back().block == block_;
+  const std::size_t others = here.size() - (again ? 1 : 0);
+  if ((how & 2) != 0 && others != 0) acquired_.emplace_back(&here, others);
+  if ((how & 1) == 0) return;
+  const unsigned me = machine.current->id;
+  const Released mine{block_, barrier_, std::max({own_[me], warp_[me / kLanes], barrier_}), me};
+  if (again) here.back() = mine;
+  else here.push_back(mine);
+  own_[me] = ++clock_;  // what this thread does from now on is not released
+}
+
+// Whether another block released an access before this block acquired what it released.
+bool Watch::released(Stamp earlier) const {
+  const std::uint64_t clock = clock_of(earlier);
+  for (const auto& [all, count] : acquired_) {
+    const auto end = all->begin() + static_cast<std::ptrdiff_t>(count);
+    const auto after = std::upper_bound(all->begin(), end, clock, [](std::uint64_t c, const Released& r) { return c < r.block; });
+    if (after == all->begin()) continue;
+    const Released& r = *std::prev(after);
+    if (clock < r.until || (thread_of(earlier) == r.thread && clock <= r.own)) return true;
+  }
+  return false;
+}
+
 // Whether Options::replicated makes a race no finding.
 [[gnu::cold, gnu::noinline]] bool Watch::forgiven(const Trouble& race) const {
-  if (!machine.options.replicated || clock_of(race.earlier) < block_) return false;
+  if (!machine.options.replicated) return false;
+  if (clock_of(race.earlier) < block_) return released(race.earlier);
   if (race.address >> 32 == machine.shared_slot)
     return race.write && race.earlier_write && same_site(calls_[race.earlier >> kCallShift & (kCalls - 1)], race.where);
   if (race.write && race.earlier_write) return false;

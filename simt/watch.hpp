@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hooks.hpp"
@@ -42,6 +44,10 @@ class Watch {
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
   // Records a cp_async of `thread` as a write made at its wait.
   void landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where);
+  // With Options::replicated: an atomic operation by one thread of a warp, which releases what its block has done before it to
+  // the blocks that meet at this address later (1), acquires what others have released there (2), or both.  Blocks run one after
+  // the other, so that a block which comes later reads what an earlier one stored.
+  void meet_blocks(std::uintptr_t address, unsigned how);
   void forget(std::size_t slot, std::size_t count);  // a released allocation, by its slots
 
   // "thread (1, 0, 0) of block (0, 0, 0) (KERNEL.cu:12)"
@@ -94,6 +100,7 @@ class Watch {
   void join_across(const std::uint16_t* threads, std::size_t count);
   void cross();
   std::uint64_t known(unsigned me, unsigned other) const;
+  bool released(Stamp earlier) const;
   bool forgiven(const Trouble& race) const;
   bool fenced(Stamp write, unsigned me) const;
 
@@ -124,8 +131,15 @@ class Watch {
     std::uint64_t clock;
     device::uint3 index;
   };
-  std::vector<BlockStart> blocks_;     // of this launch
-  const std::byte* stored_ = nullptr;  // of expect()
+  std::vector<BlockStart> blocks_;  // of this launch
+  struct Released {
+    std::uint64_t block, until,
+        own;  // of the block that begins at this clock: accesses before `until`, by `thread` those to `own`
+    unsigned thread;
+  };
+  std::unordered_map<std::uintptr_t, std::vector<Released>> released_;  // by address, in the order of blocks; of this launch
+  std::vector<std::pair<const std::vector<Released>*, std::size_t>> acquired_;  // how much of each this block has acquired
+  const std::byte* stored_ = nullptr;                                           // of expect()
   Trouble uninitialised_;
   unsigned uninitialised_by_ = 0;
 };

@@ -214,6 +214,7 @@ def attention_forward(q, k, v, mask, scale):
             CAUSAL=mask != "none",
             QUERIES=QUERIES,
             KEYS=KEYS,
-            DIM=max(16, triton.next_power_of_2(dim))
+            DIM=max(16, triton.next_power_of_2(dim)),
+            num_stages=2 if dim > 128 and q.dtype == torch.float32 else 3  # for the shared memory of sm_80
         )
     return o, lse

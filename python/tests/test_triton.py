@@ -70,6 +70,16 @@ def test_races_between_programs_are_found_and_atomics_are_none(x):
     assert e.value.kind == "global_race" and e.value.line == line_of(kernels.sum_kernel, "RACE")
 
 
+@pytest.mark.parametrize("order", ["forward", "reverse", "shuffled"])
+def test_the_last_program_joins_what_the_others_have_released(order):
+    parts, ticket, total = simulated.zeros(8, "int32"), simulated.zeros(1, "int32"), simulated.zeros(1, "int32")
+    with simulated.simulate(order=order):
+        kernels.ticket_kernel[(8,)](parts, ticket, total, PROGRAMS=8, SEM="acq_rel")
+        assert total.numpy()[0] == 8
+        with pytest.raises(assay.Finding, match="global_race"):
+            kernels.ticket_kernel[(8,)](parts, simulated.zeros(1, "int32"), total, PROGRAMS=8, SEM="relaxed")
+
+
 @pytest.mark.parametrize("order", ["forward", "reverse"])
 def test_a_tensor_smaller_than_a_block_may_be_changed_in_place(order):
     x = np.arange(16, dtype="f4")

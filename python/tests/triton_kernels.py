@@ -61,6 +61,13 @@ def sum_atomic_kernel(x, total, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def ticket_kernel(parts, ticket, total, PROGRAMS: tl.constexpr, SEM: tl.constexpr):
+    tl.store(parts + tl.program_id(0), 1)
+    if tl.atomic_add(ticket, 1, sem=SEM) == PROGRAMS - 1:
+        tl.store(total, tl.sum(tl.load(parts + tl.arange(0, PROGRAMS)), 0))
+
+
+@triton.jit
 def double_in_place_kernel(x, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(x + i, tl.load(x + i) * 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // atom, red and cp.async.
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "asynchronous.hpp"
@@ -17,6 +18,8 @@ using s32 = std::int32_t;
 using u64 = std::uint64_t;
 using s64 = std::int64_t;
 using detail::Access;
+
+constexpr unsigned kGives = 1;  // of Op::n: the old value is wanted; the other bits are for Watch::meet_blocks
 
 // Old value and operands give the new value.  c: the second operand, of cas alone.
 template <class T, auto F>
@@ -35,7 +38,10 @@ void atomic(Warp& w, const Op& o) {
     const bool shared = detail::in_shared_memory(p);
     const T next = F(old, from_lane<T>(b[lane]), from_lane<T>(c[lane]), shared);
     std::memcpy(p, &next, sizeof(T));
-    if (o.n != 0) w.at<Store<T>>(o.d)[lane] = to_lane<T>(old);
+    if ((o.n & kGives) != 0) w.at<Store<T>>(o.d)[lane] = to_lane<T>(old);
+    if (o.n > kGives && std::has_single_bit(w.mask) && !shared && detail::machine.options.watch &&
+        detail::machine.options.replicated)
+      detail::machine.watch.meet_blocks(at[lane], o.n >> 1);
   });
 }
 
@@ -88,6 +94,8 @@ Run atomic_of(std::string_view name, Type t) {
 }  // namespace
 
 void decode_atomic(Decoder& d) {
+  const auto has = [&](std::string_view word) { return std::find(d.words.begin(), d.words.end(), word) != d.words.end(); };
+  const unsigned how = has("acq_rel") ? 3 : (has("release") ? 1 : 0) + (has("acquire") ? 2 : 0);  // of Watch::meet_blocks
   take_hints(d);
   const Space space = take_space(d);
   static constexpr std::string_view kNames[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
@@ -107,6 +115,7 @@ void decode_atomic(Decoder& d) {
   d.op.c = d.op.b;
   if (name == "cas") d.in(&Op::c, first + 2, t);
   else d.in(&Op::c, first + 1, t);
+  d.op.n = static_cast<std::uint8_t>(d.op.n | how << 1);
   d.emit();
 }
 

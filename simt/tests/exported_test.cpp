@@ -50,8 +50,8 @@ void configure(bool watch, bool replicated = false, int order = 0) {
   assay_ptx_configure(&options);
 }
 
-// Launches one block of `threads` on 64 words of zeros.  "none", "suspected KIND", or a finding's kind.
-std::string launched(const std::string& body, unsigned threads, bool replicated) {
+// Launches blocks of `threads` on 64 words of zeros.  "none", "suspected KIND", or a finding's kind.
+std::string launched(const std::string& body, unsigned threads, bool replicated, unsigned blocks = 1) {
   const Module m(entry_of(kBegin + body));
   REQUIRE(m.entry != nullptr);
   const Memory out(256);
@@ -61,7 +61,7 @@ std::string launched(const std::string& body, unsigned threads, bool replicated)
   std::memcpy(parameters.data(), &out.p, 8);
   configure(true, replicated);
   AssayPtxFinding finding{};
-  const AssayPtxLaunch launch = launch_of(1, threads, parameters);
+  const AssayPtxLaunch launch = launch_of(blocks, threads, parameters);
   const int status = assay_ptx_launch(m.entry, &launch, &finding);
   const std::string kind =
       status == 0 ? assay_ptx_suspected(&finding) == 1 ? std::string("suspected ") + finding.kind : "none" : finding.kind;
@@ -173,4 +173,36 @@ TEST_CASE("assay_ptx: races of threads that hold one element are told apart from
   CHECK(launched(again, 64, true) == "suspected global_race");
   CHECK(launched("st.shared.u32 [s], 7; ld.shared.u32 %r3, [s];", 64, true) == "shared_race");
   CHECK(launched("bar.sync 0;", 64, true) == "none");
+}
+
+TEST_CASE("assay_ptx: an atomic operation that releases and acquires orders blocks", "[simt][ptx][exported]") {
+  // Each block stores a word, and takes a ticket; the last reads what the first has stored.
+  const auto ticket = [](const std::string& before, const std::string& sem, const std::string& after = "",
+                         bool replicated = true) {
+    return launched(
+        "mov.u32 %r6, %ctaid.x; mul.wide.u32 %rd2, %r6, 4; add.u64 %rd2, %rd1, %rd2;\n"
+        "setp.ne.u32 %p1, %r1, 0; @%p1 bra WAIT;\n" +
+            before + "\natom.global.gpu" + sem + ".add.u32 %r3, [%rd1+128], 1;\n" + after +
+            "\nsetp.ne.u32 %p2, %r3, 3; @%p2 bra END; ld.global.u32 %r4, [%rd1];\nEND: WAIT: bar.sync 0;",
+        64, replicated, 4);
+  };
+  const std::string store = "st.global.u32 [%rd2], 5;";
+  CHECK(ticket(store, ".acq_rel") == "none");
+  CHECK(ticket(store, ".acq_rel", "", false) == "global_race");
+  CHECK(ticket(store, ".relaxed") == "global_race");
+  CHECK(ticket(store, ".release") == "global_race");
+  CHECK(ticket("", ".acq_rel", store) == "global_race");
+  // What other threads of the block have stored is released if a barrier comes before.
+  const auto others = [](const std::string& barrier) {
+    return launched(
+        "mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0; setp.ne.u32 %p2, %r1, 0; @%p1 bra SECOND;\n"
+        "setp.eq.u32 %p0, %r1, 7; @%p0 st.global.u32 [%rd1], 5;\n" +
+            barrier +
+            "@!%p2 atom.global.gpu.acq_rel.add.u32 %r3, [%rd1+128], 1; bra END;\n"
+            "SECOND: @!%p2 atom.global.gpu.acq_rel.add.u32 %r3, [%rd1+128], 1;\nbar.sync 0; ld.global.u32 %r4, [%rd1];\nEND: "
+            "ret;",
+        32, true, 2);
+  };
+  CHECK(others("bar.sync 0;\n") == "none");
+  CHECK(others("") == "global_race");
 }
