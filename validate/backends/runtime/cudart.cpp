@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 #include <unordered_map>
@@ -94,8 +95,10 @@ RegisteredModule module_in(const unsigned char* binary) {
 std::shared_ptr<const simt::ptx::Module> parsed(const RegisteredModule& m) {
   simt::ptx::Module module = simt::ptx::parse(m.text, m.name);
   const std::string_view tree = ASSAY_TREE;  // messages name files relative to it
-  for (auto& [number, file] : module.files)
+  for (auto& [number, file] : module.files) {
+    file = std::filesystem::path(file).lexically_normal();
     if (file.starts_with(tree)) file.erase(0, tree.size());
+  }
   return std::make_shared<const simt::ptx::Module>(std::move(module));
 }
 

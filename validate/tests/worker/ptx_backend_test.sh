@@ -21,6 +21,19 @@ exits 0 "$validate" replay --backend ptx 'add/vector16 f16 rows=3 cols=65'
 holds "$called" "$out" "verdict        passed"
 holds "traffic" "$out" "read 390"
 
+# --- both doors side by side
+if command -v python3 >/dev/null; then
+  doors=(python3 -B "$sources/reports/ptx_doors.py")
+  exits 0 "${doors[@]}" simt_add.jsonl add.jsonl simt_embedding.jsonl embedding.jsonl
+  rows=$(tr -s ' ' <<<"$out")
+  holds "$called" "$rows" "add/vector16 exact bf16 f16 f32"
+  holds "$called" "$rows" ", 0 cases another verdict"
+  same "outputs with other bits" 0 "$(awk '/exact/ && $(NF - 2) != $(NF - 3)' <<<"$rows" | wc -l)"
+  sed '0,/"verdict":"passed"/s//"verdict":"failed"/' simt_add.jsonl >other.jsonl
+  exits 1 "${doors[@]}" other.jsonl add.jsonl
+  holds "$called" "$out" "passed as PTX, failed as C++"
+fi
+
 # --- the PTX of a kernel, and the kernels of a program
 exits 0 "$bin/ptx/add" naive
 holds "$called" "$out" ".target sm_80"
