@@ -59,6 +59,7 @@ void configure(const Options& options);
 //   wgmma_reads         a write to shared memory that a wgmma or a store_box may still read
 //   wgmma_registers     a write to accumulators of a running wgmma; a read gives NaN
 //   wgmma_unordered     a wgmma without a wgmma_begin after the last accesses to its registers
+//   early_read          a read of what the launch before wrote, without a griddepcontrol.wait; only in PTX
 //   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
 //   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes
 //   stack_overflow time_limit

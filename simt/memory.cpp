@@ -23,6 +23,9 @@ namespace {
 
 constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
 constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
+// Added between the maps: in one access the machine writes to one and reads the others, and a processor takes addresses whose last
+// 12 bits agree for the same at first.
+constexpr std::size_t kApart = 1344;
 constexpr std::size_t kKeepBytes = std::size_t{1} << 20;  // committed pages that a free slot keeps
 constexpr std::size_t kQuarantine = 16;  // free slots not reused, so that a use after release does not hit a new allocation
 
@@ -81,16 +84,17 @@ void Memory::reserve() {
     void* space = map_nothing((count + 1) * kSlotBytes);
     if (space == MAP_FAILED) continue;
     const std::uintptr_t base = round_up(reinterpret_cast<std::uintptr_t>(space), kSlotBytes);
-    void* maps = map_nothing(count * kSlotBytes / 8 * 3);
+    const std::size_t bytes_of_maps = count * kSlotBytes / 8 * 3 + kPage;
+    void* maps = map_nothing(bytes_of_maps);
     if (maps == MAP_FAILED || base / kSlotBytes + count > kSlots) {
       munmap(space, (count + 1) * kSlotBytes);
-      if (maps != MAP_FAILED) munmap(maps, count * kSlotBytes / 8 * 3);
+      if (maps != MAP_FAILED) munmap(maps, bytes_of_maps);
       continue;
     }
     base_ = base;
     hot.read_map = reinterpret_cast<std::uintptr_t>(maps) - base / 8;
-    hot.written_map = hot.read_map + count * kSlotBytes / 8;
-    hot.host_map = hot.written_map + count * kSlotBytes / 8;
+    hot.written_map = hot.read_map + count * kSlotBytes / 8 + kApart;
+    hot.host_map = hot.written_map + count * kSlotBytes / 8 + kApart;
     of_slot_.resize(count), owner_.resize(count), committed_.resize(count);
     return;
   }
@@ -129,7 +133,9 @@ void Memory::commit(std::size_t first, std::uintptr_t end) {
 void Memory::close(std::size_t first, std::size_t count, std::size_t kept) noexcept {
   const std::uintptr_t begin = base_ + first * kSlotBytes + kept, end = base_ + (first + count) * kSlotBytes;
   close_pages(begin, end);
-  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map}) close_pages(map + begin / 8, map + end / 8);
+  // Note: what stays of a page in the maps holds no bits, since the allocations there were reset.
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
+    close_pages(round_up(map + begin / 8, kPage), (map + end / 8) / kPage * kPage);
   for (std::size_t i = first; i < first + count; ++i) committed_[i] = std::min(committed_[i], begin);
 }
 

@@ -19,7 +19,7 @@ namespace simt::device {
 enum class Swizzle : std::uint8_t { none, by_32, by_64, by_128 };
 
 // What a CUtensorMap holds, in as many bytes.  Extents, strides and box are given innermost first.
-struct alignas(64) TensorMap {
+struct TensorMap {
   unsigned char* data;
   std::uint64_t stride[4];  // bytes, of axes 1 to 4
   std::uint32_t extent[5];

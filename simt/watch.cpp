@@ -153,7 +153,7 @@ inline Stamp Watch::stamp(unsigned thread, Where where) {
 
 namespace {
 
-// An access, kept apart for race(): the loop over the cells keeps what it needs in registers.
+// An access, kept apart for race_of(): the loop over the cells keeps what it needs in registers.
 struct Asking {
   std::uintptr_t address;
   unsigned bytes;
@@ -220,11 +220,47 @@ bool Watch::released(Stamp earlier) const {
   return true;
 }
 
-void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
-  if (!is_write(kind) && !quickly_initialised(address, bytes) && uninitialised_.what == What::none) [[unlikely]] {
-    uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
-    uninitialised_by_ = machine.current->id;
+inline void Watch::check_initialised(std::uintptr_t address, unsigned bytes, unsigned thread, Where where) {
+  if (quickly_initialised(address, bytes) || uninitialised_.what != What::none) [[likely]]
+    return;
+  uninitialised_ = {.what = What::uninitialised, .where = where, .address = address, .bytes = bytes};
+  uninitialised_by_ = thread;
+}
+
+template <class Meet>
+inline void Watch::read_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor, Meet meet) const {
+  for (; c != end; ++c) {
+    meet(c->write, true);
+    if (((c->read | c->other) & kAtomic) != 0) [[unlikely]]
+      for (const Stamp earlier : {c->read, c->other})
+        if ((earlier & kAtomic) != 0) meet(earlier, true);
+    note_read(*c, mine, floor);
   }
+}
+
+void Watch::read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64_t* at, unsigned bytes, Where where) {
+  const Shadow& s = shadow_at(at[std::countr_zero(lanes)], static_cast<unsigned>(std::countr_zero(bytes)));
+  const bool shared = at[std::countr_zero(lanes)] >> 32 == machine.shared_slot;
+  const Stamp floor = (shared ? barrier_ : launch_) << kClockShift, called = Stamp{call(where)} << kCallShift;
+  const std::uint64_t common = std::max(warp_[first / kLanes], barrier_);
+  const unsigned count = bytes >> s.shift;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const unsigned me = first + lane;
+    check_initialised(at[lane], bytes, me, where);
+    Cell* const c = s.cells.get() + ((at[lane] - s.base) >> s.shift);
+    read_cells(c, c + count, std::max(own_[me], common) << kClockShift | called | me, floor, [&](Stamp earlier, bool was_write) {
+      if (earlier < floor || ordered(earlier, me)) [[likely]]
+        return;
+      machine.current = machine.thread + me;
+      const Trouble race = race_of({at[lane], bytes, Access::read, where}, earlier, was_write);
+      if (!forgiven(race)) stop(race);
+    });
+  }
+}
+
+void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where where) {
+  if (!is_write(kind)) check_initialised(address, bytes, machine.current->id, where);
   if (kind == Access::atomic_read) return;  // the atomic_write that follows stands for both
   const Shadow& s = shadow_at(address, static_cast<unsigned>(std::countr_zero(address | bytes | 16)));
   const unsigned me = machine.current->id;
@@ -240,13 +276,7 @@ void Watch::access(std::uintptr_t address, unsigned bytes, Access kind, Where wh
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);
   Cell* const end = c + (bytes >> s.shift);
   if (kind == Access::read) {
-    for (; c != end; ++c) {
-      meet(c->write, true);
-      if (((c->read | c->other) & kAtomic) != 0) [[unlikely]]
-        for (const Stamp earlier : {c->read, c->other})
-          if ((earlier & kAtomic) != 0) meet(earlier, true);
-      note_read(*c, mine, floor);
-    }
+    read_cells(c, end, mine, floor, meet);
   } else if (kind == Access::write) {
     const std::byte* stored = std::exchange(stored_, nullptr);
     const std::size_t cell = std::size_t{1} << s.shift;

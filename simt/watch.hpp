@@ -42,6 +42,8 @@ class Watch {
   void expect(const std::byte* stored) { stored_ = stored; }
   // Records an access of the running thread, within one allocation.  Stops the launch at a race.
   void access(std::uintptr_t address, unsigned bytes, Access kind, Where where);
+  // Records reads of the lanes of a warp, whose first thread is `first`, as access() does one by one; all lie in one allocation.
+  void read_by_lanes(unsigned first, std::uint32_t lanes, const std::uint64_t* at, unsigned bytes, Where where);
   // Records a cp_async of `thread` as a write made at its wait.
   void landed(unsigned thread, std::uintptr_t address, unsigned bytes, Where where);
   // With Options::replicated: an atomic operation by one thread of a warp, which releases what its block has done before it to
@@ -97,6 +99,9 @@ class Watch {
   bool ordered(Stamp s, unsigned me) const;
   unsigned distance(Stamp s, unsigned me) const;
   void note_read(Cell& c, Stamp mine, Stamp floor) const;
+  template <class Meet>
+  void read_cells(Cell* c, const Cell* end, Stamp mine, Stamp floor, Meet meet) const;
+  void check_initialised(std::uintptr_t address, unsigned bytes, unsigned thread, Where where);
   void join_across(const std::uint16_t* threads, std::size_t count);
   void cross();
   std::uint64_t known(unsigned me, unsigned other) const;

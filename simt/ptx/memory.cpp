@@ -38,15 +38,23 @@ void mark(std::uintptr_t map, u64 address) {
   else *bits = static_cast<unsigned char>(*bits | ((1u << Bytes) - 1u) << (address & 7));
 }
 
+// Whether each access to a slot is watched, and nothing else wants to see it.
+bool only_watched(u64 slot) {
+  const detail::Machine& m = detail::machine;
+  return m.options.watch && !m.options.count_sectors && (slot != m.shared_slot || (!m.asynchronous && !m.copies.in_flight()));
+}
+
 // Checks and counts the accesses of a warp at once, if they lie in one allocation and are right, and nobody needs to see each.
 // The other lanes then have the address of the first that takes part, so that loops over all lanes need no mask.
 template <unsigned Bytes, Access Kind>
-Reach together(u32 lanes, u64 (&at)[kLanes]) {
+Reach together(const Warp& w, u64 (&at)[kLanes], Where where) {
+  const u32 lanes = w.mask;
   const auto count = static_cast<unsigned>(std::popcount(lanes));
-  if (detail::hot.ticks < static_cast<std::int64_t>(count)) return Reach::unchecked;
   const u64 first = at[std::countr_zero(lanes) & 31],
             id = first >> 32;  // Note: some lane takes part, which the compiler cannot know
   if (id >= detail::kSlots) return Reach::unchecked;
+  const bool watched = Kind == Access::read && only_watched(id);
+  if (!watched && detail::hot.ticks < static_cast<std::int64_t>(count)) return Reach::unchecked;
   if (lanes != 0xffffffffu)
     for (unsigned i = 0; i < kLanes; ++i) at[i] = (lanes >> i & 1) != 0 ? at[i] : first;
   detail::Slot& s = detail::slots[id];
@@ -59,7 +67,13 @@ Reach together(u32 lanes, u64 (&at)[kLanes]) {
   }
   if (beyond != 0 || ((first | differ) & (Bytes - 1)) != 0) return Reach::unchecked;
   (is_write(Kind) ? s.written_bytes : s.read_bytes) += u64{Bytes} * count;
-  detail::hot.ticks -= count;
+  if (watched) {
+    detail::machine.watch.read_by_lanes(w.thread->id, lanes, at, Bytes, where);
+    become(w, static_cast<unsigned>(std::countr_zero(lanes)));
+    if ((detail::machine.slow_ticks += static_cast<int>(count)) >= detail::kTicks) detail::tick(where);
+  } else {
+    detail::hot.ticks -= count;
+  }
   const std::uintptr_t map = is_write(Kind) ? detail::hot.written_map : detail::hot.read_map;
   if (differ == 0) return mark<Bytes>(map, first), Reach::one;
   if (apart == 0 && first % 8 == 0) {
@@ -104,7 +118,7 @@ void load(Warp& w, const Op& o) {
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
   const bool early = (w.early & w.mask) != 0;
-  const Reach reach = space == Space::local || early ? Reach::unchecked : together<kBytes, Access::read>(w.mask, at);
+  const Reach reach = space == Space::local || early ? Reach::unchecked : together<kBytes, Access::read>(w, at, o.where);
   if (reach != Reach::unchecked) {
     alignas(32) E values[kLanes][Count];
     if (reach == Reach::neighbours) {
@@ -150,7 +164,7 @@ void store(Warp& w, const Op& o) {
     for (unsigned lane = 0; lane < kLanes; ++lane) values[lane][k] = static_cast<E>(v[lane]);
   }
   const Space space = space_of(o);
-  const Reach reach = space == Space::local ? Reach::unchecked : together<kBytes, Access::write>(w.mask, at);
+  const Reach reach = space == Space::local ? Reach::unchecked : together<kBytes, Access::write>(w, at, o.where);
   if (reach == Reach::neighbours) {  // so all lanes take part
     std::memcpy(reinterpret_cast<void*>(at[0]), values, sizeof values);
     return;
