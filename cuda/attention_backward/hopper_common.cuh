@@ -14,6 +14,21 @@ using hopper_gemm::Turn;
 inline constexpr int kBoxRow = 128, kOwn = 128, kHopperThreads = 384, kLoopQueries = 64;
 inline constexpr int kCopierRegisters = 24, kOtherRegisters = 240;  // a thread; the launch gives 168
 
+// The steps in which broken kernels differ.
+struct HopperSteps {
+  __device__ static float log_sum(float lse) { return lse == -INFINITY ? INFINITY : lse * kLog2E; }
+  __device__ static bool hidden_key(int column, int seen) { return column >= seen; }
+  __device__ static bool hidden_query(int query, int seen_from) { return query < seen_from; }
+  __device__ static int first_block(int seen_from) { return seen_from / kLoopQueries; }
+  __device__ static int heads(int group) { return group; }  // that add to a key's gradients
+  __device__ static float key_factor(float scale) { return scale; }
+  // A thread of a warp gives a stage of Q back: when dK has been issued; when it is over.
+  __device__ static void keys_issued(Barrier* /*empty*/) {}
+  __device__ static void keys_over(Barrier* empty) { barrier_arrive(empty); }
+  __device__ static bool mends(unsigned rows) { return rows != 0; }
+  __device__ static void fence() { fence_shared_async(); }
+};
+
 // Byte of a channel in a row of boxes that are 64 channels wide and `box` bytes large, swizzled by 128.
 __device__ inline int box_byte(int row, int channel, int box) {
   return channel / 64 * box + row * kBoxRow + ((channel / 8 ^ row) & 7) * 16 + channel % 8 * 2;
@@ -32,7 +47,7 @@ struct Statistics {
 inline constexpr int kStatisticThreads = 128;
 
 // One warp for each place of `l` and `d`.
-template <class T>
+template <class Steps, class T>
 __global__ void __launch_bounds__(kStatisticThreads)
     attention_backward_statistics(Problem<T> p, float* l, float* d, int pitch, std::int64_t places) {
   const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * (kStatisticThreads / kWarp) + warp_id();
@@ -51,7 +66,7 @@ __global__ void __launch_bounds__(kStatisticThreads)
   sum = warp_sum(sum);
   if (lane != 0) return;
   const float lse = query < p.queries ? ld(p.lse.row(batch, head, query)) : -INFINITY;
-  st(l + place, lse == -INFINITY ? INFINITY : lse * kLog2E), st(d + place, sum);
+  st(l + place, Steps::log_sum(lse)), st(d + place, sum);
 }
 
 // A row's gradients by plain instructions, from the pairs that count alone: x += p (g - D) a, y += p b, of the other kind's rows
@@ -96,8 +111,9 @@ struct MendedRow {
         const unsigned counted = ballot(counts);
 #pragma unroll 1
         for (int j = 0; j < kWarp; ++j) {
+          if ((counted >> j & 1) == 0) continue;
           const float of_x = shuffle(ds, j), of_y = shuffle(p, j);
-          if (!(counted >> j & 1) || mine >= dim) continue;
+          if (mine >= dim) continue;
           const int other = first + i * kWarp + j;
           const auto u = ld(reinterpret_cast<const Vec<T, kChannels>*>(a.row(batch, head, other) + mine));
           const auto v = ld(reinterpret_cast<const Vec<T, kChannels>*>(b.row(batch, head, other) + mine));

@@ -19,7 +19,7 @@ struct KeysShape {
   static constexpr int kShared = kBarriersAt + 8 * (1 + 4 * kStages);
 };
 
-template <class S, class T>
+template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_keys(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
                                    const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
                                    const Statistics statistics, const Schedule schedule) {
   const Work work = work_of(schedule, static_cast<int>(blockIdx.x));
   const int kv_heads = p.heads / p.group, kv_head = work.head % kv_heads, batch = work.head / kv_heads, first = work.rank * kOwn;
-  const int begin = p.seen_from(first) / kLoopQueries, of_head = (p.queries + kLoopQueries - 1) / kLoopQueries - begin;
-  const int steps = of_head > 0 ? of_head * p.group : 0;
+  const int begin = Steps::first_block(p.seen_from(first)), of_head = (p.queries + kLoopQueries - 1) / kLoopQueries - begin;
+  const int steps = of_head > 0 ? of_head * Steps::heads(p.group) : 0;
   auto* const own = box_memory<Barrier>(S::kBarriersAt);
   Barrier *const q_full = own + 1, *const q_empty = q_full + S::kStages, *const o_full = q_empty + S::kStages;
   Barrier* const o_empty = o_full + S::kStages;
@@ -94,10 +94,6 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   const auto pair = [&](int at, int n) {
     return ld(box_memory<const Vec<float, 2>>(at + t.stage * S::kRow + n * 32 + lane % 4 * 8));
   };
-  const auto release = [&](Barrier* empty, int stage) {
-    sync_warp();
-    if (lane == 0) barrier_arrive(empty + stage);
-  };
   const auto weigh = [&](int step) {
     const int query = (begin + step % of_head) * kLoopQueries;
     const bool masked = query < p.seen_from(first + me * 64 + 63);
@@ -107,7 +103,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         float& w = s[4 * n + e];
-        if (masked && query + 8 * n + lane % 4 * 2 + e % 2 < p.seen_from(warp_key + e / 2 * 8 + lane / 4)) w = -INFINITY;
+        if (masked && Steps::hidden_query(query + 8 * n + lane % 4 * 2 + e % 2, p.seen_from(warp_key + e / 2 * 8 + lane / 4)))
+          w = -INFINITY;
         w = exp2_approx(fmaf(w, c, -of[e % 2]));
       }
     }
@@ -142,16 +139,19 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       barrier_wait(q_full + t.stage, t.phase);
       over_channels(s, 0, S::kQAt + t.stage * S::kLoop);
       over_queries(of_k, ds, S::kQAt + before * S::kLoop);
+      if (lane == 0) Steps::keys_issued(q_empty + before);
       wgmma_wait<1>(s);
       wgmma_wait<1>(of_v);
-      release(o_empty, before);
+      sync_warp();
+      if (lane == 0) barrier_arrive(o_empty + before);
       weigh(step);
       barrier_wait(o_full + t.stage, t.phase);
       wgmma_begin();
       over_channels(g, S::kTile, S::kGradientAt + t.stage * S::kLoop);
       wgmma_wait<0>(g);
       wgmma_wait<0>(of_k);
-      release(q_empty, before);
+      sync_warp();
+      if (lane == 0) Steps::keys_over(q_empty + before);
       pack();
     }
     wgmma_begin();
@@ -165,9 +165,9 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   sync_named(1 + me, 128);
   unsigned char* const staging = box_memory<unsigned char>();
   const unsigned bad[2] = {not_finite(of_k, 0) | not_finite(of_v, 0), not_finite(of_k, 1) | not_finite(of_v, 1)};
-  stage_rows<T>(of_k, p.scale, staging, me, S::kBox);
+  stage_rows<T>(of_k, Steps::key_factor(p.scale), staging, me, S::kBox);
   stage_rows<T>(of_v, 1.0f, staging + S::kTile, me, S::kBox);
-  if ((bad[0] | bad[1]) != 0) {
+  if (Steps::mends(bad[0] | bad[1])) {
     sync_warp();
 #pragma unroll 1
     for (int row = 0; row < 16; ++row) {
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
     }
   }
-  fence_shared_async();
+  Steps::fence();
   sync_named(1 + me, 128);
   if (thread == 0) {
     for (int h = 0; h < S::kHalves; ++h) {

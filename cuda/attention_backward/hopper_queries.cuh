@@ -15,7 +15,7 @@ struct QueriesShape {
   static constexpr int kShared = kBarriersAt + 8 * (1 + 4 * kStages);
 };
 
-template <class S, class T>
+template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_queries(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
                                       const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& w = s[4 * n + 2 * h + e];
-          if (masked && 8 * n + e >= seen) w = -INFINITY;
+          if (masked && Steps::hidden_key(8 * n + e, seen)) w = -INFINITY;
           w = exp2_approx(fmaf(w, c, -l[h]));
         }
     }
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   unsigned char* const staging = box_memory<unsigned char>();
   const unsigned bad[2] = {not_finite(sum, 0), not_finite(sum, 1)};
   stage_rows<T>(sum, p.scale, staging, me, S::kBox);
-  if ((bad[0] | bad[1]) != 0) {
+  if (Steps::mends(bad[0] | bad[1])) {
     sync_warp();
 #pragma unroll 1
     for (int row = 0; row < 16; ++row) {
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       mended.store(mended.x, p.scale, staging, me * 64 + thread / kWarp * 16 + row, S::kBox);
     }
   }
-  fence_shared_async();
+  Steps::fence();
   sync_named(1 + me, 128);
   if (thread == 0) {
     for (int h = 0; h < S::kHalves; ++h)

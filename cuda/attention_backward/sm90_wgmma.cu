@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma and tensor copies in two deterministic passes: dQ of 128 queries (hopper_queries.cuh), dK and dV of 128 keys
 // (hopper_keys.cuh).  A kernel before them computes D and L log2(e).
-#include "cuda/attention_backward/hopper_keys.cuh"
-#include "cuda/attention_backward/hopper_queries.cuh"
+#include "cuda/attention_backward/hopper_passes.cuh"
 
 namespace assay::ROOM(attention_backward, sm90_wgmma) {
 
@@ -10,55 +9,15 @@ KERNEL(attention_backward){
     .dtypes = {f16, bf16},
     .only_arch = 90,
     .tiles = {tile(Axis::seq_q, kOwn), tile(Axis::seq_k, kOwn)},
-    .numerics =
-        {.accumulate = f32, .chain = {.lanes = 1}, .mma_terms = 16, .narrow_probabilities = true, .flushes_subnormals = true},
+    .numerics = kHopperNumerics,
     .supports = fits_boxes,
     .workspace_bytes = bytes_of_statistics,
 };
 
-template <int kDim, class T>
-void run_passes(const attention_backward::Args& a, const Launch& l) {
-  const Problem<T> p = problem<T>(a, l);
-  const std::int64_t pitch = pitch_of(a), places = a.q.shape[0] * p.heads * pitch;
-  float *const of_l = static_cast<float*>(l.workspace), *const of_d = of_l + places;
-  const Statistics statistics{of_l, of_d, static_cast<int>(pitch)};
-  const auto order = [&](std::int64_t tiles, int heads, std::int64_t columns) {
-    return schedule(tiles, static_cast<std::int64_t>(heads) * p.batches, 2.0 * sizeof(T) * (columns + 1) * p.dim);
-  };
-  const auto dims = [](const Schedule& s, std::size_t shared) {
-    return LaunchConfig{.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
-                        .block = dim3(kHopperThreads),
-                        .shared_bytes = shared};
-  };
-  if (places > 0)
-    launch(attention_backward_statistics<T>,
-           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp)), .block = dim3(kStatisticThreads)}, l.stream, p, of_l, of_d,
-           static_cast<int>(pitch), places);
-  // Note: of an empty tensor there is no map, and none of its boxes is copied.
-  const Tensor &some_k = a.k.size() > 0 ? a.k : a.q, &some_v = a.k.size() > 0 ? a.v : a.q;
-  if (a.q.size() > 0) {
-    using S = QueriesShape<kDim>;
-    const Schedule s = order(ceil_div(p.queries, kOwn), p.heads, p.keys);
-    launch(attention_backward_hopper_queries<S, T>, dims(s, S::kShared), l.stream, head_map<T>(a.q, kOwn),
-           head_map<T>(a.d_o, kOwn), head_map<T>(some_k, kOwn), head_map<T>(some_v, kOwn), head_map<T>(a.dq, 64), p, statistics,
-           s);
-  }
-  if (a.k.size() > 0) {
-    using S = KeysShape<kDim>;
-    const bool queries = a.q.size() > 0;
-    const Schedule s = order(ceil_div(p.keys, kOwn), p.heads / p.group, static_cast<std::int64_t>(p.group) * p.queries);
-    const auto row_map = [&](const float* data) {
-      const std::int64_t strides[] = {pitch};
-      return queries ? tensor_map<float>(data, {pitch, places / pitch}, strides, {kLoopQueries, 1}, Swizzle::none) : TensorMap{};
-    };
-    launch(attention_backward_hopper_keys<S, T>, dims(s, S::kShared), l.stream, head_map<T>(queries ? a.q : a.k, kLoopQueries),
-           head_map<T>(queries ? a.d_o : a.k, kLoopQueries), head_map<T>(a.k, kOwn), head_map<T>(a.v, kOwn),
-           head_map<T>(a.dk, 64), head_map<T>(a.dv, 64), row_map(of_l), row_map(of_d), p, statistics, s);
-  }
-}
-
 void run(const attention_backward::Args& a, const Launch& l) {
-  with_half_type(a.q.dtype, [&]<class T>(Type<T>) { a.q.shape[3] > 64 ? run_passes<128, T>(a, l) : run_passes<64, T>(a, l); });
+  with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
+    a.q.shape[3] > 64 ? run_passes<128, HopperSteps, T>(a, l) : run_passes<64, HopperSteps, T>(a, l);
+  });
 }
 
 }  // namespace assay::ROOM(attention_backward, sm90_wgmma)
