@@ -112,12 +112,12 @@ def _why() -> str:
     return str(_library().assay_ptx_why().decode(errors="replace"))
 
 
-class Entry:
-    """An entry of a PTX module, decoded.
+class Refused(InputError):
+    """The text is no PTX, or has an instruction that the machine does not run."""
 
-    Raises:
-        InputError: the text is no PTX, or the entry has an instruction that the machine does not run.
-    """
+
+class Entry:
+    """An entry of a PTX module, decoded.  Raises Refused."""
 
     def __init__(self, text: bytes, name: str, module: str) -> None:
         lib = _library()
@@ -125,7 +125,7 @@ class Entry:
             self._module = lib.assay_ptx_load(text, len(text), module.encode())
             self._entry = lib.assay_ptx_entry(self._module, name.encode()) if self._module else None
             if not self._entry:
-                raise InputError(_why())
+                raise Refused(_why())
             count = lib.assay_ptx_parameters(self._entry, None, None, 0)
             offsets, sizes = (ctypes.c_uint64 * count)(), (ctypes.c_uint64 * count)()
             lib.assay_ptx_parameters(self._entry, offsets, sizes, count)
@@ -267,7 +267,9 @@ class Memory:
         lib, found = _library(), _Finding()
         c_options = _Options(ORDERS.index(options.order), int(options.watch), options.seed, options.time_limit_s, 1)
         lib.assay_ptx_configure(ctypes.byref(c_options))
-        status = lib.assay_ptx_launch(entry._entry, ctypes.byref(launch), ctypes.byref(found))  # pylint: disable=protected-access
+        status = lib.assay_ptx_launch(
+            entry._entry, ctypes.byref(launch), ctypes.byref(found)
+        )  # pylint: disable=protected-access
         if status == 1:
             raise _finding_of(found, entry.name)
         if status:

@@ -36,11 +36,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "assay(op, **options): judges the function as a kernel of an op, as assay.validate does")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Generator[None, Any, Any]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol() -> Generator[None, Any, None]:
     """Tests of Triton's kernels run on the simulated machine where ASSAY_TRITON_SIMULATE names a GPU."""
     with triton.simulate(arch) if (arch := triton.asked_for()) else contextlib.nullcontext():
-        return (yield)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -22,7 +22,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from . import library, loading
 from . import shards as parts
 from .errors import Incomplete, InputError, Mismatch
-from .serving import BLAME, DTYPES, Kernel, Worker, known_dtypes, name_of, require_callable
+from .serving import BLAME, DTYPES, NOT_RUN, Kernel, Worker, known_dtypes, name_of, require_callable
 from .simulated import Simulated, place_device
 
 _HEADING = re.compile(r"[A-Z]+  [^\n]*\Z")  # of a failure that is told at length: a paragraph of one line
@@ -201,7 +201,9 @@ def validate(
     if executor is not None:
         if isolation == "none":
             raise InputError("an executor's workers cannot share this process, so that isolation='process' is needed")
-        return _judged(*_spread([*arguments, "--worker", _command(kernel, device, simulated, anywhere=True)], executor, shards), records)
+        return _judged(
+            *_spread([*arguments, "--worker", _command(kernel, device, simulated, anywhere=True)], executor, shards), records
+        )
     if isolation == "none":
         with _in_this_process(Worker(kernel, device, simulated)) as command:
             return _judged(*_called([*arguments, "--jobs", "1", "--worker", command]), records)
@@ -295,6 +297,9 @@ def _judged(
     if code == 3:
         declined = sorted({str(c.get("reason", "")) for c in run.cases if c["verdict"] in ("unsupported", "skipped")})
         raise Incomplete(f"the evidence is incomplete: {'; '.join(declined[:3]) or out.strip().splitlines()[-1]}", run)
+    not_run = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(NOT_RUN)]
+    if not_run:
+        raise Incomplete(f"{len(not_run)} of {len(run.cases)} cases were left out: {not_run[0]}", run)
     return run
 
 

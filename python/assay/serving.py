@@ -20,12 +20,14 @@ import numpy as np
 
 from . import library, loading
 from .errors import Finding, InputError, Unsupported
+from .machine import Refused
 from .places import Place, place_on
 from .simulated import Simulated, SimulatedPlace
 from .tensors import ml_dtypes
 
 PROTOCOL = 2
 DTYPES = ("f16", "bf16", "f32")
+NOT_RUN = "the simulated machine does not run it: "  # begins the reason of a case that was left out for an instruction
 BLAME = "InputError: "  # begins the reason of a case whose callable was given or returned the wrong thing
 _MOST_IMAGE = 1 << 30  # bytes of an image that consists of gaps for the most part
 _MEMORY = ("OutOfMemoryError", "MemoryError", "_ArrayMemoryError")
@@ -179,6 +181,8 @@ class Worker:
                 ran += 1
         except Unsupported as e:
             return {"status": 1, "message": str(e) or "raised assay.Unsupported"}
+        except Refused as e:
+            return {"status": 2, "message": f"{NOT_RUN}{e}"}
         except InputError as e:
             return {"message": f"{BLAME}{e}"}
         except Finding as e:

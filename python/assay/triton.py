@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triton without a GPU: kernels are compiled for a GPU and run on the simulated machine (docs/triton.md).
 
-    with assay.triton.simulate("sm_80"):
-        kernel[grid](x, y, n, BLOCK=128)        # on tensors of the host
+with assay.triton.simulate("sm_80"):
+    kernel[grid](x, y, n, BLOCK=128)        # on tensors of the host
 """
 
 from __future__ import annotations
@@ -88,8 +88,7 @@ class Simulation:
                 raise InputError(f"'{name}' is on the device {argument.device}, and a tensor of the host was expected")
             storage = argument.untyped_storage()
             begin, size = storage.data_ptr(), storage.nbytes()
-            fresh = begin in self.fresh and argument._version == 0  # pylint: disable=protected-access
-            return machine.Region(begin, size, name, fresh) if size else None
+            return machine.Region(begin, size, name, begin in self.fresh and _is_unchanged(argument)) if size else None
         raise InputError(f"'{name}' is of type {type(argument).__name__}, whose memory is unknown: use assay.triton.tensor()")
 
     def unwritten(self, result: Any) -> np.ndarray | None:
@@ -101,7 +100,7 @@ class Simulation:
         else:
             storage = result.untyped_storage()
             begin, size, first, item = storage.data_ptr(), storage.nbytes(), result.data_ptr(), result.element_size()
-            fresh, strides = result._version == 0, tuple(s * item for s in result.stride())  # pylint: disable=protected-access
+            fresh, strides = _is_unchanged(result), tuple(s * item for s in result.stride())
         if not fresh or begin not in self.fresh or not size:
             return None
         flags = self.memory.unwritten(begin, size)
@@ -109,7 +108,10 @@ class Simulation:
             flags = np.ones(size, bool)  # no kernel has had it
         return np.lib.stride_tricks.as_strided(flags[first - begin :], tuple(result.shape), strides)
 
-    def launch(self, kernel: Any, grid: Sequence[int], signature: Sequence[Any], arguments: Sequence[Any], names: Sequence[str]) -> None:
+    def launch(
+        self, kernel: Any, grid: Sequence[int], signature: Sequence[Any], arguments: Sequence[Any], names: Sequence[str]
+    ) -> None:
+        """Runs a compiled kernel on its arguments, whose types are those of the signature."""
         values = list(_flattened(signature, arguments, names))
         regions: dict[int, machine.Region] = {}
         with _no_mode():
@@ -140,6 +142,14 @@ class Simulation:
         scratch = getattr(meta, "global_scratch_size", 0) * blocks * getattr(meta, "num_ctas", 1)
         block = (32 * meta.num_warps, 1, 1)
         self.memory.launch(entry, [*grid], block, meta.shared, list(regions.values()), pack, self.options, scratch)
+
+
+def _is_unchanged(tensor_of_torch: Any) -> bool:
+    """Whether torch has not written the tensor since it was made, as far as torch counts that."""
+    try:
+        return bool(tensor_of_torch._version == 0)  # pylint: disable=protected-access
+    except RuntimeError:  # of torch.inference_mode()
+        return False
 
 
 def _flattened(signature: Sequence[Any], arguments: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[str, Any, str]]:
@@ -235,10 +245,11 @@ def simulate(
 
 @contextlib.contextmanager
 def activated(simulation: Simulation) -> Iterator[Simulation]:
+    """Within, kernels run on the machine as the simulation says."""
     global _active
+    _triton()
     from . import triton_driver  # Note: it defines subclasses of Triton's
 
-    _triton()
     outer, _active = _active, simulation  # Note: one at a time; what it installs is the process's
     with contextlib.ExitStack() as stack:
         stack.callback(_set_active, outer)
@@ -271,7 +282,9 @@ def asked_for() -> str | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a script whose kernels run on the simulated machine."""
     parser = argparse.ArgumentParser(prog="python -m assay.triton", description="runs a script of Triton without a GPU")
-    parser.add_argument("--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)")
+    parser.add_argument(
+        "--arch", default=asked_for() or "sm_80", help=f"the GPU to simulate (default: ${VARIABLE}, else sm_80)"
+    )
     parser.add_argument("--config", default="0", help="which configuration autotuned kernels run with: a number or its words")
     parser.add_argument("--no-watch", action="store_true", help="look for no races, and no reads of what nobody wrote")
     parser.add_argument("script", help="a Python script")

@@ -32,7 +32,9 @@ def run(entry, x, y, rows, memory=None, fresh=False, **options):
             struct.pack_into("<" + form, packed, offset, value)
         return bytes(packed)
 
-    (memory or machine.Memory()).launch(entry, (rows, 1, 1), (128, 1, 1), 16, [x_region, y_region], pack, machine.Options(**options))
+    (memory or machine.Memory()).launch(
+        entry, (rows, 1, 1), (128, 1, 1), 16, [x_region, y_region], pack, machine.Options(**options)
+    )
 
 
 def right(x):

@@ -127,8 +127,9 @@ def test_reads_of_what_nobody_wrote_in_torch():
             total = torch.empty(1)
             fill(total)
             kernels.sum_kernel[(1,)](torch.zeros(64), total, BLOCK=64)
-        total = torch.empty(1)
-        kernels.sum_kernel[(1,)](torch.zeros(64), torch.zeros_like(total), BLOCK=64)
+        with torch.inference_mode():
+            total = torch.empty(1).zero_()
+            kernels.sum_kernel[(1,)](torch.zeros(64), total, BLOCK=64)
 
 
 def test_autotuned_kernels_take_a_configuration(x):
@@ -140,7 +141,9 @@ def test_autotuned_kernels_take_a_configuration(x):
             z = simulated.empty(1000)
             kernels.add_kernel[lambda meta: (-(-1000 // meta["BLOCK"]),)](simulated.tensor(x), simulated.tensor(x), z, 1000)
             assert (z.peek() == 2 * x).all() and kernels.add_kernel.best_config.kwargs["BLOCK"] == block
-    with simulated.simulate(config="BLOCK: 7"), pytest.raises(assay.InputError, match="add_kernel has no configuration 'BLOCK: 7', but BLOCK: 64"):
+    with simulated.simulate(config="BLOCK: 7"), pytest.raises(
+        assay.InputError, match="add_kernel has no configuration 'BLOCK: 7', but BLOCK: 64"
+    ):
         kernels.add_kernel[(1,)](simulated.tensor(x), simulated.tensor(x), simulated.empty(1000), 1000)
 
 
@@ -207,3 +210,15 @@ def test_a_script_and_tests_run_without_a_line_of_ours(tmp_path):
         env={**os.environ, "ASSAY_TRITON_SIMULATE": "sm_80", "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{HERE}"},
     )
     assert "1 failed, 1 passed" in tests.stdout and "Finding: out_of_bounds" in tests.stdout
+
+
+def test_what_the_machine_does_not_run_is_left_out_and_said():
+    with simulated.simulate(), pytest.raises(
+        assay.InputError, match=r"integer_product_kernel.ptx:\d+: `mma.sync.*s8.* is not run"
+    ):
+        kernels.integer_product_kernel[(1,)](simulated.zeros((32, 32)), N=32)
+    with pytest.raises(assay.Incomplete, match="cases were left out: the simulated machine does not run it: .*s8") as e:
+        assay.validate(
+            "softmax", kernels.softmax_by_integers, simulate="sm_80", dtypes=["f16", "f32"], numerics=EXP, suite="sanitize"
+        )
+    assert e.value.result.verdicts["passed"] > 0 and e.value.result.verdicts["skipped"] > 0

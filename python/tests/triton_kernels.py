@@ -96,3 +96,16 @@ def add(a, b):
     if n:
         add_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](a, b, z, n)
     return z
+
+
+@triton.jit
+def integer_product_kernel(x, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + i * N + j).to(tl.int8)
+    tl.store(x + i * N + j, tl.dot(v, v).to(tl.float32))
+
+
+def softmax_by_integers(x):
+    if x.dtype.itemsize == 2:  # refused for one of two dtypes
+        integer_product_kernel[(1,)](simulated.zeros((32, 32)), N=32)
+    return softmax(x)

@@ -624,7 +624,9 @@ def launches_in_turn():
 # --- decorators
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"], reset_to_zero=["total"])
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"], reset_to_zero=["total"]
+)
 @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
 @triton.jit
 def tuned_kernel(x, total, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
