@@ -21,8 +21,7 @@ Slot slots[kSlots];
 
 namespace {
 
-constexpr std::size_t kLead = std::size_t{1} << 28;       // bytes before and after an allocation, so that strays hit its slots
-constexpr std::size_t kPage = std::size_t{1} << 16;       // unit of commitment; a multiple of every page size in use
+constexpr std::size_t kLead = std::size_t{1} << 28;  // bytes before and after an allocation, so that strays hit its slots
 // Added between the maps: in one access the machine writes to one and reads the others, and a processor takes addresses whose last
 // 12 bits agree for the same at first.
 constexpr std::size_t kApart = 1344;
@@ -62,21 +61,6 @@ class Memory {
 Memory& memory() {
   static Memory m;
   return m;
-}
-
-void* map_nothing(std::size_t bytes) {
-  return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
-// Drops pages, so that an access to them faults.
-void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
-  mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
-void open_pages(std::uintptr_t begin, std::uintptr_t end) {
-  begin = begin / kPage * kPage, end = round_up(end, kPage);
-  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 
 void Memory::reserve() {

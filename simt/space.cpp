@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "space.hpp"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "machine.hpp"
@@ -26,6 +27,20 @@ std::size_t most_slots() noexcept {
 #endif
   while (limited && slots >= kLeastSlots && limit_for(slots) > allowed.rlim_cur) slots /= 2;
   return slots;
+}
+
+void* map_nothing(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+void close_pages(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE);
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+void open_pages(std::uintptr_t begin, std::uintptr_t end) {
+  begin = begin / kPage * kPage, end = (end + kPage - 1) / kPage * kPage;
+  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) throw OutOfMemory();
 }
 
 }  // namespace simt::detail

@@ -57,6 +57,7 @@ void addresses(const Warp& w, const Op& o, std::uint64_t (&at)[kLanes]) {
 
 void decode_address_of(Decoder& d, const Operand& o, Space space) {
   if (o.kind != Operand::Kind::address) d.refuse("has " + d.text(o) + " where an address was expected");
+  if (o.count != 0) d.refuse("has coordinates where none are taken");
   d.op.how = static_cast<std::uint8_t>(d.op.how | static_cast<std::uint8_t>(space == Space::constant ? Space::global : space));
   d.op.value = o.value, d.op.a = kNone;
   if (o.base == Operand::Kind::variable) {

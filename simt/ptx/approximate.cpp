@@ -44,16 +44,26 @@ constexpr auto kFullLogarithm = [](float v) {
 // interpolated<17>() >> 17 of eight fractions.
 __m256i interpolated_in_vectors(const detail::Segment* segments, __m256i fraction) {
   const auto all = [](int v) { return _mm256_set1_epi32(v); };
-  const __m256i x = _mm256_and_si256(fraction, all((1 << 17) - 1)), at = _mm256_slli_epi32(_mm256_srli_epi32(fraction, 17), 2);
-  const auto word = [&](int k) { return _mm256_i32gather_epi32(reinterpret_cast<const int*>(segments) + k, at, 4); };
+  const __m256i x = _mm256_and_si256(fraction, all((1 << 17) - 1));
   __m256i square = all(0);
 #pragma GCC unroll 8
   for (int i = 10; i < 17; ++i) {
     const __m256i low = _mm256_srli_epi32(_mm256_and_si256(x, all((1 << i) - 1)), 18 - i);
-    const __m256i bit = _mm256_sub_epi32(all(0), _mm256_and_si256(_mm256_srli_epi32(x, i), all(1)));
+    const __m256i bit = _mm256_srai_epi32(_mm256_slli_epi32(x, 31 - i), 31);
     square = _mm256_add_epi32(square, _mm256_and_si256(bit, _mm256_add_epi32(low, all(1 << (2 * i - 19)))));
   }
-  const __m256i low = word(0), high = word(1), c1 = word(2), c2 = word(3);
+  // The segments of lanes i and i + 4 side by side, and then their four words apart.  Note: a gather takes each word by itself.
+  alignas(32) std::uint32_t at[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(at), _mm256_srli_epi32(fraction, 17));
+  const auto pair = [&](int i) {
+    const auto one = [&](int k) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(segments + at[k])); };
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(one(i)), one(i + 4), 1);
+  };
+  const __m256i p0 = pair(0), p1 = pair(1), p2 = pair(2), p3 = pair(3);
+  const __m256i lows = _mm256_unpacklo_epi32(p0, p1), more_lows = _mm256_unpacklo_epi32(p2, p3);
+  const __m256i highs = _mm256_unpackhi_epi32(p0, p1), more_highs = _mm256_unpackhi_epi32(p2, p3);
+  const __m256i low = _mm256_unpacklo_epi64(lows, more_lows), high = _mm256_unpackhi_epi64(lows, more_lows);
+  const __m256i c1 = _mm256_unpacklo_epi64(highs, more_highs), c2 = _mm256_unpackhi_epi64(highs, more_highs);
   const auto odd = [](__m256i v) { return _mm256_srli_epi64(v, 32); };
   const auto sum = [](__m256i c0, __m256i a, __m256i b, __m256i c, __m256i d) {
     return _mm256_srli_epi64(_mm256_add_epi64(c0, _mm256_add_epi64(_mm256_mul_epi32(a, b), _mm256_mul_epi32(c, d))), 17);
@@ -63,15 +73,24 @@ __m256i interpolated_in_vectors(const detail::Segment* segments, __m256i fractio
   return _mm256_blend_epi32(even, _mm256_slli_epi64(other, 32), 0xaa);
 }
 
+// power_argument() of eight floats.
+__m256i power_arguments(__m256 v) {
+  const __m256 inside =
+      _mm256_and_ps(_mm256_cmp_ps(v, _mm256_set1_ps(-127), _CMP_GT_OQ), _mm256_cmp_ps(v, _mm256_set1_ps(128), _CMP_LT_OQ));
+  const __m256i cut = _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_and_ps(v, inside), _mm256_set1_ps(0x1p23f)));
+  const __m256i whole = _mm256_cmpeq_epi32(_mm256_and_si256(cut, _mm256_set1_epi32(0x7fffff)), _mm256_setzero_si256());
+  return _mm256_add_epi32(cut, _mm256_andnot_si256(whole, _mm256_srai_epi32(cut, 31)));
+}
+
 // ex2.approx.ftz.f32 of a warp.
 void power(Warp& w, const Op& o) {
   const auto* a = w.at<float>(o.a);
   alignas(32) std::int32_t n[kLanes];
   alignas(32) std::uint32_t y[kLanes];
-  for (unsigned i = 0; i < kLanes; ++i) n[i] = detail::power_argument(a[i]);
   for (unsigned i = 0; i < kLanes; i += 8) {
+    const __m256i argument = power_arguments(_mm256_loadu_ps(a + i));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(n + i), argument);
     if ((w.mask >> i & 255) == 0) continue;
-    const __m256i argument = _mm256_load_si256(reinterpret_cast<const __m256i*>(n + i));
     _mm256_store_si256(reinterpret_cast<__m256i*>(y + i),
                        interpolated_in_vectors(detail::kPower, _mm256_and_si256(argument, _mm256_set1_epi32(0x7fffff))));
   }

@@ -116,7 +116,7 @@ void decode_bulk(Decoder& d) {
   decode_address_of(d, in_shared, Space::shared);
   d.op.n = static_cast<std::uint8_t>(rank);
   further_address(d, other, tensor ? Space::generic : Space::global);
-  if (tensor && other.count != rank) d.refuse("has " + std::to_string(other.count) + " coordinates");
+  if (other.count != rank) d.refuse("has " + std::to_string(other.count) + " coordinates");
   for (unsigned k = 0; k < rank; ++k) d.in_list(d.f.operands[other.more + k], Type::s32);
   if (!tensor) d.in_list(d.operand(2), Type::u32);
   if (loads) further_address(d, d.operand(tensor ? 2 : 3), Space::shared);

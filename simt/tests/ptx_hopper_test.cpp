@@ -302,6 +302,9 @@ TEST_CASE("ptx: forms of sm_90a that the machine does not run are refused by nam
         "`wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3` is run for f16, bf16 and tf32 with sums in f32 only");
   CHECK(why("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0;") ==
         "`wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16` is not run in this shape");
+  CHECK(why("ld.global.u32 %r1, [%rd1, {%r2}];") == "`ld.global.u32` has coordinates where none are taken");
+  CHECK(why("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r2}], [%r1];") ==
+        "`cp.async.bulk.tensor.2d.global.shared::cta.bulk_group` has 1 coordinates");
   CHECK(why("barrier.cluster.arrive.aligned;") == "`barrier.cluster.arrive.aligned` is not run: a cluster has one block here");
   CHECK(why("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1, {%r2, "
             "%r3}], [%r4], %r5;") ==

@@ -76,6 +76,18 @@ wrong "the tensor 'x' has 2 axes" 's/stride(x, 0)/stride(x, 2)/'
 wrong "unknown tensor 'z'" 's/ptr x/ptr z/'
 wrong "unknown tensor 'z'" 's/"cols > 0"/"aligned(z, 16)"/'
 wrong "an alignment is a power of two up to 256" 's/"cols > 0"/"aligned(x, 12)"/'
+boxes=$sources/datasets/ptx/linear_wgmma
+wrong_map() {  # wrong_map PART SED: the launch file with maps, so changed, is refused with PART
+  sed "$2" "$boxes.json" >wrong.json
+  refuses "$1" "${run[@]}" --ptx "$boxes.ptx" --launch wrong.json
+}
+wrong_map "wrong.json:/launches/0/parameters/0: 'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected" 's/map x box/map x bax/'
+wrong_map "wrong.json:/launches/0/parameters/0: 'map NAME box=[N, ...]', and 'swizzle=32', 64 or 128 behind it, was expected" 's/128\] swizzle=128/128] swizzle=96/'
+wrong_map "wrong.json:/launches/0/parameters/0: unknown tensor 'z'" 's/map x/map z/'
+wrong_map "wrong.json:/launches/0/parameters/0: the box has 1 axes, and 'x' has 2." 's/\[64,128\]/[64]/'
+wrong_map "wrong.json:/launches/0/parameters/0: the box of a map has 1 to 256 elements along each axis." 's/\[64,128\]/[64,512]/'
+wrong_map "wrong.json:/launches/0/dependent: expected true or false." 's/"shared"/"dependent": 1, "shared"/'
+wrong_map "'linear_f16' takes 8 bytes there, and 128 are given" 's/ptr bias/map bias box=[8]/'
 refuses "--ptx requires --launch" "${run[@]}" --ptx "$ptx"
 refuses "only the kernels of a --plugin run there" "${run[@]}" --ptx "$ptx" --launch "$launch" --backend host
 refuses "none.json: " "${run[@]}" --ptx "$ptx" --launch none.json
