@@ -95,7 +95,13 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
     stmatrix<4>(reinterpret_cast<T*>(staging + box_byte(me * 64 + warp * 16 + lane % 16, 16 * i + lane / 16 * 8, S::kBoxQ)),
                 words);
   }
-  if ((nan[0] | nan[1]) != 0) {
+  // Note: most often the NaN comes from a visible key.  A row is mended only if a key of its blocks that it does not see could be
+  // why.
+  const auto spoils = [&](int from, int to) {
+    return special_rows(p.v.of(t.batch, t.head / p.group), p.v.seq, from, to < t.values ? to : t.values, p.dim);
+  };
+  if ((nan[0] | nan[1]) != 0 && (spoils(p.visible(warp_query), t.end * S::kKeys) ||
+                                 (S::kGeneral && spoils(t.begin * S::kKeys, p.first_visible(warp_query + 15))))) {
     sync_warp();
     mend_rows<S::kDim, S::kGeneral>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
   }

@@ -81,6 +81,19 @@ __device__ inline void mend_row(const Problem<T>& p, int batch, int head, int qu
   st(reinterpret_cast<Vec<T, kChannels>*>(staging + box_byte(row, mine, box)), from_floats<T>(o));
 }
 
+// Whether rows [first, end) hold a NaN or an infinity.  Called by a whole warp.
+template <class T>
+__device__ inline bool special_rows(const T* rows, std::int64_t stride, int first, int end, int dim) {
+  const int packs = dim / kChunk;
+  unsigned carried = 0;
+#pragma unroll 1
+  for (int i = lane_id(); i < (end - first) * packs; i += kWarp) {
+    const auto words = ld(reinterpret_cast<const Vec<unsigned, 4>*>(rows + (first + i / packs) * stride + i % packs * kChunk));
+    for (const unsigned word : words.v) carried |= exponent_carry<T>(word);
+  }
+  return any(carried != 0);
+}
+
 // Mends those of a warp's 16 rows whose bits are set: bits 4 g + t of nan[h] are lanes that have row g + 8 h.  max[h]: of the
 // lane's rows.
 template <int kDim, bool kGeneral, class T>

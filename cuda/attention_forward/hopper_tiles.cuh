@@ -63,6 +63,7 @@ struct HopperBarriers {
 // A tile: queries from first_query on against blocks of keys [begin, end).  The sequence begins at these rows of the maps.
 struct HopperTile {
   int batch, head, first_query, begin, end, q_row, k_row;
+  int values;  // rows of V from the sequence's first one on, those of other sequences included
 };
 
 // Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.
@@ -72,10 +73,12 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
     QueryTile work = query_tile(schedule, all.heads, i);
     Problem<T> p = all;
     HopperTile t{};
+    t.values = p.keys;
     if constexpr (S::kGeneral) {
       if (p.q_starts != nullptr) {
         if ((work.tile = p.take(work.tile, S::kQueries)) < 0) continue;
         t.q_row = ld(p.q_starts + p.sequence), t.k_row = ld(p.k_starts + p.sequence);
+        t.values = all.batches * all.keys - t.k_row;
       }
     }
     t.batch = work.batch, t.head = work.head, t.first_query = work.tile * S::kQueries;
