@@ -25,6 +25,7 @@
 #include "validate/base/thread_pool.hpp"
 #include "validate/bench/timer.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/files/cuda_source.hpp"
 #include "validate/files/tensor_file.hpp"
 #include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
@@ -200,5 +201,6 @@ int main(int argc, char** argv) {
   assay::decided = true;
   if (!assay::jobs_left_running) return code;
   std::fflush(nullptr);
+  assay::remove_compiled();
   std::_Exit(code);
 }

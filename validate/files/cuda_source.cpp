@@ -33,7 +33,8 @@ class Folder {
     if (!::mkdtemp(path_.data()))
       throw BadInput(fmt::format("--cu: no folder can be made in '{}'", fs::path(path_).parent_path().string()));
   }
-  ~Folder() {
+  ~Folder() { remove(); }
+  void remove() noexcept {
     std::error_code ignored;
     if (owner_ == ::getpid()) fs::remove_all(path_, ignored);
   }
@@ -45,6 +46,8 @@ class Folder {
   std::string path_;
   pid_t owner_ = ::getpid();  // Note: a forked process leaves it
 };
+
+Folder* the_folder = nullptr;  // once there is one
 
 // The compiler's first error, on one line.
 std::string first_error(const std::string& said) {
@@ -172,13 +175,18 @@ void by_nvrtc(const std::string& source, const std::string& ptx) {
 
 std::string ptx_of(const std::string& source) {
   if (::access(source.c_str(), R_OK) != 0) throw BadInput(fmt::format("{}: there is no such file that can be read", source));
-  static const Folder folder;
+  static Folder folder;
+  the_folder = &folder;
   const std::string ptx = fmt::format("{}/{}.ptx", folder.path(), fs::path(source).stem().string());
   if (fs::exists(ptx)) return ptx;
   const std::string nvcc = std::getenv(kVariable) ? "" : on_path("nvcc");
   if (nvcc.empty()) by_nvrtc(source, ptx);
   else by_nvcc(nvcc, source, ptx);
   return ptx;
+}
+
+void remove_compiled() noexcept {
+  if (the_folder) the_folder->remove();
 }
 
 }  // namespace assay

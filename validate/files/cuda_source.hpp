@@ -11,4 +11,7 @@ namespace assay {
 // ends.  Throws BadInput, one sentence: the compiler's first error, or that there is no compiler.
 std::string ptx_of(const std::string& source);
 
+// Removes these files.  For a process that ends without its destructors.
+void remove_compiled() noexcept;
+
 }  // namespace assay
