@@ -106,11 +106,14 @@ class Band {
       for (std::size_t t = 0; t < variance.size() / vocab; ++t) {
         const double of = mean({variance.begin() + static_cast<std::ptrdiff_t>(t * vocab),
                                 variance.begin() + static_cast<std::ptrdiff_t>((t + 1) * vocab)});
-        position_.push_back(std::sqrt(of));
+        position_.push_back(of);
         for (std::size_t v = 0; v < vocab && of > 0; ++v) token_[v] += variance[t * vocab + v] / of;
       }
     }
     for (double& t : token_) t = std::sqrt(t / static_cast<double>(rows));
+    // Note: the errors of a position's logits go together, so few passes may all err little there by chance.
+    const double usual = mean(position_);
+    for (double& of : position_) of = std::sqrt(std::max(of, usual));
   }
   double of(std::size_t text, std::size_t position, std::size_t token) const {
     return kLambda * position_[first_[text] + position] * token_[token];

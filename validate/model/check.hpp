@@ -5,7 +5,8 @@
 // A bound of a logit's error that holds for all roundings is hopeless, since every norm and softmax amplifies what comes in.  So
 // the band is measured: the pass is computed several times by ContractMachine, where each step errs at random as much as its
 // contract lets the chosen kernel err.  The error of logit v at position t then has the standard deviation position[t] *
-// token[v], both rms over all others; a kernel's logit may differ from the golden's by kLambda of them.
+// token[v], each the rms over the other, position[t] at least that over all positions; a kernel's logit may differ from the
+// golden's by kLambda of them.
 #pragma once
 
 #include <cstdint>
