@@ -206,18 +206,18 @@ std::string to_text(const Reply& r) {
   if (most.size() > kMostSites) most.resize(kMostSites);
   Json sites = Json::array();
   for (const SiteTraffic& s : most) sites.push_back({s.place, s.buffer, s.write, s.bytes, s.requests, s.sectors, s.wavefronts});
-  return Json{{"id", r.id},
-              {"status", static_cast<int>(r.status)},
-              {"message", one_line(r.message)},
-              {"outputs", r.outputs},
-              {"tainted", r.tainted},
-              {"seconds", r.seconds},
-              {"traffic", traffic},
-              {"ran", r.ran},
-              {"workspace", r.workspace},
-              {"sites", sites},
-              {"fidelity", r.fidelity}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json j{{"id", r.id},
+         {"status", static_cast<int>(r.status)},
+         {"message", one_line(r.message)},
+         {"outputs", r.outputs},
+         {"tainted", r.tainted},
+         {"seconds", r.seconds},
+         {"traffic", traffic},
+         {"ran", r.ran},
+         {"workspace", r.workspace},
+         {"sites", sites}};
+  if (!r.fidelity.empty()) j["fidelity"] = r.fidelity;
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Reply reply_from(const std::string& text) {
