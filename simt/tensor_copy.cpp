@@ -239,7 +239,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
   check_fenced(b.offset, b.bytes, where);
   if (machine.copies.in_flight())
-    for (std::size_t at = 0; at < b.bytes; at += 16) check_not_in_flight(begin + at, 16, false, where);
+    for (std::size_t byte = 0; byte < b.bytes; byte += 16) check_not_in_flight(begin + byte, 16, false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {
     const std::size_t bytes = static_cast<std::size_t>(end - first) * map.element_bytes;
     if (!add) return touch_global(to, bytes, true, where);
