@@ -8,7 +8,9 @@ if(ASSAY_GPU)  # which brings NVIDIA's runtime
   list(FILTER unit_tests EXCLUDE REGEX "/cudart_test")
 else()
   set(cudart "${PROJECT_SOURCE_DIR}/validate/backends/runtime/cudart.cpp")
-  set_source_files_properties("${cudart}" PROPERTIES COMPILE_DEFINITIONS ASSAY_TREE="${PROJECT_SOURCE_DIR}/" SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties("${cudart}" PROPERTIES COMPILE_DEFINITIONS ASSAY_TREE="${PROJECT_SOURCE_DIR}/")
+  set_source_files_properties("${cudart}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/cudart_test.cpp"
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 add_executable(assay_tests ${unit_tests} ${cudart})
 set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compiled alone
