@@ -106,11 +106,11 @@ std::size_t Memory::take(std::size_t count) {
 void Memory::commit(std::size_t first, std::uintptr_t end) {
   const std::uintptr_t begin = base_ + first * kSlotBytes + kLead;
   if (end <= committed_[first]) return;
-  const std::uintptr_t from = std::max(begin, committed_[first]);
-  open_pages(from, end);
-  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map})
-    open_pages(map + from / 8, map + round_up(end, 8) / 8);
-  committed_[first] = round_up(end, kPage);
+  const std::uintptr_t from = std::max(begin, committed_[first]), to = round_up(end, kPage);
+  open_pages(from, to);
+  // Note: to the bits of the last page's end, which may be in another page of a map than those of `end`.
+  for (const std::uintptr_t map : {hot.read_map, hot.written_map, hot.host_map}) open_pages(map + from / 8, map + to / 8);
+  committed_[first] = to;
 }
 
 // Leaves no page in slots, nor in their parts of the maps, but for the first bytes.

@@ -148,6 +148,15 @@ TEST_CASE("thousands of allocations come and go, and large ones lie across slots
   simt::release(again);
 }
 
+TEST_CASE("memory that is used again may be longer, to the end of its last page", "[simt]") {
+  for (const std::size_t bytes : {470000, 523000})
+    for (int k = 0; k < 40; ++k) {  // more than are kept from use
+      const Buffer<char> b(bytes);
+      simt::mark_written(b.get(), bytes);
+      CHECK(write_finding<std::uint8_t>(b, static_cast<long>(bytes) - 1).kind == "none");
+    }
+}
+
 TEST_CASE("shared memory reads as NaN until written, in every block", "[simt]") {
   const Buffer<float> out(64);
   const auto kernel = +[](float* y) {

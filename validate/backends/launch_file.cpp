@@ -160,9 +160,9 @@ MappedTensor mapped(const LaunchParameter::Member& map, const AssayCall& call) {
   MappedTensor m;
   m.data = dl.data, m.rank = dl.ndim, m.element_bytes = dl.dtype_bits / 8, m.swizzle = map.swizzle;
   if (dl.dtype_code == 0) throw std::runtime_error(fmt::format("'{}' has integers, and a map needs f16, bf16 or f32", t->name));
-  m.element = dl.dtype_bits == 32  ? MappedTensor::Element::f32
-              : dl.dtype_code == 4 ? MappedTensor::Element::bf16
-                                   : MappedTensor::Element::f16;
+  m.element = dl.dtype_bits == 32  ? MappedTensor::Element::single
+              : dl.dtype_code == 4 ? MappedTensor::Element::bfloat16
+                                   : MappedTensor::Element::half;
   for (int d = 0; d < m.rank; ++d) {
     const int axis = m.rank - 1 - d;
     m.extents[d] = dl.shape[axis], m.box[d] = map.box[static_cast<std::size_t>(d)];

@@ -31,7 +31,7 @@ struct LaunchParameter {
 struct MappedTensor {
   void* data = nullptr;
   int rank = 0, element_bytes = 0;
-  enum class Element : std::uint8_t { f16, bf16, f32 } element{};
+  enum class Element : std::uint8_t { half, bfloat16, single } element{};
   std::int64_t extents[5]{}, strides_bytes[5]{};  // strides of axes 1 to 4
   int box[5]{}, swizzle = 0;
 };

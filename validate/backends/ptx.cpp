@@ -40,7 +40,7 @@ void encode_on_simt(const MappedTensor& t, std::byte* map) {
                           : t.swizzle == 64 ? Swizzle::by_64
                           : t.swizzle == 32 ? Swizzle::by_32
                                             : Swizzle::none;
-  const auto m = simt::detail::make_tensor_map(t.data, t.element_bytes, t.element == MappedTensor::Element::f32, t.extents,
+  const auto m = simt::detail::make_tensor_map(t.data, t.element_bytes, t.element == MappedTensor::Element::single, t.extents,
                                                t.strides_bytes, t.box, t.rank, swizzle);
   std::memcpy(map, &m, sizeof m);
 }
