@@ -164,15 +164,17 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   // The rows of K and V that this warpgroup has multiplied are free.
   sync_named(1 + me, 128);
   unsigned char* const staging = box_memory<unsigned char>();
-  const unsigned bad[2] = {not_finite(of_k, 0) | not_finite(of_v, 0), not_finite(of_k, 1) | not_finite(of_v, 1)};
+  const unsigned bad_k[2] = {not_finite(of_k, 0), not_finite(of_k, 1)}, bad_v[2] = {not_finite(of_v, 0), not_finite(of_v, 1)};
   stage_rows<T>(of_k, Steps::key_factor(p.scale), staging, me, S::kBox);
   stage_rows<T>(of_v, 1.0f, staging + S::kTile, me, S::kBox);
-  if (Steps::mends(bad[0] | bad[1])) {
+  if (Steps::mends(bad_k[0] | bad_k[1] | bad_v[0] | bad_v[1])) {
     sync_warp();
 #pragma unroll 1
     for (int row = 0; row < 16; ++row) {
       const int key = warp_key + row, at = me * 64 + thread / kWarp * 16 + row;
-      if (((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) == 0 || key >= p.keys) continue;
+      const auto is_bad = [&](const unsigned(&bad)[2]) { return ((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) != 0; };
+      const bool mends_k = is_bad(bad_k), mends_v = is_bad(bad_v);  // apart: dS may be out of range where P is not
+      if (!(mends_k || mends_v) || key >= p.keys) continue;
       MendedRow<S::kDim, T> mended;
 #pragma unroll 1
       for (int head = kv_head * p.group; head < (kv_head + 1) * p.group; ++head) {
@@ -182,8 +184,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
                      return Vec<float, 2>{{ld(statistics.l + of + i), ld(statistics.d + of + i)}};
                    });
       }
-      mended.store(mended.x, p.scale, staging, at, S::kBox);
-      mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
+      if (mends_k) mended.store(mended.x, p.scale, staging, at, S::kBox);
+      if (mends_v) mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
     }
   }
   Steps::fence();
