@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "simt/ptx/program.hpp"
+namespace simt::ptx {
+struct Program;
+}
 
 namespace assay::cudart {
 

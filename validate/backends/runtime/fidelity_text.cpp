@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "simt/ptx/program.hpp"
+
 namespace assay {
 
 namespace {

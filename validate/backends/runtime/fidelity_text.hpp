@@ -7,7 +7,10 @@
 #include <string>
 
 #include "ops/core/contract.hpp"
-#include "simt/ptx/program.hpp"
+
+namespace simt::ptx {
+struct Program;
+}
 
 namespace assay {
 
