@@ -159,6 +159,7 @@ template <int N>
 inline void give_registers(Where where = Where::current()) {
   detail::give_registers(N, where);
 }
+inline void keep_order() {}
 inline void arrive_named(int id, int threads, Where where = Where::current()) { detail::arrive_named(id, threads, where); }
 
 }  // namespace simt::device

@@ -35,6 +35,7 @@
 //   take_registers<N>() give_registers<N>()  each thread of this warpgroup has N registers from now on; an SM has 65536
 //   arrive_named(id, threads)                counts as sync_named does, but does not wait
 //   stmatrix<N>(row, r)                      the reverse of ldmatrix<N>
+//   keep_order()                             the compiler moves no load or store across it; costs no instruction
 #pragma once
 
 #include "cuda/core/device.cuh"

@@ -91,6 +91,8 @@ __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const Ten
       if (column + first >= columns) continue;
 #pragma unroll
       for (int j = chunk * kK; j < first + kK; j += 8) {
+        // Note: without this the compiler loads the whole tile's bias first, and spills.
+        if (j % 32 == 0) keep_order();
         float v[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[e] = acc[i][j / 2 + e];

@@ -177,6 +177,8 @@ __device__ __forceinline__ void arrive_named(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+__device__ __forceinline__ void keep_order() { asm volatile("" ::: "memory"); }
+
 template <int N, class T>
 __device__ __forceinline__ void stmatrix(T* row, const unsigned (&r)[N]) {
   static_assert(sizeof(T) == 2 && (N == 1 || N == 2 || N == 4));
