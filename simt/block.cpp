@@ -342,6 +342,7 @@ void start_grid() {
 void run_block() {
   for (unsigned w = 0; w * kWarpLanes < machine.threads; ++w) machine.warp[w].exited = machine.warp[w].open = 0;
   for (NamedBarrier& b : machine.named) b = {};
+  for (unsigned i = 0; i < machine.threads; ++i) machine.thread[i].early = machine.grid->dependent;
   machine.exited = machine.arrived = 0;
   machine.trouble.what = Trouble::What::none;
   machine.ready.clear();

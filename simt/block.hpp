@@ -39,6 +39,7 @@ struct Thread {
   Meet kind;             // of the last wait
   unsigned mask_or_id;
   int at_named;  // the named barrier that the thread waits at, or 0
+  bool early;    // it has not waited yet for the launch before this one, which may still run
 };
 
 // A rendezvous that some lanes of a warp have reached, but not all.
@@ -119,7 +120,10 @@ struct Machine {
   device::uint3 suspected_block;
   Thread* suspected_thread = nullptr;
   std::unique_ptr<Finding> suspected;
-  bool every_access() const { return options.count_sectors || options.watch || asynchronous; }  // goes through slow_access
+  bool anyone_waited = false;  // a thread of this launch has, for the launch before it
+  bool every_access() const {  // goes through slow_access
+    return options.count_sectors || options.watch || asynchronous || (grid != nullptr && grid->dependent);
+  }
 };
 extern Machine machine;
 
@@ -136,6 +140,9 @@ FiberPool& fibers();
 double now_s();
 // Sets machine.trouble and leaves the running fiber for good.  Called by the host, it throws Fault.
 [[noreturn]] void stop(const Trouble& trouble);
+
+// Checks an access to global memory by a thread of a dependent launch.
+void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where);
 
 // Makes the finding of machine.trouble; called after the block has stopped.
 Finding describe_trouble();

@@ -179,10 +179,14 @@ inline T atomic_add(T* p, T v, Where where = Where::current()) {
   return old;
 }
 
+inline void next_grid_may_start() {}
+inline void wait_for_previous_grid(Where where = Where::current()) { detail::wait_for_previous_grid(where); }
+
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;
+  bool dependent = false;
   Where where = Where::current();  // source line of the launch, for findings
 };
 
@@ -200,7 +204,7 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
                       const auto& c = *static_cast<const Closure*>(p);
                       std::apply(c.kernel, c.values);
                     },
-                    &closure, config.where, stream});
+                    &closure, config.where, stream, config.dependent});
 }
 
 }  // namespace simt::device

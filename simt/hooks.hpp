@@ -87,6 +87,7 @@ struct WarpWork {
   void (*run)(WarpWork* const* lanes);
 };
 void work_together(Meet kind, WarpWork& mine, Where where);
+void wait_for_previous_grid(Where where);
 void* shared_arena();
 inline bool in_shared_memory(const void* p) {  // shared memory has a slot to itself
   return (reinterpret_cast<std::uintptr_t>(p) ^ reinterpret_cast<std::uintptr_t>(shared_arena())) >> 32 == 0;
@@ -101,6 +102,7 @@ struct Grid {
   const void* closure;
   Where where;
   const void* stream = nullptr;
+  bool dependent = false;  // it may begin before the launch before it has ended
 };
 void run_grid(const Grid& grid);
 

@@ -132,7 +132,7 @@ class Running {
  public:
   explicit Running(const Grid& g) {
     if (machine.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
-    machine.grid = &g;
+    machine.grid = &g, machine.anyone_waited = false;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
     hot.ticks = machine.every_access() ? -1 : kTicks;
@@ -199,6 +199,11 @@ void run_grid(const Grid& g) {
     if (machine.copies.in_flight()) unwatch_accesses();
     machine.copies.clear();
   }
+  if (g.dependent && !machine.anyone_waited)
+    throw Fault({"early_end",
+                 "a dependent launch none of whose threads called wait_for_previous_grid, so it may end, and the next one begin, "
+                 "before the launch before it has ended",
+                 g.where.file_name(), static_cast<int>(g.where.line())});
   tell_suspicion();
 }
 

@@ -59,7 +59,9 @@ void configure(const Options& options);
 //   wgmma_reads         a write to shared memory that a wgmma or a store_box may still read
 //   wgmma_registers     a write to accumulators of a running wgmma; a read gives NaN
 //   wgmma_unordered     a wgmma without a wgmma_begin after the last accesses to its registers
-//   early_read          a read of what the launch before wrote, without a griddepcontrol.wait; only in PTX
+//   early_read          in a dependent launch: a read of what a launch before wrote, by a thread that has not waited for it
+//   early_write         the same: any write to global memory.  Of device words only, as is early_end
+//   early_end           a dependent launch in which no thread waited
 //   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
 //   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes
 //   stack_overflow time_limit

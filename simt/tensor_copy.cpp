@@ -111,6 +111,7 @@ void touch_global(const unsigned char* p, std::size_t bytes, bool write, Where w
   const std::uintptr_t id = address >> 32;
   if (id >= kSlots || address - slots[id].begin >= slots[id].limit[0] || address - slots[id].begin + bytes > slots[id].limit[0])
     refuse(address, static_cast<unsigned>(bytes), write, where);
+  if (machine.current->early) check_early(address, static_cast<unsigned>(bytes), write, where);
   (write ? slots[id].written_bytes : slots[id].read_bytes) += bytes;
   const std::uintptr_t map = write ? hot.written_map : hot.read_map;
   const Access kind = write ? Access::write : Access::read;

@@ -304,6 +304,7 @@ void slow_access(std::uintptr_t address, unsigned bytes, Access kind, Where wher
   const bool write = is_write(kind);
   if (address >> 32 == machine.shared_slot && machine.copies.in_flight()) check_not_in_flight(address, bytes, write, where);
   if (address >> 32 == machine.shared_slot && machine.asynchronous) check_guards(address, bytes, write, where);
+  if (t != nullptr && t->early && address >> 32 != machine.shared_slot) check_early(address, bytes, write, where);
   if (machine.options.watch && t != nullptr) machine.watch.access(address, bytes, kind, where);
   if (machine.options.count_sectors && t != nullptr) {
     const auto lanes = static_cast<unsigned>(std::popcount(machine.warp[t->id / kWarpLanes].exists));

@@ -139,10 +139,22 @@ __device__ __forceinline__ T atomic_add(T* p, T v) {
   return atomicAdd(p, v);
 }
 
+__device__ __forceinline__ void next_grid_may_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for_previous_grid() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;
+  bool dependent = false;
 };
 
 inline void check(cudaError_t status, const char* what) {
@@ -166,9 +178,13 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
   std::apply(
       [&](Params&... value) {
         void* pointers[] = {static_cast<void*>(&value)..., nullptr};
-        check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), config.grid, config.block, pointers, config.shared_bytes,
-                               static_cast<cudaStream_t>(stream)),
-              "launch");
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t all{};
+        all.gridDim = config.grid, all.blockDim = config.block, all.dynamicSmemBytes = config.shared_bytes;
+        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent ? 1 : 0;
+        check(cudaLaunchKernelExC(&all, reinterpret_cast<const void*>(kernel), pointers), "launch");
       },
       values);
 }

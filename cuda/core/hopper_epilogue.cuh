@@ -58,9 +58,10 @@ using FewShapes = Shapes<Shape<128, 256, false>, Shape<128, 192, true>, Shape<12
 
 // y = x w^T + bias.
 template <class... S>
-void linear_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y, const Launch& l) {
+void linear_product(Shapes<S...>, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y, const Launch& l,
+                    bool after = false) {
   with_half_type(x.dtype, [&]<class T>(Type<T>) {
-    product_by<T, S...>(x, w, nullptr, y, AddBias{bias.data, static_cast<int>(y.shape[1])}, l);
+    product_by<T, S...>(x, w, nullptr, y, AddBias{bias.data, static_cast<int>(y.shape[1])}, l, after);
   });
 }
 

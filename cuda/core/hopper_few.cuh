@@ -35,19 +35,36 @@ template <class S>
 __device__ inline void copy_items(const TensorMap& x, const TensorMap& w, const TensorMap& second, const Work& work) {
   auto* const full = box_memory<Barrier>(S::kBarriersAt);
   auto* const empty = full + S::kStages;
-  Turn<S::kStages> t;
-  for (int item = static_cast<int>(blockIdx.x); item < work.tiles * work.parts; item += static_cast<int>(gridDim.x)) {
-    const int feature = item % work.tiles * kFeatures, first = item / work.tiles * work.deep;
-    for (int k = first; k < first + work.deep && k < work.stages; ++k, t.next()) {
-      barrier_wait(empty + t.stage, t.phase ^ 1);
-      barrier_arrive_expect(full + t.stage, S::kStage);
+  const int items = work.tiles * work.parts;
+  const auto copy_weights = [&](int stage, int item, int k) {
+    const int feature = item % work.tiles * kFeatures;
+    barrier_arrive_expect(full + stage, S::kStage);
 #pragma unroll
-      for (int b = 0; b < kBoxes; ++b) {
-        auto* const box = box_memory<unsigned char>(t.stage * S::kStage + b * S::kBox);
-        copy_box(box, w, full + t.stage, k * kDeep + b * 64, feature);
-        if constexpr (S::kWeights == 2) copy_box(box + S::kBoxW, second, full + t.stage, k * kDeep + b * 64, feature);
-        copy_box(box + S::kWeights * S::kBoxW, x, full + t.stage, k * kDeep + b * 64, 0);
+    for (int b = 0; b < kBoxes; ++b) {
+      auto* const box = box_memory<unsigned char>(stage * S::kStage + b * S::kBox);
+      copy_box(box, w, full + stage, k * kDeep + b * 64, feature);
+      if constexpr (S::kWeights == 2) copy_box(box + S::kBoxW, second, full + stage, k * kDeep + b * 64, feature);
+    }
+  };
+  // No launch writes weights, so the ring is filled with them before the launch that makes x has ended.
+  int item = static_cast<int>(blockIdx.x), ahead = 0;
+  for (int k = item / work.tiles * work.deep; item < items && ahead < S::kStages && ahead < work.deep && k < work.stages; ++k)
+    copy_weights(ahead++, item, k);
+  wait_for_previous_grid();
+  Turn<S::kStages> t;
+  for (; item < items; item += static_cast<int>(gridDim.x)) {
+    const int first = item / work.tiles * work.deep;
+    for (int k = first; k < first + work.deep && k < work.stages; ++k, t.next()) {
+      if (ahead > 0) {
+        --ahead;
+      } else {
+        barrier_wait(empty + t.stage, t.phase ^ 1);
+        copy_weights(t.stage, item, k);
       }
+#pragma unroll
+      for (int b = 0; b < kBoxes; ++b)
+        copy_box(box_memory<unsigned char>(t.stage * S::kStage + b * S::kBox + S::kWeights * S::kBoxW), x, full + t.stage,
+                 k * kDeep + b * 64, 0);
     }
   }
 }
@@ -101,10 +118,12 @@ __global__ void __launch_bounds__(kThreads, 1)
     barriers_ready();
   }
   sync_block();
+  next_grid_may_start();
   if (threadIdx.x >= kGroup) {
     if (threadIdx.x == kGroup) copy_items<S>(x, w, second, work);
     return;
   }
+  wait_for_previous_grid();
   Turn<S::kStages> t;
   typename S::Sums sums;
   for (int item = static_cast<int>(blockIdx.x); item < work.tiles * work.parts; item += static_cast<int>(gridDim.x)) {
@@ -155,6 +174,7 @@ __global__ void __launch_bounds__(kGroup)
     hopper_few_join(float* parts, T* y, std::int64_t stride, const Work work, const Epilogue epilogue) {
   typename S::Sums sums = {};
   const int tile = static_cast<int>(blockIdx.x);
+  wait_for_previous_grid();
 #pragma unroll 2
   for (int part = 0; part < work.parts; ++part)
 #pragma unroll

@@ -78,30 +78,32 @@ inline Work work_of(const Tensor& x, const Tensor& y, int parts) {
 // The product, or its parts; and the sum of the parts.  `workspace`: workspace_bytes of it.
 template <class S, class T, class Epilogue>
 void multiply(const Work& work, const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
-              void* workspace, void* stream) {
+              void* workspace, void* stream, bool after) {
   const TensorMap of_w = hopper_gemm::map_of<T>(w, kFeatures);
   launch(hopper_few_tokens<S, T, Epilogue>,
          {.grid = dim3(static_cast<unsigned>(std::min(multiprocessors(), work.tiles * work.parts))),
           .block = dim3(kThreads),
-          .shared_bytes = S::kShared},
+          .shared_bytes = S::kShared,
+          .dependent = after},
          stream, hopper_gemm::map_of<T>(x, S::kTokens), of_w, second ? hopper_gemm::map_of<T>(*second, kFeatures) : of_w,
          y.as<T>(), y.stride[0], static_cast<float*>(workspace), work, epilogue);
 }
 template <class S, class T, class Epilogue>
 void join(const Work& work, const Tensor& y, const Epilogue& epilogue, void* workspace, void* stream) {
   launch(hopper_few_join<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(work.tiles)), .block = dim3(kGroup), .shared_bytes = kStaging}, stream,
-         static_cast<float*>(workspace), y.as<T>(), y.stride[0], work, epilogue);
+         {.grid = dim3(static_cast<unsigned>(work.tiles)), .block = dim3(kGroup), .shared_bytes = kStaging, .dependent = true},
+         stream, static_cast<float*>(workspace), y.as<T>(), y.stride[0], work, epilogue);
 }
 
+// `after`: a launch of the same kernel makes x; this one may begin before that one has ended.
 template <class T, int kWeights, class Epilogue>
 void product(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, void* workspace,
-             void* stream) {
+             void* stream, bool after = false) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   with_tokens(y.shape[0], [&]<int kTokens>(std::integral_constant<int, kTokens>) {
     using S = Shape<kTokens, kWeights>;
     const Work work = work_of(x, y, parts_of(y.shape[1], x.shape[1]));
-    multiply<S, T>(work, x, w, second, y, epilogue, workspace, stream);
+    multiply<S, T>(work, x, w, second, y, epilogue, workspace, stream, after);
     if (work.parts > 1) join<S, T>(work, y, epilogue, workspace, stream);
   });
 }

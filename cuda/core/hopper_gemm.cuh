@@ -138,6 +138,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     barriers_ready();
   }
   sync_block();
+  next_grid_may_start();
+  wait_for_previous_grid();
 
   if (group == 0) {
     give_registers<kCopierRegisters>();
@@ -228,26 +230,27 @@ std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
 
 template <class S, class T, class Epilogue>
 void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
-                    const Launch& l) {
+                    const Launch& l, bool after) {
   const Work work{static_cast<int>(ceil_div(x.shape[0], S::kM)), static_cast<int>(ceil_div(y.shape[1], S::kOut)),
                   static_cast<int>(ceil_div(x.shape[1], kK))};
   const int blocks = std::min(multiprocessors(), work.tiles_m * work.tiles_n);
   const TensorMap a = map_of<T>(x, S::kM), b = map_of<T>(w, S::kOut), c = map_of<T>(y, 64);
   launch(hopper_product<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared}, l.stream, a, b,
-         second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
+         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared, .dependent = after},
+         l.stream, a, b, second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
 }
 
-// Computes the product with the cheapest of the shapes S.
+// Computes the product with the cheapest of the shapes S.  `after`: a launch of this kernel comes before it, and it may begin
+// before that one has ended.
 template <class T, class... S, class Epilogue>
-void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
-                const Launch& l) {
+void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, const Launch& l,
+                bool after = false) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   const int sms = multiprocessors();
   const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};
   const auto cheapest = std::min_element(std::begin(costs), std::end(costs)) - std::begin(costs);
   std::ptrdiff_t i = 0;
-  ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l) : void()), ...);
+  ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l, after) : void()), ...);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

@@ -32,7 +32,7 @@ void run(const ffn_gelu::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   const Tensor h = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.w1.shape[0]);
   hopper_gemm::gelu_product(hopper_gemm::FewShapes{}, a.x, a.w1, a.b1, h, a.form, l);
-  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, h, a.w2, a.b2, a.y, l);
+  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, h, a.w2, a.b2, a.y, l, true);
 }
 
 }  // namespace assay::ROOM(ffn_gelu, sm90_wgmma)

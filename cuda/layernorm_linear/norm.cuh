@@ -18,6 +18,7 @@ struct Norm {
 
 template <class T, int N, bool kHeld>
 __global__ void __launch_bounds__(kMostThreads<N>) layernorm_linear_norm(Matrices<T, Norm> m) {
+  next_grid_may_start();
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

@@ -21,7 +21,7 @@ void run(const layernorm_linear::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   const Tensor n = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
   run_norm(a, n, l.stream);
-  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, n, a.weight, a.bias, a.y, l);
+  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, n, a.weight, a.bias, a.y, l, true);
 }
 
 }  // namespace assay::ROOM(layernorm_linear, sm90_wgmma)

@@ -11,6 +11,7 @@ __global__ void __launch_bounds__(kRowThreads)
     rmsnorm_gemm_norm(const T* x, const T* gamma, T* to, std::int64_t x_stride, std::int64_t to_stride, std::int64_t hidden,
                       float epsilon) {
   using Pack = Vec<T, N>;
+  next_grid_may_start();
   x += blockIdx.x * x_stride, to += blockIdx.x * to_stride;
   const float r = inverse_rms<T, N>(x, hidden, epsilon);
   const std::int64_t count = hidden / N;

@@ -30,7 +30,7 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   run_norm(a, normalised, l.stream);
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
     hopper_few::product<T, 1>(normalised, a.weight, nullptr, a.y, hopper_few::AddBias{nullptr, 0},
-                              static_cast<unsigned char*>(l.workspace) + bytes_of_rows(a), l.stream);
+                              static_cast<unsigned char*>(l.workspace) + bytes_of_rows(a), l.stream, true);
   });
 }
 

@@ -21,7 +21,7 @@ void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   const Tensor normalised = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
   run_norm(a, normalised, l.stream);
-  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, normalised, a.weight, {}, a.y, l);
+  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, normalised, a.weight, {}, a.y, l, true);
 }
 
 }  // namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma)

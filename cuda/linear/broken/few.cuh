@@ -35,7 +35,7 @@ void run_few(const linear::Args& a, const Launch& l) {
   const hopper_few::AddBias epilogue{a.bias.data, work.features};
   hopper_few::with_tokens(a.y.shape[0], [&]<int kTokens>(std::integral_constant<int, kTokens>) {
     using S = hopper_few::Shape<kTokens, 1>;
-    hopper_few::multiply<S, half>(F::multiplied(work), a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream);
+    hopper_few::multiply<S, half>(F::multiplied(work), a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream, false);
     if (work.parts > 1) hopper_few::join<S, half>(F::joined(work), a.y, epilogue, l.workspace, l.stream);
   });
 }

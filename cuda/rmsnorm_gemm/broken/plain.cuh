@@ -78,22 +78,27 @@ constexpr KernelTraits<rmsnorm_gemm> plain_traits(DTypes dtypes = kEveryType) {
       .dtypes = dtypes, .tiles = {tile(Axis::tokens, 1), tile(Axis::out, F<float>::kThreads)}, .numerics = F<float>::kNumerics};
 }
 
+template <class T>
+Operands<T> operands(const rmsnorm_gemm::Args& a) {
+  return {a.x.as<T>(),
+          a.gamma.as<T>(),
+          a.weight.as<T>(),
+          a.y.as<T>(),
+          a.y.shape[0],
+          a.x.shape[1],
+          a.y.shape[1],
+          a.x.stride[0],
+          a.weight.stride[0],
+          a.y.stride[0],
+          static_cast<float>(a.epsilon)};
+}
+
 template <template <class> class F>
 void run_plain(const rmsnorm_gemm::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     using S = F<T>;
-    const Operands<T> p{a.x.as<T>(),
-                        a.gamma.as<T>(),
-                        a.weight.as<T>(),
-                        a.y.as<T>(),
-                        a.y.shape[0],
-                        a.x.shape[1],
-                        a.y.shape[1],
-                        a.x.stride[0],
-                        a.weight.stride[0],
-                        a.y.stride[0],
-                        static_cast<float>(a.epsilon)};
+    const Operands<T> p = operands<T>(a);
     launch(rmsnorm_gemm_plain<T, S>,
            {.grid = S::grid(p, S::kThreads), .block = dim3(S::kThreads), .shared_bytes = S::kSharedBytes}, l.stream, p);
   });

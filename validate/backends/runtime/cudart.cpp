@@ -40,6 +40,7 @@ struct Configuration {
   dim3 grid, block;
   std::size_t shared = 0;
   void* stream = nullptr;
+  bool dependent = false;
 };
 
 // Note: objects register before main(), in an order that nobody knows.
@@ -127,7 +128,7 @@ int launch(const void* function, const Configuration& c, void** arguments) {
   std::vector<std::byte> bytes(program->parameter_bytes);
   for (std::size_t k = 0; k < program->parameter_at.size(); ++k)
     std::memcpy(bytes.data() + program->parameter_at[k], arguments[k], program->function.parameters[k].bytes);
-  simt::ptx::launch(*program, {c.grid, c.block, c.shared}, c.stream, bytes);
+  simt::ptx::launch(*program, {c.grid, c.block, c.shared, c.dependent}, c.stream, bytes);
   return kSuccess;
 }
 
@@ -175,6 +176,26 @@ int __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** argumen
 }
 int cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared, void* stream) {
   return launch(function, {grid, block, shared, stream}, arguments);
+}
+struct LaunchAttribute {  // as cudaLaunchAttribute is laid out
+  int id, padding;
+  std::int64_t value[8];
+};
+struct LaunchConfiguration {  // as cudaLaunchConfig_t is
+  dim3 grid, block;
+  std::size_t shared;
+  void* stream;
+  const LaunchAttribute* attributes;
+  unsigned count;
+};
+int cudaLaunchKernelExC(const LaunchConfiguration* c, const void* function, void** arguments) {
+  constexpr int kProgrammaticStreamSerialization = 6;
+  bool dependent = false;
+  for (unsigned i = 0; i < c->count; ++i) {
+    if (c->attributes[i].id != kProgrammaticStreamSerialization) return kNotSupported;
+    dependent = static_cast<int>(c->attributes[i].value[0]) != 0;
+  }
+  return launch(function, {c->grid, c->block, c->shared, c->stream, dependent}, arguments);
 }
 int cudaFuncSetAttribute(const void* function, int attribute, int value) {
   constexpr int kMaxDynamicSharedMemorySize = 8;
