@@ -39,6 +39,14 @@ std::string too_little_space() {
                      static_cast<double>(address_space()) / (1u << 30));
 }
 
+// The machine's options for one run; whoever launches next has the defaults.
+struct Configured {
+  explicit Configured(const simt::Options& options) { simt::configure(options); }
+  ~Configured() { simt::configure({}); }
+  Configured(const Configured&) = delete;
+  Configured& operator=(const Configured&) = delete;
+};
+
 class SimtBackend final : public Backend {
  public:
   SimtBackend() { simt::canary(); }
@@ -72,7 +80,8 @@ class SimtBackend final : public Backend {
   void run(Launcher launch_it, const void* args, void* workspace, const RunOptions& v) override {
     constexpr simt::ThreadOrder kOrders[] = {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle};
     static constexpr char stream = 0;  // only its address counts
-    simt::configure({.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
+    const Configured configured(
+        {.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
     simt::reset_counts();
     const Taken taken;
     try {

@@ -28,7 +28,6 @@ void attach(Problem& problem, const std::vector<const Device*>& tensors) {
 }  // namespace
 
 TEST_CASE("paged ops: pages beyond 2^31 elements", "[far]") {
-  simt::configure({});
   // Two sequences of 40 and 17 positions, on the last pages of the pool and on its first.
   Device table(i32, {2, 3}), lengths(i32, {2}), k_pool(f16, {kPages, kPageSize, 1, kDim}),
       v_pool(f16, {kPages, kPageSize, 1, kDim});
@@ -76,7 +75,6 @@ TEST_CASE("paged ops: pages beyond 2^31 elements", "[far]") {
 }
 
 TEST_CASE("paged_attention: batch_invariant gives a sequence the same bits alone and among others", "[paged]") {
-  simt::configure({});
   // Sequence 1 of three, 1500 positions on 94 pages of a pool of 200.
   constexpr std::int64_t kSome = 200, kRoom = 200;
   Device k_pool(f16, {kSome, kPageSize, 2, kDim}), v_pool(f16, {kSome, kPageSize, 2, kDim});
