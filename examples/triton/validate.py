@@ -34,6 +34,7 @@ KERNELS = {
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simulate", metavar="ARCH")
+    parser.add_argument("--isolation", default="process", choices=("process", "none"))
     parser.add_argument("suite", nargs="?", default="smoke")
     parser.add_argument("ops", nargs="*")
     options = parser.parse_args()
@@ -46,7 +47,7 @@ def main() -> int:
     for op in options.ops or KERNELS:
         fn, numerics = KERNELS[op]
         try:
-            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", **where)
+            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", isolation=options.isolation, **where)
             print(f"{op:20} passed   {dict(run.verdicts)}  err/bound {run.margin:.3g}", flush=True)
         except assay.Error as e:
             wrong += 1
