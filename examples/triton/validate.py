@@ -35,6 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simulate", metavar="ARCH")
     parser.add_argument("--isolation", default="process", choices=("process", "none"))
+    parser.add_argument("--jobs", type=int, help="workers at a time")
     parser.add_argument("suite", nargs="?", default="smoke")
     parser.add_argument("ops", nargs="*")
     options = parser.parse_args()
@@ -43,6 +44,8 @@ def main() -> int:
     where = interpreted if os.environ.get("TRITON_INTERPRET") == "1" else {"device": "cuda"}
     if options.simulate:
         where = {"simulate": options.simulate}
+    if options.jobs:
+        where["flags"] = ["--jobs", str(options.jobs)]
     wrong = 0
     for op in options.ops or KERNELS:
         fn, numerics = KERNELS[op]
