@@ -27,13 +27,15 @@ def main(arguments):
         if cpp["verdict"] != ptx["verdict"]: others.append(f"{repro}: {ptx['verdict']} as PTX, {cpp['verdict']} as C++")
         if "digest" not in ptx or "digest" not in cpp or "fidelity" not in ptx: continue  # the last: without a launch, of no elements
         level = ptx["fidelity"].split(":")[0].split(";")[0]
-        row = rows.setdefault((f"{ptx['op']}/{ptx['kernel']}", level), {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0]})
+        row = rows.setdefault((f"{ptx['op']}/{ptx['kernel']}", level), {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "seconds": [0, 0]})
         row["dtypes"].add(ptx["dtype"])
         row["outputs"] += 1
         row["equal"] += ptx["digest"] == cpp["digest"]
         row["margins"] = [max(a, c.get("margin") or 0) for a, c in zip(row["margins"], (ptx, cpp))]
-    show(["kernel", "PTX", "dtypes", "outputs", "equal bits", "err/bound as PTX", "as C++"],
+        row["seconds"] = [total + c["seconds"] for total, c in zip(row["seconds"], (ptx, cpp))]
+    show(["kernel", "PTX", "dtypes", "outputs", "equal bits", "err/bound as PTX", "as C++", "time C++/PTX"],
          [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
+         + [f"{r['seconds'][1] / r['seconds'][0]:.2f}" if r["seconds"][0] else ""]
           for (kernel, level), r in sorted(rows.items())], flags.markdown)
     print(f"\n{sum(r['equal'] for r in rows.values())} of {sum(r['outputs'] for r in rows.values())} outputs have equal bits, "
           f"{len(others)} cases another verdict")

@@ -34,6 +34,8 @@ KERNELS = {
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simulate", metavar="ARCH")
+    parser.add_argument("--isolation", default="process", choices=("process", "none"))
+    parser.add_argument("--jobs", type=int, help="workers at a time")
     parser.add_argument("suite", nargs="?", default="smoke")
     parser.add_argument("ops", nargs="*")
     options = parser.parse_args()
@@ -42,11 +44,13 @@ def main() -> int:
     where = interpreted if os.environ.get("TRITON_INTERPRET") == "1" else {"device": "cuda"}
     if options.simulate:
         where = {"simulate": options.simulate}
+    if options.jobs:
+        where["flags"] = ["--jobs", str(options.jobs)]
     wrong = 0
     for op in options.ops or KERNELS:
         fn, numerics = KERNELS[op]
         try:
-            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", **where)
+            run = assay.validate(op, fn, suite=options.suite, numerics=numerics, records=f"{op}.jsonl", isolation=options.isolation, **where)
             print(f"{op:20} passed   {dict(run.verdicts)}  err/bound {run.margin:.3g}", flush=True)
         except assay.Error as e:
             wrong += 1

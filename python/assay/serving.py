@@ -189,7 +189,8 @@ class Worker:
             return {"message": str(e)[:2000]}
         except BaseException as e:  # pylint: disable=broad-except  # whatever the callable raises is its own
             return self._raised(e)
-        return {"status": 0, "seconds": seconds, "ran": ran}
+        told = {"fidelity": self._place.fidelity()} if isinstance(self._place, SimulatedPlace) else {}
+        return {"status": 0, "seconds": seconds, "ran": ran, **told}
 
     def _raised(self, e: BaseException) -> dict[str, Any]:
         kind = type(e).__name__

@@ -80,6 +80,13 @@ class SimulatedPlace:
     def begin(self) -> None:
         self._placed = []
         self._simulation.memory.forget_all()
+        self._simulation.entries.clear()
+
+    def fidelity(self) -> str:
+        """Of the kernels that were launched, what is said of the one that is least like a GPU's."""
+        levels = ("modelled", "contractable", "exact")
+        all_of_them = (entry.fidelity for entry in self._simulation.entries.values())
+        return min(all_of_them, key=lambda f: next((i for i, level in enumerate(levels) if f.startswith(level)), -1), default="")
 
     def poison(self, entries: Sequence[Entry], garbage: int) -> None:
         if self._torch is None:

@@ -165,6 +165,7 @@ def test_a_kernel_is_judged():
     run = assay.validate("softmax", kernels.softmax, simulate="sm_80", dtypes=["f32"], numerics=EXP, suite="sanitize")
     assert run.verdicts["passed"] == 4 and "sm_80 by Triton" in run.records[0]["device"]
     assert run.cases[0]["not_checked"] == ["traffic"]
+    assert run.cases[0]["fidelity"].startswith("modelled: `div.full.f32`")
 
 
 def sum_of(a, b):

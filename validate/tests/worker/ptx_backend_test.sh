@@ -28,7 +28,7 @@ if command -v python3 >/dev/null; then
   rows=$(tr -s ' ' <<<"$out")
   holds "$called" "$rows" "add/vector16 exact bf16 f16 f32"
   holds "$called" "$rows" ", 0 cases another verdict"
-  same "outputs with other bits" 0 "$(awk '/exact/ && $(NF - 2) != $(NF - 3)' <<<"$rows" | wc -l)"
+  same "outputs with other bits" 0 "$(awk '/exact/ && $(NF - 3) != $(NF - 4)' <<<"$rows" | wc -l)"
   sed '0,/"verdict":"passed"/s//"verdict":"failed"/' simt_add.jsonl >other.jsonl
   exits 1 "${doors[@]}" other.jsonl add.jsonl
   holds "$called" "$out" "passed as PTX, failed as C++"
