@@ -457,7 +457,7 @@ TensorMap pool_map(const Tensor& pool, int box, bool halves) {
 template <class S, class Steps, class T>
 void launch_pages(const paged_attention::Args& a, const Launch& l) {
   const Problem<T> p = problem<T>(a);
-  const bool halves = p.dim % 64 == 0;
+  const bool halves = p.dim == S::kDim;
   const int box = std::gcd(p.page_size, kStagePositions);
   const PagesWork w{.count = static_cast<int>(most_splits(a)),
                     .chunks = static_cast<int>(ceil_div(p.queries * p.group, S::kRows)),
