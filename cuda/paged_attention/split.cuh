@@ -210,4 +210,11 @@ __global__ void __launch_bounds__(kSplitThreads) paged_attention_join(Problem<T>
   if (threadIdx.x == 0) st(p.lse.of(batch, query, head), total == 0 ? -INFINITY : fmaf(all, kLn2, logf(total)));
 }
 
+inline std::int64_t room_of_table(const paged_attention::Args& a) { return a.page_table.shape[1] * a.k_pool.shape[1]; }
+
+inline std::size_t parts_bytes(const paged_attention::Args& a, std::int64_t count) {
+  const std::int64_t rows = a.q.shape[0] * a.q.shape[1] * a.q.shape[2];
+  return count > 1 ? static_cast<std::size_t>(rows * count * (2 + a.q.shape[3])) * sizeof(float) : 0;
+}
+
 }  // namespace assay::ASSAY_FLAVOUR::paged_attention_room

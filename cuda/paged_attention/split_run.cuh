@@ -23,12 +23,6 @@ inline int split_rows(const paged_attention::Args& a) {
 inline std::int64_t split_chunks(const paged_attention::Args& a) {
   return ceil_div(a.q.shape[1] * (a.q.shape[2] / a.k_pool.shape[2]), split_rows(a));
 }
-inline std::int64_t room_of_table(const paged_attention::Args& a) { return a.page_table.shape[1] * a.k_pool.shape[1]; }
-
-inline std::size_t parts_bytes(const paged_attention::Args& a, std::int64_t count) {
-  const std::int64_t rows = a.q.shape[0] * a.q.shape[1] * a.q.shape[2];
-  return count > 1 ? static_cast<std::size_t>(rows * count * (2 + a.q.shape[3])) * sizeof(float) : 0;
-}
 
 template <class T, int kDim, int kRows, bool kPacked>
 void launch_split(const paged_attention::Args& a, const Launch& l, const Splits& splits) {
