@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention over pages by tensor copies.  A block takes one split of one key/value head and up to 16 of the queries that share
-// it. One warp copies boxes, a page or a part of one each, into a ring of stages of 64 positions.  Each of four other warps has
-// 16 positions of every stage, and a softmax of its own.  Three blocks share a multiprocessor: while one begins or ends, the
-// copies of the others are in flight.  How a sequence is split depends on its own length alone, so it has the same bits in any
-// batch.
+// it. Boxes, a page or a part of one each, are copied into a ring of stages of 64 positions.  Each of four warps has 16 positions
+// of every stage and a softmax of its own; they take turns to copy the next stage.  Three blocks share a multiprocessor: while
+// one begins or ends, the copies of the others are in flight.  How a sequence is split depends on its own length alone, so it has
+// the same bits in any batch.
 #pragma once
 
 #include <numeric>
@@ -13,21 +13,21 @@
 
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
 
-inline constexpr int kStagePositions = 64, kWarpPositions = 16, kMultipliers = kStagePositions / kWarpPositions;
-inline constexpr int kMultiplierThreads = kMultipliers * kWarp, kPagesThreads = kMultiplierThreads + kWarp;
+inline constexpr int kStagePositions = 64, kWarpPositions = 16, kPagesWarps = kStagePositions / kWarpPositions;
+inline constexpr int kPagesThreads = kPagesWarps * kWarp;
 inline constexpr int kBoxRow = 128;  // bytes: 64 channels
 
 // Dim: channels a row has room for.  Rows: queries.
 template <int Dim, int Rows>
 struct PagesShape {
-  static constexpr int kDim = Dim, kRows = Rows, kSets = Rows / 8, kHalves = Dim / 64;
-  static constexpr int kBlocks = Dim * Rows > 1024 ? 2 : 3;  // of a multiprocessor: 16 wide queries need more registers
-  static constexpr int kTile = kStagePositions * kHalves * kBoxRow, kStage = 2 * kTile, kStages = 192 * 1024 / kBlocks / kStage;
+  static constexpr int kDim = Dim, kRows = Rows, kSets = Rows / 8, kHalves = Dim / 64, kBlocks = 3;
+  static constexpr int kTile = kStagePositions * kHalves * kBoxRow, kStage = 2 * kTile, kStages = 64 * 1024 / kStage;
   static constexpr int kBarriersAt = kStages * kStage, kWeightsAt = kBarriersAt + 128;
-  static constexpr int kWeights = 16 * kWarpPositions * kSets, kShared = kWeightsAt + kMultipliers * kWeights;
+  static constexpr int kWeights = 16 * kWarpPositions * kSets, kShared = kWeightsAt + kPagesWarps * kWeights;
   // At the end the ring holds what the warps join: outputs [warp, row, channel], then maxima and sums [warp, row].
-  static constexpr int kPitch = Dim + 4, kStatsAt = kMultipliers * Rows * kPitch * 4;
-  static_assert(kStatsAt + kMultipliers * Rows * 8 <= kBarriersAt && kBlocks * (kShared + 1024) <= 228 * 1024);
+  static constexpr int kPitch = Dim + 4, kStatsAt = kPagesWarps * Rows * kPitch * 4;
+  static_assert(kStages <= kPagesWarps && kStatsAt + kPagesWarps * Rows * 8 <= kBarriersAt &&
+                kBlocks * (kShared + 1024) <= 228 * 1024);
 };
 
 struct PagesWork {
@@ -55,7 +55,7 @@ struct PagesSteps {
   // The first query that has a product of its own where some see less than others.
   __device__ static int first_apart(int first, int /*last*/) { return first; }
   __device__ static bool apart(int query, int one) { return query == one; }
-  __device__ static void before_join() { sync_named(1, kMultiplierThreads); }
+  __device__ static void before_join() { sync_block(); }
   __device__ static float part_factor(float max, float all) { return shrunk(max, all); }
 };
 
@@ -85,33 +85,29 @@ struct PagesBlock {
   }
 };
 
-// `page`: of the lane's box in the first stage.
+// The page of the lane's box in the stage that begins at position `base`.
+template <class T>
+__device__ inline int page_of(const Problem<T>& p, const PagesWork& w, const PagesBlock& block, int base) {
+  const int mine = lane_id() * w.box, position = base + mine;
+  return mine < kStagePositions && position < block.end ? ld(p.table_of(block.batch) + p.entry(position)) : 0;
+}
+
+// A warp copies what begins at position `base`.
 template <class S, class Steps, class T>
-__device__ inline void copy_pages(const TensorMap& k, const TensorMap& v, const Problem<T>& p, const PagesWork& w,
-                                  const PagesBlock& block, int page) {
-  const PagesRing<S> ring;
-  hopper_gemm::Turn<S::kStages> turn;
-  const std::int32_t* const table = p.table_of(block.batch);
-  const int end = block.end;
-  const int lane = lane_id(), mine = lane * w.box;  // the lane's box begins at this position of a stage
-  for (int base = block.begin; base < end; base += kStagePositions, turn.next()) {
-    const int position = base + mine, next = position + kStagePositions, slot = position - p.entry(position) * p.page_size;
-    // Note: looked up now, the next page is there when its stage is free.
-    const int next_page = mine < kStagePositions && next < end ? ld(table + p.entry(next)) : 0;
-    barrier_wait(ring.empty + turn.stage, turn.phase ^ 1);
-    if (lane == 0) {
-      const int left = end - base < kStagePositions ? end - base : kStagePositions, boxes = (left + w.box - 1) / w.box;
-      barrier_arrive_expect(ring.full + turn.stage, Steps::positions_expected(boxes, w.box) * 2 * S::kHalves * kBoxRow);
-    }
-    sync_warp();
-    if (mine < kStagePositions && position < end) {
-      for (int i = 0; i < w.copies; ++i) {
-        auto* const to = box_memory<unsigned char>(turn.stage * S::kStage + (mine * S::kHalves + i * w.box) * kBoxRow);
-        copy_box(to, k, ring.full + turn.stage, i * 64, slot, 0, block.kv, page);
-        copy_box(to + S::kTile, v, ring.full + turn.stage, i * 64, slot, 0, block.kv, page);
-      }
-    }
-    page = next_page;
+__device__ inline void copy_stage(const TensorMap& k, const TensorMap& v, const Problem<T>& p, const PagesWork& w,
+                                  const PagesBlock& block, int stage, int base, int page) {
+  Barrier* const full = PagesRing<S>().full + stage;
+  const int mine = lane_id() * w.box, position = base + mine, slot = position - p.entry(position) * p.page_size;
+  if (mine == 0) {
+    const int left = block.end - base < kStagePositions ? block.end - base : kStagePositions, boxes = (left + w.box - 1) / w.box;
+    barrier_arrive_expect(full, Steps::positions_expected(boxes, w.box) * 2 * S::kHalves * kBoxRow);
+  }
+  sync_warp();
+  if (mine >= kStagePositions || position >= block.end) return;
+  for (int i = 0; i < w.copies; ++i) {
+    auto* const to = box_memory<unsigned char>(stage * S::kStage + (mine * S::kHalves + i * w.box) * kBoxRow);
+    copy_box(to, k, full, i * 64, slot, 0, block.kv, page);
+    copy_box(to + S::kTile, v, full, i * 64, slot, 0, block.kv, page);
   }
 }
 
@@ -277,15 +273,15 @@ __device__ inline void join_warps(PagesRows<S>& r, const Problem<T>& p, const Pa
 #pragma unroll
         for (int j = 0; j < 2; ++j) st(outputs + at * S::kPitch + 16 * i + 8 * j + lane / 4, r.o[i][n][2 * j + e]);
     }
-  sync_named(1, kMultiplierThreads);
+  sync_block();
   const int pieces = p.dim / 4;
-  for (int i = static_cast<int>(threadIdx.x); i < rows * pieces; i += kMultiplierThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows * pieces; i += kPagesThreads) {
     const int row = i / pieces, channel = i % pieces * 4;
     float all = -INFINITY, total = 0, o[4] = {};
 #pragma unroll
-    for (int k = 0; k < kMultipliers; ++k) all = fmaxf(all, ld(stats + k * S::kRows + row)[0]);
+    for (int k = 0; k < kPagesWarps; ++k) all = fmaxf(all, ld(stats + k * S::kRows + row)[0]);
 #pragma unroll
-    for (int k = 0; k < kMultipliers; ++k) {
+    for (int k = 0; k < kPagesWarps; ++k) {
       const auto of = ld(stats + k * S::kRows + row);
       const auto v = ld(reinterpret_cast<const Vec<float, 4>*>(outputs + (k * S::kRows + row) * S::kPitch + channel));
       const float factor = shrunk(of[0], all);
@@ -316,25 +312,23 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
   block.kv = rest % p.kv_heads, rest /= p.kv_heads;
   block.split = rest % w.count, block.batch = rest / w.count;
   if (threadIdx.x == 0) prefetch_map(k), prefetch_map(v);
-  // The first pages of the split, if the sequence is about as long as its table: looked up together with its length.
-  const std::int32_t* const table = p.table_of(block.batch);
-  const bool copies = warp == kMultipliers && lane * w.box < kStagePositions;
-  const int room = p.max_pages * p.page_size, guess = block.split * split_positions(room), guessed = guess + lane * w.box;
-  int page = copies && guessed < room ? ld(table + p.entry(guessed)) : 0;
+  // The warp's first pages, if the sequence is about as long as its table: looked up together with its length.
+  const int room = p.max_pages * p.page_size, guess = block.split * split_positions(room);
+  block.end = room;
+  int page = warp < S::kStages ? page_of(p, w, block, guess + warp * kStagePositions) : 0;
   block.length = ld(p.lengths + block.batch);
   const int each = split_positions(block.length);
   block.begin = block.split * each, block.end = block.begin + each < block.length ? block.begin + each : block.length;
   if (block.begin >= block.end && block.split > 0) return;  // the first split handles an empty sequence
   const PagesRing<S> ring;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < S::kStages; ++s) barrier_init(ring.full + s, 1), barrier_init(ring.empty + s, kMultipliers);
+    for (int s = 0; s < S::kStages; ++s) barrier_init(ring.full + s, 1), barrier_init(ring.empty + s, kPagesWarps);
     barriers_ready();
   }
   sync_block();
-  if (warp == kMultipliers) {
-    const int first = block.begin + lane * w.box;
-    if (block.begin != guess && copies && first < block.end) page = ld(table + p.entry(first));
-    return copy_pages<S, Steps>(k, v, p, w, block, page);
+  if (const int first = block.begin + warp * kStagePositions; warp < S::kStages && first < block.end) {
+    if (block.begin != guess) page = page_of(p, w, block, first);
+    copy_stage<S, Steps>(k, v, p, w, block, warp, first, page);
   }
 
   PagesRows<S> r;
@@ -361,11 +355,18 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
   hopper_gemm::Turn<S::kStages> turn;
 #pragma unroll 1
   for (int base = block.begin; base < block.end; base += kStagePositions, turn.next()) {
-    const int position = base + warp * kWarpPositions;
+    const int position = base + warp * kWarpPositions, ahead = base + S::kStages * kStagePositions;
+    // Note: looked up now, the page is there when the stage is free.
+    const bool copies = base / kStagePositions % kPagesWarps == warp && ahead < block.end;
+    if (copies) page = page_of(p, w, block, ahead);
     Steps::await(ring.full + turn.stage, turn.phase);
     if (position < block.end) add_positions<S, Steps>(r, p, w, block, turn.stage, row_at, position, ring.empty + turn.stage);
     sync_warp();
     Steps::values_done(ring.empty + turn.stage, lane);
+    if (copies) {
+      barrier_wait(ring.empty + turn.stage, turn.phase);
+      copy_stage<S, Steps>(k, v, p, w, block, turn.stage, ahead, page);
+    }
   }
   join_warps<S, Steps>(r, p, w, block);
 }
@@ -373,7 +374,7 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
 // Joins the splits of a sequence, one block a query and head: a warp adds every fourth split, then the sums of the warps are
 // added.
 template <class Steps, class T>
-__global__ void __launch_bounds__(kMultiplierThreads) paged_attention_join_pages(const Problem<T> p, const PagesWork w) {
+__global__ void __launch_bounds__(kPagesThreads) paged_attention_join_pages(const Problem<T> p, const PagesWork w) {
   const int all_rows = p.queries * p.group, row = static_cast<int>(blockIdx.x) % all_rows, lane = lane_id(), warp = warp_id();
   const int rest = static_cast<int>(blockIdx.x) / all_rows;
   const PagesPlace<T> place{rest / p.kv_heads, rest % p.kv_heads};
@@ -388,7 +389,7 @@ __global__ void __launch_bounds__(kMultiplierThreads) paged_attention_join_pages
   for (int s = lane; s < used; s += kWarp) all = fmaxf(all, ld(stats + s)[0]);
   all = butterfly(all, [](float a, float b) { return fmaxf(a, b); });
 #pragma unroll 4
-  for (int s = warp; s < used; s += kMultipliers) {
+  for (int s = warp; s < used; s += kPagesWarps) {
     const auto of = ld(stats + s);
     const auto v = ld(outputs + static_cast<std::int64_t>(s) * (p.dim / 4));
     const float factor = Steps::part_factor(of[0], all);
@@ -397,13 +398,13 @@ __global__ void __launch_bounds__(kMultiplierThreads) paged_attention_join_pages
     for (int e = 0; e < 4; ++e) o[e] = fmaf(v[e], factor, o[e]);
   }
   auto* const sums = shared_memory<Vec<float, 4>>();
-  auto* const totals = shared_memory<float>(kMultiplierThreads * 16);
+  auto* const totals = shared_memory<float>(kPagesThreads * 16);
   st(sums + threadIdx.x, Vec<float, 4>{{o[0], o[1], o[2], o[3]}});
   if (lane == 0) st(totals + warp, total);
   sync_block();
   if (warp > 0 || channel >= p.dim) return;
 #pragma unroll
-  for (int k = 1; k < kMultipliers; ++k) {
+  for (int k = 1; k < kPagesWarps; ++k) {
     const auto v = ld(sums + k * kWarp + lane);
     total += ld(totals + k);
 #pragma unroll
@@ -473,8 +474,8 @@ void launch_pages(const paged_attention::Args& a, const Launch& l) {
   if (w.count > 1)
     launch(paged_attention_join_pages<Steps, T>,
            {.grid = dim3(static_cast<unsigned>(std::int64_t{p.batches} * p.queries * p.heads)),
-            .block = dim3(kMultiplierThreads),
-            .shared_bytes = kMultiplierThreads * 16 + kMultipliers * 4},
+            .block = dim3(kPagesThreads),
+            .shared_bytes = kPagesThreads * 16 + kPagesWarps * 4},
            l.stream, p, w);
 }
 
