@@ -303,6 +303,7 @@ template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
     paged_attention_pages(const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const Problem<T> p,
                           const PagesWork w) {
+  next_grid_may_start();
   const int lane = lane_id(), warp = warp_id(), all_rows = p.queries * p.group;
   // Note: heads are innermost, since neighbours in memory should be read at about the same time.
   int rest = static_cast<int>(blockIdx.x);
@@ -379,6 +380,7 @@ __global__ void __launch_bounds__(kPagesThreads) paged_attention_join_pages(cons
   const int rest = static_cast<int>(blockIdx.x) / all_rows;
   const PagesPlace<T> place{rest / p.kv_heads, rest % p.kv_heads};
   const int length = ld(p.lengths + place.batch), each = split_positions(length);
+  wait_for_previous_grid();
   if (length <= each) return;  // its only block has stored the result
   const int used = (length + each - 1) / each, channel = lane * 4;
   const std::int64_t first = place.part(p, w, row, 0);
@@ -475,7 +477,8 @@ void launch_pages(const paged_attention::Args& a, const Launch& l) {
     launch(paged_attention_join_pages<Steps, T>,
            {.grid = dim3(static_cast<unsigned>(std::int64_t{p.batches} * p.queries * p.heads)),
             .block = dim3(kPagesThreads),
-            .shared_bytes = kPagesThreads * 16 + kPagesWarps * 4},
+            .shared_bytes = kPagesThreads * 16 + kPagesWarps * 4,
+            .dependent = true},
            l.stream, p, w);
 }
 
