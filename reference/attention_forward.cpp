@@ -294,8 +294,9 @@ double scratch(const attention_forward::Args& a, const Rows& rows) {
   double most = 0;
   for (std::int64_t batch = 0; batch < (a.cu_seqlens_q.data ? a.q.shape[0] : std::min<std::int64_t>(1, a.q.shape[0])); ++batch) {
     const Sequence s = a.sequence(batch);
-    const std::int64_t wanted = std::min(rows.count(), s.queries * group), each = of_block(wanted);
-    const double blocks = static_cast<double>(threads_on((wanted + each - 1) / each)), keys = static_cast<double>(s.keys);
+    const std::int64_t wanted = std::min(rows.count(), s.queries * group), each = std::min(of_block(wanted), wanted);
+    const double blocks = static_cast<double>(threads_on((wanted + each - 1) / std::max<std::int64_t>(1, each))),
+                 keys = static_cast<double>(s.keys);
     const double chunk = static_cast<double>(std::min(kKeys, s.keys) * (2 * dim + each) + 8 * each * dim);
     most = std::max(most, static_cast<double>(wanted) + forms * keys * static_cast<double>(dim) +
                               blocks * (static_cast<double>(each) * keys + chunk));
