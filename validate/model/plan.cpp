@@ -23,7 +23,7 @@ class Planner {
     for (layer_ = 0; layer_ < static_cast<std::int64_t>(d.layers.size()); ++layer_) layer();
     const std::int64_t rows = s.all_logits ? s.tokens() : s.batch;
     norm(s.all_logits ? "x" : "x_last", "gamma", "beta", "normed", rows);
-    linear("normed", "head", nullptr, "logits", rows, d.hidden, d.vocab);
+    linear("normed", "head", nullptr, "logits", rows, d.hidden, head_rows(d));
     return std::move(steps_);
   }
 
@@ -83,6 +83,7 @@ class Planner {
   Dims heads() const {
     return dims_of({{Axis::batch, s.batch},
                     {Axis::seq_q, s.seq},
+                    {Axis::seq_k, s.seq},
                     {Axis::heads, d.heads},
                     {Axis::kv_heads, d.kv_heads},
                     {Axis::head_dim, d.head_dim},
@@ -103,6 +104,10 @@ class Planner {
     step("kv_append", "k_pool",
          {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}},
          {}, heads());
+    if (s.at_once)
+      return step("attention_forward", "o", {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "o"}, {"lse", "lse"}}, {{"mask", 1}},
+                  heads()),
+             project_attention();
     step("paged_attention", "o",
          {{"q", "q"},
           {"k_pool", k_pool},
@@ -112,8 +117,9 @@ class Planner {
           {"o", "o"},
           {"lse", "lse"}},
          {}, heads());
-    project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden);
+    project_attention();
   }
+  void project_attention() { project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden); }
   void layer() {
     attention();
     if (fused && !d.parallel) {
@@ -152,6 +158,14 @@ class Planner {
 
 std::vector<Step> plan(const reference::Decoder& decoder, const PassShape& shape, Ops ops) {
   return Planner(decoder, shape, ops).run();
+}
+
+std::vector<Step> every_step(const reference::Decoder& decoder, Ops ops) {
+  PassShape shape{.batch = 1, .seq = 1, .pages = 1, .page_size = 1, .max_pages = 1};
+  std::vector<Step> steps = plan(decoder, shape, ops);
+  shape.at_once = true;
+  for (Step& s : plan(decoder, shape, ops)) steps.push_back(std::move(s));
+  return steps;
 }
 
 }  // namespace assay
