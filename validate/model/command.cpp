@@ -233,6 +233,10 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
 }
 
 int run_model(const ModelFlags& flags) {
+  std::string backend_name;
+  int code = kAllPassed;
+  if (!flags.golden && !backend_ready(flags.machine, backend_name, code)) return code;
+  if (flags.bench && backend_name != "cuda") throw BadInput("--bench measures times, and backend simt has no clock");
   if (!flags.json.empty()) require_writable(flags.json);
   const ModelConfig config = read_config(flags.config.empty() ? flags.folder + "/config.json" : flags.config);
   const std::optional<DType> dtype = flags.dtype.empty() ? std::nullopt : parse_dtype(flags.dtype);
@@ -258,9 +262,6 @@ int run_model(const ModelFlags& flags) {
     return kAllPassed;
   }
 
-  std::string backend_name;
-  int code = kAllPassed;
-  if (!backend_ready(flags.machine, backend_name, code)) return code;
   const std::unique_ptr<Backend> backend = open_backend(backend_name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));
