@@ -265,7 +265,9 @@ int run_model(const ModelFlags& flags) {
   const std::unique_ptr<Backend> backend = open_backend(backend_name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));
-  const EngineOptions options{.ops = flags.ops == "fused" ? Ops::fused : Ops::steps,
+  const EngineOptions options{.ops = flags.ops == "fused"   ? Ops::fused
+                                     : flags.ops == "steps" ? Ops::steps
+                                                            : Ops::joined,
                               .pages = flags.pages ? flags.pages : pages_for(lengths, flags.page_size),
                               .page_size = flags.page_size,
                               .prompts_at_once = flags.bench};

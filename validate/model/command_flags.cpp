@@ -35,9 +35,10 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("--kernel", f->kernels, "kernels, as OP/NAME or NAME, with @LAYER for one layer (default: the op's best)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  model.add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each")
+  model
+      .add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each; joined: q, k and v as one product")
       ->capture_default_str()
-      ->check(CLI::IsMember({"fused", "steps"}));
+      ->check(CLI::IsMember({"fused", "steps", "joined"}));
   model.add_option("--page-size", f->page_size, "positions in a page of the cache")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));

@@ -46,6 +46,18 @@ const Tensor* weight_named(const reference::Decoder& d, std::string_view name) {
   return nullptr;
 }
 
+// The weights that follow each other under a name; none: it means something else.
+std::vector<const Tensor*> weights_named(const reference::Decoder& d, std::string_view name) {
+  for (const std::string_view joined : {".wqkv", ".bqkv"})
+    if (name.ends_with(joined)) {
+      std::vector<const Tensor*> all;
+      for (const char part : {'q', 'k', 'v'}) all.push_back(weight_named(d, std::string(name.substr(0, name.size() - 3)) + part));
+      return all;
+    }
+  const Tensor* const w = weight_named(d, name);
+  return w ? std::vector{w} : std::vector<const Tensor*>{};
+}
+
 }  // namespace
 
 std::int64_t pages_for(std::span<const std::int64_t> lengths, std::int64_t page_size) {
@@ -77,17 +89,25 @@ Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements,
   if (name == "x_last")  // the last new token of each sequence
     return {static_cast<std::byte*>(pass_->at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
             model_.dtype, shape_.seq * d.hidden};
-  if (const Tensor* w = weight_named(d, name)) {
-    if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
-    Owned& copy = weights_.try_emplace(w->data, nullptr, Freed{&machine_}).first->second;
-    if (!copy) {
-      const bool head = w->data == d.head.data;
-      const std::int64_t bytes = head ? head_rows(d) * d.hidden * size_of(w->dtype) : w->bytes();
-      copy = allocate(bytes, name);
-      machine_.write(copy.get(), w->data, static_cast<std::size_t>(w->bytes()));
-      machine_.fill(static_cast<std::byte*>(copy.get()) + w->bytes(), std::byte{0}, static_cast<std::size_t>(bytes - w->bytes()));
+  if (const Part part = part_of(d, name, options_.ops); !part.of.empty()) {
+    const Memory whole = memory_of(std::string(part.of), shape_.tokens() * part.columns, dtype);
+    return {static_cast<std::byte*>(whole.data) + part.column * size_of(dtype), dtype, part.columns};
+  }
+  if (const std::vector<const Tensor*> all = weights_named(d, name); !all.empty()) {
+    std::int64_t bytes = 0;
+    for (const Tensor* w : all) {
+      if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
+      bytes += w->bytes();
     }
-    return {copy.get(), w->dtype};
+    Owned& copy = weights_.try_emplace({all[0]->data, all.size()}, nullptr, Freed{&machine_}).first->second;
+    if (!copy) {
+      const std::int64_t padded = all[0]->data == d.head.data ? head_rows(d) * d.hidden * size_of(d.head.dtype) : bytes;
+      copy = allocate(padded, name);
+      auto* to = static_cast<std::byte*>(copy.get());
+      for (const Tensor* w : all) machine_.write(to, w->data, static_cast<std::size_t>(w->bytes())), to += w->bytes();
+      machine_.fill(to, std::byte{0}, static_cast<std::size_t>(padded - bytes));
+    }
+    return {copy.get(), all[0]->dtype};
   }
   const bool pool = name.ends_with("_pool");
   auto& [memory, of] = (pool ? pools_ : *pass_).try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
@@ -111,7 +131,8 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
     make_contiguous(t);
     const Memory m = memory_of(*is, t.size(), t.dtype);
     t.data = m.data;
-    if (m.row_stride) t.stride[0] = m.row_stride;
+    if (m.row_stride && t.rank == 4) t.stride[0] = t.shape[1] * m.row_stride, t.stride[1] = m.row_stride;
+    else if (m.row_stride) t.stride[0] = m.row_stride;
     *problem.tensors()[k] = t;
   }
 }

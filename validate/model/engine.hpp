@@ -67,7 +67,7 @@ class Engine {
     std::int64_t length = 0;
     std::vector<std::int32_t> pages{};
   };
-  // Elements in the machine's memory; each row begins row_stride elements after the one before it, if that is not 0.
+  // Elements in the machine's memory; each row, of a token, begins row_stride elements after the one before it, if that is not 0.
   struct Memory {
     void* data = nullptr;
     DType dtype = f32;
@@ -108,7 +108,8 @@ class Engine {
   PagePool pool_;
   std::map<std::int64_t, Sequence> sequences_;
   std::int64_t next_ = 0;
-  std::map<const void*, Owned> weights_;   // by their address on the host
+  // By the address of the first on the host, and how many follow each other.
+  std::map<std::pair<const void*, std::size_t>, Owned> weights_;
   Memories pools_;                         // k_pool and v_pool of each layer
   Memories fed_;                           // what the steps of feed() write and read
   Memories* pass_ = &fed_;                 // of the pass that is being made
