@@ -104,6 +104,12 @@ class CudaBackend final : public Backend, public Clock {
     return true;
   }
 
+  std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool as_graph) override {
+    auto replay = std::make_unique<StreamReplay>(*this, std::move(launches));
+    if (as_graph) replay->capture();
+    return replay;
+  }
+
   std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
     wait_for_writes();
     return cuda::time_us(streams_[0], kernels, seconds);
@@ -158,6 +164,47 @@ class CudaBackend final : public Backend, public Clock {
   int arch() const override { return properties_.major * 10 + properties_.minor; }
 
  private:
+  class StreamReplay final : public Replay {
+   public:
+    StreamReplay(CudaBackend& backend, std::vector<BoundLaunch> launches) : backend_(backend), launches_(std::move(launches)) {}
+    ~StreamReplay() override {
+      if (executable_) cudaGraphExecDestroy(executable_);
+    }
+    StreamReplay(const StreamReplay&) = delete;
+    StreamReplay& operator=(const StreamReplay&) = delete;
+    void capture() {
+      cudaGraph_t graph = nullptr;
+      check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "begin capture");
+      try {
+        launch_all();
+      } catch (...) {
+        cudaStreamEndCapture(stream(), &graph);
+        if (graph) cudaGraphDestroy(graph);
+        throw;
+      }
+      check(cudaStreamEndCapture(stream(), &graph), "end capture");
+      const cudaError_t made = cudaGraphInstantiate(&executable_, graph, 0);
+      cudaGraphDestroy(graph);
+      check(made, "instantiate graph");
+    }
+    void run() override {
+      backend_.wait_for_writes();
+      if (executable_) check(cudaGraphLaunch(executable_, stream()), "launch graph");
+      else launch_all();
+      check(cudaGetLastError(), "after the launch");
+      check(cudaStreamSynchronize(stream()), "running");
+    }
+
+   private:
+    cudaStream_t stream() const { return backend_.streams_[0]; }
+    void launch_all() {
+      for (const BoundLaunch& l : launches_) l.launcher(l.args, {.stream = stream(), .workspace = l.workspace});
+    }
+    CudaBackend& backend_;
+    std::vector<BoundLaunch> launches_;
+    cudaGraphExec_t executable_ = nullptr;
+  };
+
   // Waits until writes have arrived.  Note: a copy from pageable memory may return before its last bytes have arrived, a fill
   // before it has begun, and our streams wait for neither.
   void wait_for_writes() {

@@ -77,9 +77,23 @@ std::string KernelChoice::refusal(const Kernel& k, const void* args) const {
   return {};
 }
 
+const KernelChoice::Named* KernelChoice::named(const Step& step) const {
+  const auto n = std::find_if(named_.rbegin(), named_.rend(), [&](const Named& word) { return word.means(step); });
+  return n == named_.rend() ? nullptr : &*n;
+}
+
+std::vector<const Kernel*> KernelChoice::candidates(const Step& step, const void* args) const {
+  std::vector<const Kernel*> all{&kernel(step, args)};
+  if (named(step)) return all;
+  for (const Kernel& k : kernels())
+    if (k.op == step.op && &k != all[0] && k.name != "naive" && !k.broken && !k.variant && !is_vendor(k) &&
+        refusal(k, args).empty())
+      all.push_back(&k);
+  return all;
+}
+
 const Kernel& KernelChoice::kernel(const Step& step, const void* args) const {
-  for (auto n = named_.rbegin(); n != named_.rend(); ++n) {
-    if (!n->means(step)) continue;
+  if (const Named* const n = named(step)) {
     const Kernel& k = *find_kernel(step.op, n->kernel);
     if (const std::string why = refusal(k, args); !why.empty())
       throw BadInput(fmt::format("{}/{} cannot compute '{}' of layer {}: {}", k.op, k.name, step.name, step.layer, why));

@@ -22,13 +22,19 @@ class KernelChoice {
                const Backend& backend, DType dtype);
   // Throws BadInput if the named kernel cannot run the step, or none can.
   const Kernel& kernel(const Step& step, const void* args) const;
+  // The kernels that may run the step, kernel() first: it alone where it is named, else all of ours that are right and can,
+  // except `naive`.
+  std::vector<const Kernel*> candidates(const Step& step, const void* args) const;
 
- private:
   struct Named {
     std::string op, kernel;   // op empty: of any op
     std::int64_t layer = -1;  // -1: of all
     bool means(const Step&) const;
   };
+  // The word of --kernel that chooses the step's kernel; null: none does.
+  const Named* named(const Step& step) const;
+
+ private:
   // Why the kernel cannot run here with these arguments; empty: it can.
   std::string refusal(const Kernel&, const void* args) const;
 

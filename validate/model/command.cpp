@@ -15,10 +15,12 @@
 #include "validate/base/exit.hpp"
 #include "validate/base/input.hpp"
 #include "validate/model/apart.hpp"
+#include "validate/model/bench.hpp"
 #include "validate/model/check.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/worker/clock.hpp"
 
 namespace assay {
 
@@ -107,6 +109,11 @@ std::vector<Tokens> generate(const ModelFlags& flags, Engine& engine, std::vecto
     std::vector<NewTokens> news;
     for (std::size_t b = 0; b < all.size(); ++b)
       news.push_back({sequences[b], std::span(all[b]).subspan(static_cast<std::size_t>(engine.length(sequences[b])))});
+    if (flags.temperature == 0) {
+      const std::vector<std::int32_t> tokens = engine.next(news);
+      for (std::size_t b = 0; b < all.size(); ++b) all[b].push_back(tokens[b]);
+      continue;
+    }
     const std::vector<std::vector<double>> logits = engine.feed(news, false);
     for (std::size_t b = 0; b < all.size(); ++b)
       all[b].push_back(sample(logits[b], flags.temperature, flags.seed, static_cast<std::uint64_t>(k) * all.size() + b));
@@ -170,11 +177,72 @@ void write_check(const std::string& path, const ModelCheck& c) {
   write_whole(path, std::vector<std::string_view>{text});
 }
 
+void print_steps(const char* what, const std::vector<StepTime>& steps, double copy_rate) {
+  double all = 0;
+  for (const StepTime& s : steps) all += s.us;
+  fmt::print("    {:<10} {:9.1f} us in all steps, apart\n", what, all);
+  for (const StepTime& s : steps)
+    fmt::print("      {:<36} {:>10} x{:<3} {:9.1f} us  {:4.0f} % of the time, floor {:3.0f} %\n",
+               fmt::format("{}/{}", s.op, s.kernel), s.name, s.count, s.us, 100 * s.us / all,
+               100 * s.bytes / copy_rate * 1e6 / s.us);
+}
+
+nlohmann::ordered_json json_of(const std::vector<StepTime>& steps) {
+  auto all = nlohmann::ordered_json::array();
+  for (const StepTime& s : steps)
+    all.push_back({{"op", s.op}, {"kernel", s.kernel}, {"name", s.name}, {"count", s.count}, {"us", s.us}, {"bytes", s.bytes}});
+  return all;
+}
+
+int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engine, Backend& backend) {
+  const double copy_rate = clock_of(backend).copy_rate();
+  std::string lines;
+  fmt::print("  prompt  batch  first token     per token   tokens/s   floor      of   memory\n");
+  for (const std::int64_t prompt : flags.prompt_lengths)
+    for (const std::int64_t batch : flags.batches) {
+      if (prompt + flags.tokens > model.decoder.positions) {
+        fmt::print("  {:6}  {:5}  left out: the model takes {} positions\n", prompt, batch, model.decoder.positions);
+        continue;
+      }
+      const ModelTimes t = time_model(model, engine, backend, {batch, prompt, flags.tokens}, copy_rate, flags.seed);
+      fmt::print("  {:6}  {:5}  {:8.2f} ms  {:9.4f} ms  {:9.1f}  {:4.1f} %  {:6.3f} GB  {:5.1f} GiB\n", prompt, batch,
+                 1e3 * t.first_token_s, 1e3 * t.token_s, t.tokens_s, 100 * t.floor_share(), t.least_bytes / 1e9,
+                 static_cast<double>(t.memory) / 0x1p30);
+      if (flags.by_step) print_steps("prompt", t.prompt_steps, copy_rate), print_steps("decoding", t.steps, copy_rate);
+      std::fflush(stdout);
+      const nlohmann::ordered_json j = {{"way", "assay"},
+                                        {"config", flags.config.empty() ? flags.folder : flags.config},
+                                        {"dtype", name(model.dtype)},
+                                        {"ops", flags.ops},
+                                        {"prompt", prompt},
+                                        {"batch", batch},
+                                        {"outputs", flags.tokens},
+                                        {"first_token_s", t.first_token_s},
+                                        {"token_s", t.token_s},
+                                        {"tokens_s", t.tokens_s},
+                                        {"least_bytes", t.least_bytes},
+                                        {"copy_rate", t.copy_rate},
+                                        {"floor_share", t.floor_share()},
+                                        {"memory", t.memory},
+                                        {"prompt_steps", json_of(t.prompt_steps)},
+                                        {"steps", json_of(t.steps)}};
+      lines += j.dump() + "\n";
+      if (!flags.json.empty()) write_whole(flags.json, std::vector<std::string_view>{lines});
+    }
+  return kAllPassed;
+}
+
 int run_model(const ModelFlags& flags) {
+  std::string backend_name;
+  int code = kAllPassed;
+  if (!flags.golden && !backend_ready(flags.machine, backend_name, code)) return code;
+  if (flags.bench && backend_name != "cuda") throw BadInput("--bench measures times, and backend simt has no clock");
   if (!flags.json.empty()) require_writable(flags.json);
   const ModelConfig config = read_config(flags.config.empty() ? flags.folder + "/config.json" : flags.config);
-  const LoadedModel model = load_model(config, flags.weights.empty() ? flags.folder : flags.weights,
-                                       flags.dtype.empty() ? std::nullopt : parse_dtype(flags.dtype));
+  const std::optional<DType> dtype = flags.dtype.empty() ? std::nullopt : parse_dtype(flags.dtype);
+  const LoadedModel model = flags.random_weights
+                                ? random_model(config, dtype.value_or(bf16), flags.seed)
+                                : load_model(config, flags.weights.empty() ? flags.folder : flags.weights, dtype);
   const reference::Decoder& d = model.decoder;
   const bool bytes = !flags.texts.empty();
   if ((bytes || !flags.file.empty()) && d.vocab != 256)
@@ -194,19 +262,18 @@ int run_model(const ModelFlags& flags) {
     return kAllPassed;
   }
 
-  std::string name;
-  int code = kAllPassed;
-  if (!backend_ready(flags.machine, name, code)) return code;
-  const std::unique_ptr<Backend> backend = open_backend(name);
+  const std::unique_ptr<Backend> backend = open_backend(backend_name);
   const Texts texts = flags.check ? texts_of(flags, d.vocab, d.positions) : Texts{};
   for (const Tokens& t : texts.tokens) lengths.push_back(static_cast<std::int64_t>(t.size()));
-  const EngineOptions options{.ops = flags.ops == "fused" ? Ops::fused : Ops::steps,
+  const EngineOptions options{.ops = flags.ops == "fused"   ? Ops::fused
+                                     : flags.ops == "steps" ? Ops::steps
+                                                            : Ops::joined,
                               .pages = flags.pages ? flags.pages : pages_for(lengths, flags.page_size),
-                              .page_size = flags.page_size};
+                              .page_size = flags.page_size,
+                              .prompts_at_once = flags.bench};
   Selection selection;
   selection.datasets = flags.datasets;
-  const std::vector<Step> steps =
-      plan(d, {.batch = 1, .seq = 1, .pages = options.pages, .page_size = options.page_size, .max_pages = 1}, options.ops);
+  const std::vector<Step> steps = every_step(d, options.ops);
   const KernelChoice choice(flags.kernels, datasets_folder(selection), steps, *backend, model.dtype);
   try {
     if (flags.check) {
@@ -218,6 +285,7 @@ int run_model(const ModelFlags& flags) {
     }
     KernelMachine machine(*backend, choice);
     Engine engine(model, machine, options);
+    if (flags.bench) return bench_model(flags, model, engine, *backend);
     for (const Tokens& t : generate(flags, engine, prompts)) fmt::print("{}\n", shown(t, bytes));
     return kAllPassed;
   } catch (const StepFault& e) {

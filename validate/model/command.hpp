@@ -20,7 +20,7 @@ struct ModelFlags {
   std::string dtype;            // empty: that of the weights
   BackendFlags machine;
   std::vector<std::string> kernels;         // words of KernelChoice
-  std::string ops = "fused";                // or steps
+  std::string ops = "fused";                // or steps, joined
   std::int64_t page_size = 256, pages = 0;  // pages 0: as many as are needed
   std::vector<std::string> ids, texts;      // prompts: token ids, or texts whose bytes are tokens
   std::string file;                         // check: its bytes are the text
@@ -30,9 +30,12 @@ struct ModelFlags {
   double temperature = 0;
   std::uint64_t seed = 2026;
   bool golden = false;  // the golden decoder generates
-  bool check = false;
-  std::string json;      // check: file for the figures
-  std::string datasets;  // folder; empty: found beside the program
+  bool check = false, bench = false;
+  bool random_weights = false;                                // of the shape of config.json
+  std::vector<std::int64_t> prompt_lengths{128}, batches{1};  // bench
+  bool by_step = false;                                       // bench: the times of the kinds of steps too
+  std::string json;                                           // check, bench: file for the figures
+  std::string datasets;                                       // folder; empty: found beside the program
 };
 
 // Adds the subcommand; `code` gets the exit code.

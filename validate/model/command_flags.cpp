@@ -35,9 +35,10 @@ void add_model(CLI::App& app, int& code) {
   model.add_option("--kernel", f->kernels, "kernels, as OP/NAME or NAME, with @LAYER for one layer (default: the op's best)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  model.add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each")
+  model
+      .add_option("--ops", f->ops, "fused: ops that do several steps; steps: one op for each; joined: q, k and v as one product")
       ->capture_default_str()
-      ->check(CLI::IsMember({"fused", "steps"}));
+      ->check(CLI::IsMember({"fused", "steps", "joined"}));
   model.add_option("--page-size", f->page_size, "positions in a page of the cache")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
@@ -67,14 +68,33 @@ void add_model(CLI::App& app, int& code) {
       ->capture_default_str()
       ->check(CLI::Range(2, 1000))
       ->needs(check);
-  model.add_option("--json", f->json, "write the figures of the check to this file")->needs(check);
+  CLI::Option* bench = model.add_flag("--bench", f->bench, "time prompts and tokens, on a GPU");
+  bench->excludes(golden)->excludes(check);
+  model.add_flag("--random-weights", f->random_weights,
+                 "weights of the shape that config.json gives, made here; in bf16 unless --dtype says");
+  model.add_option("--prompt-lengths", f->prompt_lengths, "tokens of each prompt that is timed")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1 << 20))
+      ->needs(bench);
+  model.add_option("--batches", f->batches, "how many prompts are read at once")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->needs(bench);
+  model.add_flag("--by-step", f->by_step, "the time of each kind of steps, too")->needs(bench);
+  model.add_option("--json", f->json, "write the figures of --check or --bench to this file");
   model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)");
   model.callback([f, &code] {
-    if (f->folder.empty() && (f->config.empty() || f->weights.empty()))
+    if (!f->json.empty() && !f->check && !f->bench) throw BadInput("--json takes the figures of --check or --bench");
+    if (f->random_weights && !f->weights.empty()) throw BadInput("--random-weights and --weights exclude each other");
+    if (f->folder.empty() && (f->config.empty() || (f->weights.empty() && !f->random_weights)))
       throw BadInput("model takes a folder, or --config and --weights  (validate model datasets/checkpoints/bytes --check)");
     if (f->check && !(f->ids.empty() && f->texts.empty())) throw BadInput("--check takes its tokens from --text, and no prompt");
-    if (!f->check && f->ids.empty() && f->texts.empty())
-      throw BadInput("model generates from a prompt: --prompt-text or --prompt-ids; or it takes --check");
+    if (f->bench && !(f->ids.empty() && f->texts.empty())) throw BadInput("--bench makes its prompts, and takes none");
+    if (f->bench && f->tokens < 3) throw BadInput("--bench takes --tokens from 3 on");
+    if (!f->check && !f->bench && f->ids.empty() && f->texts.empty())
+      throw BadInput("model generates from a prompt: --prompt-text or --prompt-ids; or it takes --check or --bench");
     code = model_command(*f);
   });
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -44,6 +46,18 @@ const Tensor* weight_named(const reference::Decoder& d, std::string_view name) {
   return nullptr;
 }
 
+// The weights that follow each other under a name; none: it means something else.
+std::vector<const Tensor*> weights_named(const reference::Decoder& d, std::string_view name) {
+  for (const std::string_view joined : {".wqkv", ".bqkv"})
+    if (name.ends_with(joined)) {
+      std::vector<const Tensor*> all;
+      for (const char part : {'q', 'k', 'v'}) all.push_back(weight_named(d, std::string(name.substr(0, name.size() - 3)) + part));
+      return all;
+    }
+  const Tensor* const w = weight_named(d, name);
+  return w ? std::vector{w} : std::vector<const Tensor*>{};
+}
+
 }  // namespace
 
 std::int64_t pages_for(std::span<const std::int64_t> lengths, std::int64_t page_size) {
@@ -73,21 +87,34 @@ void Engine::close(std::int64_t sequence) {
 Engine::Memory Engine::memory_of(const std::string& name, std::int64_t elements, DType dtype) {
   const reference::Decoder& d = model_.decoder;
   if (name == "x_last")  // the last new token of each sequence
-    return {static_cast<std::byte*>(pass_.at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
+    return {static_cast<std::byte*>(pass_->at("x").first.get()) + (shape_.seq - 1) * d.hidden * size_of(model_.dtype),
             model_.dtype, shape_.seq * d.hidden};
-  if (const Tensor* w = weight_named(d, name)) {
-    if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
-    Owned& copy = weights_.try_emplace(w->data, nullptr, Freed{&machine_}).first->second;
-    if (!copy) copy = allocate(w->bytes(), name), machine_.write(copy.get(), w->data, static_cast<std::size_t>(w->bytes()));
-    return {copy.get(), w->dtype};
+  if (const Part part = part_of(d, name, options_.ops); !part.of.empty()) {
+    const Memory whole = memory_of(std::string(part.of), shape_.tokens() * part.columns, dtype);
+    return {static_cast<std::byte*>(whole.data) + part.column * size_of(dtype), dtype, part.columns};
+  }
+  if (const std::vector<const Tensor*> all = weights_named(d, name); !all.empty()) {
+    std::int64_t bytes = 0;
+    for (const Tensor* w : all) {
+      if (w->rank == 0) throw std::logic_error(fmt::format("a step reads the weight '{}', which the model lacks", name));
+      bytes += w->bytes();
+    }
+    Owned& copy = weights_.try_emplace({all[0]->data, all.size()}, nullptr, Freed{&machine_}).first->second;
+    if (!copy) {
+      const std::int64_t padded = all[0]->data == d.head.data ? head_rows(d) * d.hidden * size_of(d.head.dtype) : bytes;
+      copy = allocate(padded, name);
+      auto* to = static_cast<std::byte*>(copy.get());
+      for (const Tensor* w : all) machine_.write(to, w->data, static_cast<std::size_t>(w->bytes())), to += w->bytes();
+      machine_.fill(to, std::byte{0}, static_cast<std::size_t>(padded - bytes));
+    }
+    return {copy.get(), all[0]->dtype};
   }
   const bool pool = name.ends_with("_pool");
-  auto& [memory, of] = (pool ? pools_ : pass_).try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
+  auto& [memory, of] = (pool ? pools_ : *pass_).try_emplace(name, Owned(nullptr, Freed{&machine_}), dtype).first->second;
   if (!memory) {
     const std::int64_t bytes = elements * size_of(dtype);
     memory = allocate(bytes, name);
-    const std::vector<std::byte> garbage(static_cast<std::size_t>(bytes), std::byte{0xff});  // NaN
-    if (pool) machine_.write(memory.get(), garbage.data(), garbage.size());
+    if (pool) machine_.fill(memory.get(), std::byte{0xff}, static_cast<std::size_t>(bytes));  // NaN
   }
   return {memory.get(), of};
 }
@@ -104,7 +131,8 @@ void Engine::place(const Step& step, const Op& op, Problem& problem) {
     make_contiguous(t);
     const Memory m = memory_of(*is, t.size(), t.dtype);
     t.data = m.data;
-    if (m.row_stride) t.stride[0] = m.row_stride;
+    if (m.row_stride && t.rank == 4) t.stride[0] = t.shape[1] * m.row_stride, t.stride[1] = m.row_stride;
+    else if (m.row_stride) t.stride[0] = m.row_stride;
     *problem.tensors()[k] = t;
   }
 }
@@ -114,13 +142,11 @@ void Engine::put(const std::string& name, const std::vector<std::int32_t>& value
   machine_.write(m.data, values.data(), values.size() * sizeof(std::int32_t));
 }
 
-// Takes pages for the new tokens and writes what tells the steps where they are.
-PassShape Engine::enter(std::span<const NewTokens> news, bool all_logits) {
+// Takes pages for the new tokens, and says where they are.
+Engine::Inputs Engine::enter(std::span<const NewTokens> news) {
   const reference::Decoder& d = model_.decoder;
-  PassShape s{.batch = static_cast<std::int64_t>(news.size()),
-              .pages = pool_.total(),
-              .page_size = pool_.page_size(),
-              .all_logits = all_logits};
+  Inputs in{.shape = {.batch = static_cast<std::int64_t>(news.size()), .pages = pool_.total(), .page_size = pool_.page_size()}};
+  PassShape& s = in.shape;
   for (const NewTokens& n : news) {
     const Sequence& sequence = sequences_.at(n.sequence);
     const auto count = static_cast<std::int64_t>(n.tokens.size());
@@ -147,27 +173,30 @@ PassShape Engine::enter(std::span<const NewTokens> news, bool all_logits) {
     }
     throw;
   }
-  std::vector<std::int32_t> ids, positions, lengths;
+  s.at_once = s.seq > 1;
+  auto& [shape, ids, positions, lengths, table] = in;
   for (const NewTokens& n : news) {
     Sequence& sequence = sequences_.at(n.sequence);
+    s.at_once = s.at_once && sequence.length == 0 && static_cast<std::int64_t>(n.tokens.size()) == s.seq;
     s.max_pages = std::max(s.max_pages, static_cast<std::int64_t>(sequence.pages.size()));
     const auto padding = static_cast<std::size_t>(s.seq) - n.tokens.size();
     ids.insert(ids.end(), padding, 0), positions.insert(positions.end(), padding, 0);
     for (const std::int32_t id : n.tokens) ids.push_back(id), positions.push_back(static_cast<std::int32_t>(sequence.length++));
     lengths.push_back(static_cast<std::int32_t>(sequence.length));
   }
-  std::vector<std::int32_t> table(static_cast<std::size_t>(s.batch * s.max_pages), -1);
+  table.assign(static_cast<std::size_t>(s.batch * s.max_pages), -1);
   for (std::size_t b = 0; b < news.size(); ++b) {
     const auto& pages = sequences_.at(news[b].sequence).pages;
     std::copy(pages.begin(), pages.end(), table.begin() + static_cast<std::ptrdiff_t>(b) * s.max_pages);
   }
-  put("ids", ids), put("positions", positions), put("lengths", lengths), put("page_table", table);
-  return s;
+  return in;
 }
 
 std::vector<std::vector<double>> Engine::feed(std::span<const NewTokens> news, bool all_logits, Observer* observer) {
-  pass_.clear();
-  shape_ = enter(news, all_logits);
+  fed_.clear(), pass_ = &fed_;
+  const Inputs in = enter(news);
+  shape_ = in.shape, shape_.all_logits = all_logits, shape_.at_once = false;
+  put("ids", in.ids), put("positions", in.positions), put("lengths", in.lengths), put("page_table", in.table);
   for (const Step& step : plan(model_.decoder, shape_, options_.ops)) {
     const Op& op = *find_op(step.op);
     const std::unique_ptr<Problem> problem = op.make();
@@ -176,17 +205,95 @@ std::vector<std::vector<double>> Engine::feed(std::span<const NewTokens> news, b
     machine_.run(step, op, *problem);
     if (observer) observer->after(step, op, *problem);
   }
-  const std::int64_t vocab = model_.decoder.vocab, rows = all_logits ? shape_.seq : 1;
-  std::vector<std::byte> stored(static_cast<std::size_t>(shape_.batch * rows * vocab * size_of(model_.dtype)));
-  machine_.read(stored.data(), pass_.at("logits").first.get(), stored.size());
+  const std::int64_t vocab = model_.decoder.vocab, columns = head_rows(model_.decoder), rows = all_logits ? shape_.seq : 1;
+  std::vector<std::byte> stored(static_cast<std::size_t>(shape_.batch * rows * columns * size_of(model_.dtype)));
+  machine_.read(stored.data(), fed_.at("logits").first.get(), stored.size());
   std::vector<std::vector<double>> logits;
   for (std::int64_t b = 0; b < shape_.batch; ++b) {
     const std::int64_t count = all_logits ? static_cast<std::int64_t>(news[static_cast<std::size_t>(b)].tokens.size()) : 1;
     std::vector<double>& mine = logits.emplace_back(static_cast<std::size_t>(count * vocab));
-    for (std::int64_t i = 0; i < count * vocab; ++i)
-      mine[static_cast<std::size_t>(i)] = decode(model_.dtype, stored.data(), ((b + 1) * rows - count) * vocab + i);
+    for (std::int64_t i = 0; i < count * vocab; ++i) {
+      const std::int64_t row = (b + 1) * rows - count + i / vocab;
+      mine[static_cast<std::size_t>(i)] = decode(model_.dtype, stored.data(), row * columns + i % vocab);
+    }
   }
   return logits;
+}
+
+// Writes what differs from what the device has.
+void Engine::put_changed(Kept& kept, const Inputs& in) {
+  pass_ = &kept.memory;
+  const auto one = [&](const char* name, std::vector<std::int32_t>& had, const std::vector<std::int32_t>& now) {
+    if (had != now) put(name, now), had = now;
+  };
+  one("ids", kept.device.ids, in.ids), one("positions", kept.device.positions, in.positions);
+  one("lengths", kept.device.lengths, in.lengths), one("page_table", kept.device.table, in.table);
+  kept.device.shape = in.shape;
+}
+
+// Makes the steps of a pass, and the machine's record of them.
+void Engine::make(Kept& kept, const Inputs& in) {
+  kept = Kept{};
+  put_changed(kept, in);
+  shape_ = in.shape;
+  kept.steps = plan(model_.decoder, shape_, options_.ops);
+  std::vector<PlacedStep> placed;
+  for (const Step& step : kept.steps) {
+    const Op& op = *find_op(step.op);
+    place(step, op, *kept.problems.emplace_back(op.make()));
+    placed.push_back({step, op, *kept.problems.back()});
+  }
+  Tensor& logits = kept.next.logits = {.dtype = model_.dtype, .rank = 2, .shape = {shape_.batch, model_.decoder.vocab}};
+  logits.data = kept.memory.at("logits").first.get(), logits.stride = {head_rows(model_.decoder), 1};
+  const bool goes_on = shape_.seq == 1;
+  kept.next.next = static_cast<std::int32_t*>(memory_of(goes_on ? "ids" : "next", shape_.batch, i32).data);
+  if (goes_on) kept.next.positions = static_cast<std::int32_t*>(memory_of("positions", shape_.batch, i32).data);
+  if (goes_on) kept.next.lengths = static_cast<std::int32_t*>(memory_of("lengths", shape_.batch, i32).data);
+  step_times_.clear();
+  kept.replay = machine_.record(placed, kept.next, goes_on, step_times_);
+  kept.device = {};  // recording ran the steps
+}
+
+std::vector<std::int32_t> Engine::next(std::span<const NewTokens> news) {
+  Inputs in = enter(news);
+  PassShape& s = in.shape;
+  s.at_once = s.at_once && options_.prompts_at_once;
+  const auto batch = static_cast<std::size_t>(s.batch);
+  if (s.seq ==
+      1) {  // Note: rows beyond the sequences have the length 0, so they write nothing to the cache and see nothing of it
+    const std::int64_t positions = options_.most_positions ? options_.most_positions : model_.decoder.positions;
+    const std::int64_t width = std::max(s.max_pages, std::min(pages_for(std::array{positions}, s.page_size), s.pages));
+    const auto rows = std::bit_ceil(batch);
+    std::vector<std::int32_t> table(rows * static_cast<std::size_t>(width), -1);
+    for (std::size_t b = 0; b < batch; ++b)
+      std::copy_n(in.table.begin() + static_cast<std::ptrdiff_t>(b) * s.max_pages, s.max_pages,
+                  table.begin() + static_cast<std::ptrdiff_t>(b) * width);
+    in.ids.resize(rows), in.positions.resize(rows), in.lengths.resize(rows), in.table = std::move(table);
+    s.batch = static_cast<std::int64_t>(rows), s.max_pages = width;
+  }
+  Kept& kept = s.seq == 1 ? decoding_[s.batch] : prompt_;
+  if (!kept.replay || kept.device.shape != s) make(kept, in);
+  // What stands in the rows beyond the sequences does not matter.
+  if (kept.device.ids.size() == in.ids.size() && s.seq == 1)
+    std::copy(kept.device.ids.begin() + static_cast<std::ptrdiff_t>(batch), kept.device.ids.end(),
+              in.ids.begin() + static_cast<std::ptrdiff_t>(batch));
+  put_changed(kept, in);
+  kept.replay->run();
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(s.batch));
+  machine_.read(tokens.data(), kept.next.next, tokens.size() * sizeof(std::int32_t));
+  if (s.seq == 1) {
+    kept.device.ids = tokens;
+    for (std::size_t b = 0; b < batch; ++b) ++kept.device.positions[b], ++kept.device.lengths[b];
+  } else {
+    kept.device.ids.clear();  // Note: a prompt is written even if it is the last one again
+  }
+  tokens.resize(batch);
+  return tokens;
+}
+
+void Engine::restart(std::int64_t pages, std::int64_t most_positions) {
+  sequences_.clear(), decoding_.clear(), prompt_ = Kept{}, fed_.clear(), pools_.clear();
+  options_.pages = pages, options_.most_positions = most_positions, pool_ = PagePool(pages, options_.page_size);
 }
 
 }  // namespace assay

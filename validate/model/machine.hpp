@@ -9,9 +9,26 @@
 #include <string>
 #include <vector>
 
+#include "cuda/core/greedy/greedy.hpp"
 #include "validate/model/choice.hpp"
 
 namespace assay {
+
+// A step with its problem, whose tensors have memory of the machine.
+struct PlacedStep {
+  const Step& step;
+  const Op& op;
+  Problem& problem;
+};
+
+// The steps of a pass that are alike in all but their layer, the kernel that was the fastest, and its time for all of them.
+struct StepTime {
+  std::string_view op, kernel;
+  std::string name;  // as in Step
+  int count = 0;
+  double us = 0;     // of all
+  double bytes = 0;  // that they read and write at least, without the cache
+};
 
 class Machine {
  public:
@@ -20,8 +37,15 @@ class Machine {
   virtual void release(void* p) noexcept = 0;
   virtual void write(void* to, const void* host, std::size_t bytes) = 0;
   virtual void read(void* host, const void* from, std::size_t bytes) = 0;
+  virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
   // Runs a step whose tensors have memory of this machine.
   virtual void run(const Step&, const Op&, Problem&) = 0;
+  // Runs all steps once, then makes a record of them, with the choice of the next tokens behind them.  With a clock, the fastest
+  // kernel is taken for each kind of steps, and `times` gets what was measured.
+  virtual std::unique_ptr<Replay> record(const std::vector<PlacedStep>&, const NextTokens&, bool /*as_graph*/,
+                                         std::vector<StepTime>& /*times*/) {
+    throw std::logic_error("only kernels run a pass again");
+  }
 };
 
 // A kernel did something forbidden, or its launch failed, in a step.
@@ -37,7 +61,10 @@ class KernelMachine final : public Machine {
   void release(void* p) noexcept override { backend_.release(p); }
   void write(void* to, const void* host, std::size_t bytes) override { backend_.write(to, host, bytes); }
   void read(void* host, const void* from, std::size_t bytes) override { backend_.read(host, from, bytes); }
+  void fill(void* to, std::byte value, std::size_t bytes) override { backend_.fill(to, value, bytes); }
   void run(const Step&, const Op&, Problem&) override;
+  std::unique_ptr<Replay> record(const std::vector<PlacedStep>&, const NextTokens&, bool as_graph,
+                                 std::vector<StepTime>& times) override;
   const KernelChoice& choice() const { return choice_; }
 
  private:
@@ -55,6 +82,7 @@ class ContractMachine final : public Machine {
   void release(void* p) noexcept override { memory_.erase(p); }
   void write(void* to, const void* host, std::size_t bytes) override;
   void read(void* host, const void* from, std::size_t bytes) override;
+  void fill(void* to, std::byte value, std::size_t bytes) override;
   void run(const Step&, const Op&, Problem&) override;
 
  private:

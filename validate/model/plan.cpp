@@ -14,7 +14,8 @@ using Attributes = std::vector<std::pair<std::string_view, double>>;
 
 class Planner {
  public:
-  Planner(const reference::Decoder& decoder, const PassShape& shape, Ops ops) : d(decoder), s(shape), fused(ops == Ops::fused) {}
+  Planner(const reference::Decoder& decoder, const PassShape& shape, Ops ops)
+      : d(decoder), s(shape), fused(ops != Ops::steps), joined(ops == Ops::joined) {}
 
   std::vector<Step> run() {
     const bool learned = d.position_embedding.rank != 0;
@@ -23,14 +24,14 @@ class Planner {
     for (layer_ = 0; layer_ < static_cast<std::int64_t>(d.layers.size()); ++layer_) layer();
     const std::int64_t rows = s.all_logits ? s.tokens() : s.batch;
     norm(s.all_logits ? "x" : "x_last", "gamma", "beta", "normed", rows);
-    linear("normed", "head", nullptr, "logits", rows, d.hidden, d.vocab);
+    linear("normed", "head", nullptr, "logits", rows, d.hidden, head_rows(d));
     return std::move(steps_);
   }
 
  private:
   const reference::Decoder& d;
   const PassShape& s;
-  const bool fused;
+  const bool fused, joined;
   std::int64_t layer_ = -1;
   std::vector<Step> steps_;
 
@@ -83,6 +84,7 @@ class Planner {
   Dims heads() const {
     return dims_of({{Axis::batch, s.batch},
                     {Axis::seq_q, s.seq},
+                    {Axis::seq_k, s.seq},
                     {Axis::heads, d.heads},
                     {Axis::kv_heads, d.kv_heads},
                     {Axis::head_dim, d.head_dim},
@@ -92,10 +94,14 @@ class Planner {
   }
   void attention() {
     const bool biased = w().bq.rank != 0;
-    if (!fused || (d.rms() && biased)) norm("x", weight("gamma1"), weight("beta1"), "norm1", s.tokens());
-    project_normed("wq", "bq", biased, d.rotates() ? "q0" : "q", queries());
-    project_normed("wk", "bk", biased, d.rotates() ? "k0" : "k", keys());
-    project_normed("wv", "bv", biased, "v", keys());
+    if (joined ? layer_ == 0 : !fused || (d.rms() && biased)) norm("x", weight("gamma1"), weight("beta1"), "norm1", s.tokens());
+    if (joined) {
+      project("norm1", "wqkv", "bqkv", biased, "qkv", d.hidden, queries() + 2 * keys());
+    } else {
+      project_normed("wq", "bq", biased, d.rotates() ? "q0" : "q", queries());
+      project_normed("wk", "bk", biased, d.rotates() ? "k0" : "k", keys());
+      project_normed("wv", "bv", biased, "v", keys());
+    }
     if (d.rotates())
       step("rope", "q", {{"q", "q0"}, {"k", "k0"}, {"positions", "positions"}, {"q_out", "q"}, {"k_out", "k"}},
            {{"positions", 1}, {"rotary_dim", d.rotary_dim}, {"base", d.rope_base}}, heads());
@@ -103,6 +109,10 @@ class Planner {
     step("kv_append", "k_pool",
          {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}},
          {}, heads());
+    if (s.at_once)
+      return step("attention_forward", "o", {{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "o"}, {"lse", "lse"}}, {{"mask", 1}},
+                  heads()),
+             project_attention();
     step("paged_attention", "o",
          {{"q", "q"},
           {"k_pool", k_pool},
@@ -112,15 +122,13 @@ class Planner {
           {"o", "o"},
           {"lse", "lse"}},
          {}, heads());
-    project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden);
+    project_attention();
   }
+  void project_attention() { project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden); }
   void layer() {
     attention();
     if (fused && !d.parallel) {
-      Parts parts{{"x", "x"}, {"residual", "attn"}, {"gamma", weight("gamma2")}, {"y", "norm2"}, {"s", "h"}};
-      if (!d.rms()) parts.emplace_back("beta", weight("beta2"));
-      step(d.rms() ? "residual_rmsnorm" : "residual_layernorm", "norm2", std::move(parts), {{"epsilon", d.epsilon}},
-           matrix(s.tokens(), d.hidden));
+      add_and_norm("x", "attn", "h", weight("gamma2"), weight("beta2"), "norm2");
     } else {
       add("x", "attn", "h");
       norm(d.parallel ? "x" : "h", weight("gamma2"), weight("beta2"), "norm2", s.tokens());
@@ -128,7 +136,16 @@ class Planner {
     if (d.rms()) gated();
     else activated();
     project("act", "w_down", "b_down", w().b_down.rank != 0, "mlp", d.ffn, d.hidden);
-    add("h", "mlp", "x");
+    if (!joined || layer_ + 1 == static_cast<std::int64_t>(d.layers.size())) return add("h", "mlp", "x");
+    const std::string next = fmt::format("{}.", layer_ + 1);
+    add_and_norm("h", "mlp", "x", next + "gamma1", next + "beta1", "norm1");
+  }
+  void add_and_norm(const char* a, const char* b, const char* sum, const std::string& gamma, const std::string& beta,
+                    const char* y) {
+    Parts parts{{"x", a}, {"residual", b}, {"gamma", gamma}, {"y", y}, {"s", sum}};
+    if (!d.rms()) parts.emplace_back("beta", beta);
+    step(d.rms() ? "residual_rmsnorm" : "residual_layernorm", y, std::move(parts), {{"epsilon", d.epsilon}},
+         matrix(s.tokens(), d.hidden));
   }
   void gated() {
     if (fused)
@@ -152,6 +169,26 @@ class Planner {
 
 std::vector<Step> plan(const reference::Decoder& decoder, const PassShape& shape, Ops ops) {
   return Planner(decoder, shape, ops).run();
+}
+
+Part part_of(const reference::Decoder& d, std::string_view name, Ops ops) {
+  if (ops != Ops::joined) return {};
+  const std::int64_t queries = d.heads * d.head_dim, keys = d.kv_heads * d.head_dim, all = queries + 2 * keys;
+  const std::string_view turned = d.rotates() ? "turned" : "qkv";
+  if (name == "q0") return {"qkv", 0, all};
+  if (name == "k0") return {"qkv", queries, all};
+  if (name == "v") return {"qkv", queries + keys, all};
+  if (name == "q") return {turned, 0, all};
+  if (name == "k") return {turned, queries, all};
+  return {};
+}
+
+std::vector<Step> every_step(const reference::Decoder& decoder, Ops ops) {
+  PassShape shape{.batch = 1, .seq = 1, .pages = 1, .page_size = 1, .max_pages = 1};
+  std::vector<Step> steps = plan(decoder, shape, ops);
+  shape.at_once = true;
+  for (Step& s : plan(decoder, shape, ops)) steps.push_back(std::move(s));
+  return steps;
 }
 
 }  // namespace assay

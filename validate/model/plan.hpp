@@ -19,7 +19,9 @@ struct PassShape {
   std::int64_t batch = 0, seq = 0;
   std::int64_t pages = 0, page_size = 0, max_pages = 0;
   bool all_logits = false;  // of every new token, not only of each sequence's last
+  bool at_once = false;     // the sequences have no earlier positions, and equally many new ones: no need to read the cache
   std::int64_t tokens() const { return batch * seq; }
+  bool operator==(const PassShape&) const = default;
 };
 
 // The op of a step, and the tensor of the model that stands for each of its tensors.  A weight has the name of its field in
@@ -42,9 +44,23 @@ struct Step {
 // Which ops a pass is made of.
 enum class Ops {
   steps,  // one op for each step: norm, product, rope, append, attention, sum, activation
-  fused   // norm with sum, norm with product, product with activation, where an op does both
+  fused,  // norm with sum, norm with product, product with activation, where an op does both
+  joined  // as fused, but q, k and v are one product, and the sum behind a layer is done with the next layer's norm: fewer steps
 };
 
 std::vector<Step> plan(const reference::Decoder&, const PassShape&, Ops);
+// The steps of a pass of any shape, whose ops are chosen from: a pass of one token and a prompt that is read at once.
+std::vector<Step> every_step(const reference::Decoder&, Ops);
+
+// With Ops::joined, q, k and v of a token follow each other in one tensor, as does what rope makes of q and k.
+struct Part {
+  std::string_view of;  // "qkv"
+  std::int64_t column = 0, columns = 0;
+};
+// The tensor that a tensor is a part of; `of` empty: it is none.
+Part part_of(const reference::Decoder&, std::string_view name, Ops);
+
+// The rows of the head, and so the columns of the logits, with zeros behind the vocabulary: kernels copy rows of whole packs.
+inline std::int64_t head_rows(const reference::Decoder& d) { return (d.vocab + 7) / 8 * 8; }
 
 }  // namespace assay

@@ -2,8 +2,11 @@
 #include "validate/model/weights.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +16,7 @@
 #include "ops/core/dense.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/values/random.hpp"
 
 namespace assay {
 
@@ -93,8 +97,59 @@ class Source {
   std::set<std::string> used_;
 };
 
+// Values that come again and again: the same pages, mapped one time after the other.
+class Repeated {
+ public:
+  Repeated(DType dtype, std::uint64_t seed) : file_(::memfd_create("weights", MFD_CLOEXEC)) {
+    std::vector<std::byte> values(kBytes);
+    const std::uint64_t key = random::key(seed, 0, random::Purpose::value);
+    const std::int64_t count = static_cast<std::int64_t>(kBytes) / size_of(dtype);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i)
+      encode(dtype, values.data(), i, 0.02 * random::normal(key, static_cast<std::uint64_t>(i)));
+    std::size_t done = 0;
+    while (file_ >= 0 && done < kBytes) {
+      const ssize_t n = ::write(file_, values.data() + done, kBytes - done);
+      if (n <= 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    if (done < kBytes) fail();
+  }
+  ~Repeated() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+  // The next `bytes` of them.
+  std::shared_ptr<void> next(std::size_t bytes) {
+    const std::size_t all = (bytes + kPage - 1) / kPage * kPage;
+    void* const memory = ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) fail();
+    std::shared_ptr<void> owned(memory, [all](void* p) { ::munmap(p, all); });
+    for (std::size_t at = 0; at < all;) {
+      const std::size_t part = std::min(all - at, kBytes - from_);
+      if (::mmap(static_cast<std::byte*>(memory) + at, part, PROT_READ, MAP_SHARED | MAP_FIXED, file_,
+                 static_cast<off_t>(from_)) == MAP_FAILED)
+        fail();
+      at += part, from_ = (from_ + part) % kBytes;
+    }
+    return owned;
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096, kBytes = 4099 * kPage;  // a prime number, so that few rows of a table are alike
+  [[noreturn]] static void fail() { throw std::runtime_error(fmt::format("no memory for weights: {}", std::strerror(errno))); }
+  int file_;
+  std::size_t from_ = 0;
+};
+
 class Loader {
  public:
+  Loader(const ModelConfig& config, DType dtype, std::uint64_t seed)
+      : config_(config), repeated_(std::make_unique<Repeated>(dtype, seed)) {
+    model_.decoder = config.decoder, model_.dtype = dtype;
+    d().embedding = take(std::string(), {d().vocab, d().hidden});
+  }
   Loader(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) : config_(config) {
     model_.decoder = config.decoder;
     model_.files.reserve(1);
@@ -124,20 +179,25 @@ class Loader {
     } else {
       norm("model.norm", d().gamma, nullptr);
     }
-    if (config_.tied) d().head = d().embedding, source_->ignore(head);
+    if (config_.tied) d().head = d().embedding, ignore(head);
     else d().head = take(head, {d().vocab, d().hidden});
-    source_->require_used();
+    if (source_) source_->require_used();
     return std::move(model_);
   }
 
  private:
   reference::Decoder& d() { return model_.decoder; }
+  void ignore(const std::string& tensor) {
+    if (source_) source_->ignore(tensor);
+  }
 
   void require_float(const Source::Found& found, const std::string& name) const {
     if (const auto& known = found.tensor.known; !known || !is_float(*known) || *known == f64)
       throw BadInput(fmt::format("'{}': '{}' is in {}, and F16, BF16 or F32 was expected", found.file, name, found.tensor.dtype));
   }
   const FileTensor& found(const std::string& name, const Shape& shape) {
+    static const FileTensor none{};
+    if (!source_) return none;
     const Source::Found at = source_->find(name);
     require_float(at, name), file_ = at.file;
     if (at.tensor.shape != shape)
@@ -150,6 +210,12 @@ class Loader {
   Tensor take(const std::string& name, const FileTensor& t, const Shape& shape, bool same_order, From from) {
     Tensor made{.dtype = model_.dtype, .rank = static_cast<int>(shape.size())};
     std::copy(shape.begin(), shape.end(), made.shape.begin()), make_contiguous(made);
+    if (repeated_) {
+      if (shape.size() > 1) made.data = model_.mapped.emplace_back(repeated_->next(static_cast<std::size_t>(made.bytes()))).get();
+      else made.data = model_.memory.emplace_back(static_cast<std::size_t>(made.bytes())).data();
+      for (std::int64_t i = 0; shape.size() == 1 && i < made.size(); ++i) made.set(i, name.ends_with("weight") ? 1 : 0);
+      return made;
+    }
     const std::byte* const data = t.data.data();
     const bool aligned = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(made.dtype)) == 0;
     if (same_order && *t.known == made.dtype && aligned) {
@@ -191,7 +257,7 @@ class Loader {
     conv1d(at + "attn.c_attn", 3 * h, 0, h, h, l.wq, l.bq), conv1d(at + "attn.c_attn", 3 * h, h, h, h, l.wk, l.bk);
     conv1d(at + "attn.c_attn", 3 * h, 2 * h, h, h, l.wv, l.bv), conv1d(at + "attn.c_proj", h, 0, h, h, l.wo, l.bo);
     conv1d(at + "mlp.c_fc", f, 0, f, h, l.w_up, l.b_up), conv1d(at + "mlp.c_proj", h, 0, h, f, l.w_down, l.b_down);
-    source_->ignore(at + "attn.bias"), source_->ignore(at + "attn.masked_bias");
+    ignore(at + "attn.bias"), ignore(at + "attn.masked_bias");
   }
   // query_key_value has, for each head, the rows of its query, of its key and of its value.
   void gptneox_layer(reference::Decoder::Layer& l, std::size_t i) {
@@ -208,7 +274,7 @@ class Loader {
     product(at + "attention.dense", h, h, l.wo, &l.bo);
     product(at + "mlp.dense_h_to_4h", d().ffn, h, l.w_up, &l.b_up),
         product(at + "mlp.dense_4h_to_h", h, d().ffn, l.w_down, &l.b_down);
-    for (const char* buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"}) source_->ignore(at + "attention." + buffer);
+    for (const char* buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"}) ignore(at + "attention." + buffer);
   }
   void llama_layer(reference::Decoder::Layer& l, std::size_t i) {
     const std::string at = fmt::format("model.layers.{}.", i);
@@ -221,12 +287,13 @@ class Loader {
     product(at + "self_attn.o_proj", h, q, l.wo, biased ? &l.bo : nullptr);
     product(at + "mlp.gate_proj", d().ffn, h, l.w_gate, nullptr), product(at + "mlp.up_proj", d().ffn, h, l.w_up, nullptr);
     product(at + "mlp.down_proj", h, d().ffn, l.w_down, nullptr);
-    source_->ignore(at + "self_attn.rotary_emb.inv_freq");
+    ignore(at + "self_attn.rotary_emb.inv_freq");
   }
 
   const ModelConfig& config_;
   LoadedModel model_;
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<Source> source_;      // null: random weights
+  std::unique_ptr<Repeated> repeated_;  // of these
   std::string prefix_, file_;
 };
 
@@ -248,6 +315,9 @@ std::map<std::string, std::string> parse_index(const std::string& text, const st
 
 LoadedModel load_model(const ModelConfig& config, const std::string& path, std::optional<DType> dtype) {
   return Loader(config, path, dtype).load();
+}
+LoadedModel random_model(const ModelConfig& config, DType dtype, std::uint64_t seed) {
+  return Loader(config, dtype, seed).load();
 }
 
 }  // namespace assay

@@ -38,6 +38,20 @@ struct RunOptions {
   bool watch = false;      // report races and uninitialised reads (simt)
 };
 
+// One of several launches that follow each other, with what the launcher gets.
+struct BoundLaunch {
+  Launcher launcher = nullptr;
+  const void* args = nullptr;
+  void* workspace = nullptr;
+};
+
+// Launches to be run again and again; what they were given must stay where it is.
+class Replay {
+ public:
+  virtual ~Replay() = default;
+  virtual void run() = 0;  // all of them, in order, and waits for the last
+};
+
 class Clock;  // clock.hpp
 
 class Backend {
@@ -80,6 +94,8 @@ class Backend {
   virtual bool run_captured(Launcher, const void* /*args*/, void* /*workspace*/, const std::function<void()>& /*between*/) {
     return false;
   }
+  // `as_graph`: as one CUDA graph; each kernel must have run before.  Null: the machine records nothing.
+  virtual std::unique_ptr<Replay> record(std::vector<BoundLaunch>, bool /*as_graph*/) { return nullptr; }
   virtual Launcher launcher(const struct Kernel& k) const = 0;  // null: the kernel is not built for this machine
   virtual int arch() const = 0;                                 // 90 for sm_90; simt: the architecture that it simulates
 

@@ -9,10 +9,9 @@
 #include <set>
 
 #include "catch_shim.hpp"
-#include "validate/backends/backends.hpp"
+#include "model/fixture.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
-#include "validate/model/check.hpp"
 #include "validate/model/sample.hpp"
 
 namespace assay {
@@ -21,15 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string kFolder = "validate/tests/model/";
-const char* const kFamilies[] = {"llama", "llama_biased", "gpt2", "gpt_neox", "gpt_neox_serial"};
-
 Json json_of(const std::string& path) {
   std::string why;
   return Json::parse(read_file(path, why).value());
-}
-LoadedModel loaded(const std::string& folder, std::optional<DType> dtype = {}) {
-  return load_model(read_config(folder + "/config.json"), folder, dtype);
 }
 bool has(const std::string& text, const std::string& part) {
   if (text.find(part) == text.npos) WARN(text);
@@ -68,20 +61,6 @@ struct Copy {
   const std::string path;
 };
 
-struct Fixed {  // a model on simt, with chosen kernels
-  LoadedModel model;
-  EngineOptions options;
-  std::unique_ptr<Backend> backend = open_simt();
-  KernelChoice choice;
-  Fixed(const std::string& family, Ops ops, const std::vector<std::string>& kernels, std::optional<DType> dtype = {})
-      : model(loaded(kFolder + family, dtype)),
-        options{.ops = ops, .pages = 100, .page_size = 4},
-        choice(kernels, ASSAY_DATASETS_DIR,
-               plan(model.decoder, {.batch = 1, .seq = 1, .pages = 100, .page_size = 4, .max_pages = 1}, ops), *backend,
-               model.dtype) {}
-  ModelCheck check(const Texts& texts) { return check_model(model, *backend, choice, options, texts, 4, 1); }
-};
-
 const Texts kTexts{.tokens = {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, {2, 7, 1, 8, 2, 8, 1}}, .decoded = 3};
 
 TEST_CASE("model: the golden decoder gives the logits of Hugging Face's implementations", "[model]") {
@@ -99,8 +78,9 @@ TEST_CASE("model: the golden decoder gives the logits of Hugging Face's implemen
 
 TEST_CASE("model: naive and preferred kernels, fused and step by step, meet every contract and the golden's logits", "[model]") {
   for (const std::string family : kFamilies)
-    for (const Ops ops : {Ops::fused, Ops::steps})
+    for (const Ops ops : {Ops::fused, Ops::steps, Ops::joined})
       for (const bool naive : {true, false}) {
+        if (naive && ops == Ops::joined) continue;
         INFO(family << (naive ? " naive" : " preferred"));
         const ModelCheck c =
             Fixed(family, ops, naive ? std::vector<std::string>{"naive"} : std::vector<std::string>{}).check(kTexts);

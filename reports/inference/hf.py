@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times Hugging Face's implementations with random weights, as `validate model --bench --random-weights` times ours:
+  hf.py OUT.jsonl CONFIG.json ... [--way eager|compile|ours ...] [--prompt N ...] [--batch N ...] [--outputs N] [--budget S]
+  hf.py --table FILE.jsonl ...    prints what both have written, beside each other
+eager: generate() as it comes; compile: a static cache and torch.compile(mode="reduce-overhead"); ours: assay.torch.replace.
+Lines are appended to OUT.jsonl.  A way that fails gets a line with the reason.  Exit codes: 0, 2 bad usage, 77 no PyTorch,
+transformers or GPU here."""
+import json, os, sys, time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from records import Parser, judged
+
+
+def model_of(torch, transformers, config, device):
+    with open(config) as f: fields = json.load(f)
+    made = transformers.AutoConfig.for_model(**fields)
+    torch.manual_seed(2026)
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device(device): model = transformers.AutoModelForCausalLM.from_config(made)
+    return model.to(device=device, dtype=torch.bfloat16).eval()
+
+
+def prepared(model, way):
+    """The arguments that generate() takes for this way."""
+    if way == "ours":
+        import assay.torch
+        print("  replaced:", assay.torch.replace(model), flush=True)
+    if way != "compile": return {}
+    import torch
+    if not hasattr(model, "get_compiled_call"):  # older versions of transformers do not compile by themselves
+        model.forward = torch.compile(model.forward, mode="reduce-overhead", fullgraph=True)
+    return {"cache_implementation": "static"}
+
+
+def timed(torch, model, more, prompt, batch, outputs, deadline):
+    device, vocab = next(model.parameters()).device, model.config.vocab_size
+    ids = torch.randint(0, vocab, (batch, prompt), generator=torch.Generator().manual_seed(7)).to(device)
+    sync = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+
+    def seconds(count):
+        sync()
+        begin = time.perf_counter()
+        made = model.generate(ids, attention_mask=torch.ones_like(ids), min_new_tokens=count, max_new_tokens=count, do_sample=False,
+                              pad_token_id=0, **more)
+        sync()
+        assert made.shape == (batch, prompt + count), made.shape
+        return time.perf_counter() - begin
+
+    if device.type == "cuda": torch.cuda.reset_peak_memory_stats()
+    with torch.no_grad():
+        for _ in range(2): seconds(outputs)  # compiles, captures
+        if time.monotonic() > deadline: raise TimeoutError("the budget was spent while it warmed up")
+        whole, first = min(seconds(outputs) for _ in range(2)), min(seconds(1) for _ in range(2))
+    peak = torch.cuda.max_memory_reserved() if device.type == "cuda" else 0
+    return {"first_token_s": first, "token_s": (whole - first) / (outputs - 1), "tokens_s": batch * outputs / whole, "memory": peak}
+
+
+def table(paths):
+    rows = {}
+    for path in paths:
+        with open(path) as f:
+            for line in f:
+                r = json.loads(line)
+                key = os.path.basename(r["config"]).removesuffix(".json"), r["prompt"], r["batch"]
+                rows.setdefault(key, {})[r["way"] + ("" if r.get("ops", "fused") == "fused" else "-" + r["ops"])] = r
+    print(f"{'model':14} prompt batch  way          first token     per token  tokens/s  of eager   floor   memory")
+    for key, ways in rows.items():
+        for way, r in ways.items():
+            at = f"{key[0]:14} {key[1]:6} {key[2]:5}  {way:9}"
+            if "why_not" in r:
+                print(f"{at}  not measured: {r['why_not'][:90]}")
+                continue
+            eager = ways.get("eager", {}).get("tokens_s")
+            ratio = f"{r['tokens_s'] / eager:7.2f} x" if eager else " " * 9
+            floor = f"{100 * r['floor_share']:5.1f} %" if "floor_share" in r else " " * 7
+            print(f"{at}  {1e3 * r['first_token_s']:9.2f} ms  {1e3 * r['token_s']:8.3f} ms {r['tokens_s']:9.1f} {ratio} {floor} {r['memory'] / 2**30:5.1f} GiB")
+
+
+def main(arguments):
+    p = Parser(__doc__)
+    p.add_argument("out")
+    p.add_argument("configs", nargs="*")
+    p.add_argument("--way", action="append", choices=("eager", "compile", "ours"))
+    p.add_argument("--prompt", action="append", type=int)
+    p.add_argument("--batch", action="append", type=int)
+    p.add_argument("--outputs", type=int, default=128)
+    p.add_argument("--budget", type=float, default=1e9, help="seconds; what would begin later is left out")
+    p.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to try the script")
+    p.add_argument("--table", action="store_true")
+    flags = p.parse_args(arguments)
+    if flags.table: return table([flags.out] + flags.configs)
+    try:
+        import torch, transformers
+    except ImportError as e:
+        print(f"hf.py: {e}", file=sys.stderr)
+        return 77
+    if flags.device == "cuda" and not torch.cuda.is_available():
+        print("hf.py: PyTorch sees no GPU", file=sys.stderr)
+        return 77
+    deadline = time.monotonic() + flags.budget
+    print(f"PyTorch {torch.__version__}, transformers {transformers.__version__}", flush=True)
+    for config in flags.configs:
+        for way in flags.way or ["eager"]:
+            model = more = None
+            for prompt in flags.prompt or [128]:
+                for batch in flags.batch or [1]:
+                    row = {"way": way, "config": config, "dtype": "bf16", "prompt": prompt, "batch": batch, "outputs": flags.outputs,
+                           "torch": torch.__version__, "transformers": transformers.__version__}
+                    try:
+                        if time.monotonic() > deadline: raise TimeoutError("the budget was spent before")
+                        if model is None:
+                            model = model_of(torch, transformers, config, flags.device)
+                            more = prepared(model, way)
+                        if prompt + flags.outputs > model.config.max_position_embeddings: continue
+                        row |= timed(torch, model, more, prompt, batch, flags.outputs, deadline)
+                    except Exception as e:  # whatever a framework raises: the other rows go on
+                        row["why_not"] = f"{type(e).__name__}: {e}".replace("\n", " ")[:300]
+                    print(" ", {k: v for k, v in row.items() if k not in ("torch", "transformers", "dtype")}, flush=True)
+                    with open(flags.out, "a") as f: f.write(json.dumps(row) + "\n")
+            del model
+            if way == "compile": torch._dynamo.reset()
+            if flags.device == "cuda": torch.cuda.empty_cache()
+
+
+if __name__ == "__main__": judged(main)

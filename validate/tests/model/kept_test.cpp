@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes that are kept and run again, the likeliest token on the device, and random weights.
+#include <cmath>
+
+#include "catch_shim.hpp"
+#include "model/fixture.hpp"
+#include "validate/model/sample.hpp"
+#include "validate/values/random.hpp"
+
+namespace assay {
+namespace {
+
+// The likeliest tokens by feed(), and by next(), whose steps are kept.
+std::vector<std::vector<std::int32_t>> likeliest(Fixed& f, std::vector<std::vector<std::int32_t>> all, int count, bool kept,
+                                                 bool at_once) {
+  KernelMachine machine(*f.backend, f.choice);
+  f.options.prompts_at_once = at_once;
+  Engine engine(f.model, machine, f.options);
+  std::vector<std::int64_t> sequences;
+  for (std::size_t b = 0; b < all.size(); ++b) sequences.push_back(engine.open());
+  for (int k = 0; k < count; ++k) {
+    std::vector<NewTokens> news;
+    for (std::size_t b = 0; b < all.size(); ++b)
+      if (b != 1 || k < 3)  // one ends before the others
+        news.push_back({sequences[b], std::span(all[b]).subspan(static_cast<std::size_t>(engine.length(sequences[b])))});
+    if (k == 3 && all.size() > 1) engine.close(sequences[1]);
+    std::vector<std::int32_t> tokens;
+    if (kept) tokens = engine.next(news);
+    else
+      for (const auto& logits : engine.feed(news, false)) tokens.push_back(greedy(logits));
+    REQUIRE(tokens.size() == news.size());
+    for (std::size_t i = 0, b = 0; i < news.size(); ++i, ++b) {
+      if (b == 1 && k >= 3) ++b;
+      all[b].push_back(tokens[i]);
+    }
+  }
+  return all;
+}
+
+TEST_CASE("model: steps that are kept give the tokens of steps that are made for each pass", "[model]") {
+  const std::vector<std::vector<std::int32_t>> prompts[] = {
+      {{3, 1, 4}}, {{3, 1, 4}, {1, 5, 9}, {2, 6, 5}}, {{3, 1, 4, 1, 5}, {9}, {2, 6}, {5, 3, 5}, {8}}, {{4, 4}, {2, 7}}};
+  for (const char* const family : kFamilies)
+    for (const auto& p : prompts) {
+      Fixed of_feed(family, Ops::fused, {"naive"}, f32), f(family, p.size() % 2 ? Ops::joined : Ops::fused, {"naive"}, f32);
+      INFO(family << ", " << p.size() << " prompts");
+      const auto right = likeliest(of_feed, p, 7, false, false);
+      CHECK(likeliest(f, p, 7, true, false) == right);
+      CHECK(likeliest(f, p, 7, true, true) == right);
+    }
+}
+
+TEST_CASE("model: the next token is the first of the largest logits", "[model]") {
+  const std::unique_ptr<Backend> backend = open_simt();
+  for (const DType dtype : {f16, bf16, f32})
+    for (const std::int64_t vocab : {1, 7, 8, 513, 1000, 5000}) {
+      const std::int64_t rows = 5, stride = (vocab + 7) / 8 * 8;
+      std::vector<std::byte> logits(static_cast<std::size_t>(rows * stride * size_of(dtype)));
+      NextTokens next{.logits = {.dtype = dtype, .rank = 2, .shape = {rows, vocab}, .stride = {stride, 1}}};
+      std::vector<std::vector<double>> values(static_cast<std::size_t>(rows));
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t v = 0; v < stride; ++v) {
+          // Row 0: few values, so the largest comes often; 1: a NaN first; 2: NaN within; 3: all -inf.
+          double x = static_cast<double>(random::index(7, static_cast<std::uint64_t>(r * stride + v), r == 0 ? 3 : 2000)) - 1000;
+          if ((r == 1 && v == 0) || (r == 2 && v > 0 && v % 3 == 0)) x = NAN;
+          if (r == 3) x = -INFINITY;
+          if (v >= vocab) x = 5000;  // behind the row
+          encode(dtype, logits.data(), r * stride + v, x);
+          if (v < vocab) values[static_cast<std::size_t>(r)].push_back(decode(dtype, logits.data(), r * stride + v));
+        }
+      const auto on_device = [&](const void* data, std::size_t bytes) {
+        void* const p = backend->allocate(bytes, 0, "t");
+        backend->write(p, data, bytes);
+        return p;
+      };
+      std::vector<std::int32_t> tokens(5, -1), positions{4, 0, 5, 6, 7}, lengths{5, 0, 6, 7, 8};
+      next.logits.data = on_device(logits.data(), logits.size());
+      next.next = static_cast<std::int32_t*>(on_device(tokens.data(), 20));
+      next.positions = static_cast<std::int32_t*>(on_device(positions.data(), 20));
+      next.lengths = static_cast<std::int32_t*>(on_device(lengths.data(), 20));
+      backend->run(on_simt::next_tokens, &next, nullptr, {.order = 2, .seed = 3});
+      backend->read(tokens.data(), next.next, 20), backend->read(positions.data(), next.positions, 20);
+      backend->read(lengths.data(), next.lengths, 20);
+      for (std::size_t r = 0; r < 5; ++r) {
+        INFO(name(dtype) << " " << vocab << " row " << r);
+        CHECK(tokens[r] == greedy(values[r]));
+      }
+      CHECK(positions == std::vector<std::int32_t>{5, 0, 6, 7, 8});
+      CHECK(lengths == std::vector<std::int32_t>{6, 0, 7, 8, 9});
+      for (void* p : {next.logits.data, static_cast<void*>(next.next), static_cast<void*>(next.positions),
+                      static_cast<void*>(next.lengths)})
+        backend->release(p);
+    }
+}
+
+TEST_CASE("model: random weights fill the shape of a config", "[model]") {
+  for (const char* const family : kFamilies) {
+    const ModelConfig config = read_config(kFolder + family + "/config.json");
+    const LoadedModel model = random_model(config, bf16, 7), right = loaded(kFolder + family, bf16);
+    const auto same = [](const Tensor& a, const Tensor& b) {
+      CHECK(a.rank == b.rank);
+      CHECK(a.shape == b.shape);
+      CHECK(a.stride == b.stride);
+    };
+    same(model.decoder.embedding, right.decoder.embedding), same(model.decoder.head, right.decoder.head);
+    same(model.decoder.position_embedding, right.decoder.position_embedding), same(model.decoder.beta, right.decoder.beta);
+    for (std::size_t l = 0; l < model.decoder.layers.size(); ++l) {
+      const auto &a = model.decoder.layers[l], &b = right.decoder.layers[l];
+      same(a.wq, b.wq), same(a.bk, b.bk), same(a.w_gate, b.w_gate), same(a.w_up, b.w_up), same(a.w_down, b.w_down);
+      double squares = 0;
+      for (std::int64_t i = 0; i < a.w_up.size(); ++i) squares += a.w_up.at(i) * a.w_up.at(i);
+      CHECK(std::sqrt(squares / static_cast<double>(a.w_up.size())) == Approx(0.02).margin(0.003));
+      CHECK(a.gamma1.at(0) == 1);
+    }
+    CHECK((model.decoder.head.data == model.decoder.embedding.data) == config.tied);
+  }
+}
+
+}  // namespace
+}  // namespace assay
