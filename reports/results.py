@@ -112,7 +112,88 @@ def verdicts(records):
     return table(["suite", "passed", "failed", "suspect", "unsupported as declared", "skipped"], rows)
 
 
-TABLES = {"compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
+def hopper(records, name):
+    """The rows of a file of `.ci/hopper`, in its order: {(dtype, shape): {kernel: record}}."""
+    rows = {}
+    for record in records_of(records.paths(f"hopper_{name}.jsonl*")):
+        if record["record"] == "bench" and "time_us" in record:
+            rows.setdefault((record["dtype"], record["shape"]), {})[record["kernel"]] = record
+    return rows
+
+
+def fastest(row, begin): return min((r for kernel, r in row.items() if kernel.startswith(begin)), key=us, default=None)
+
+
+def ratio(row, other):
+    """The other's time over that of our fastest kernel for sm_90a."""
+    other = fastest(row, other)
+    return f"{us(other) / us(fastest(row, 'sm90_')):.2f}" if other else "–"
+
+
+def share(row):
+    best = fastest(row, "sm90_")
+    return f"{100 * best['share_of_limit']:.0f} % of {'copy' if best['limit'] == 'memory' else best['limit']}"
+
+
+def short(shape):
+    """A shape in words of the page: heads and tokens once where keys and queries have the same."""
+    a = dict(word.split("=") for word in shape.split())
+    if a.get("seq_q") == a.get("seq_k"): a["tokens"] = a.pop("seq_q"); a.pop("seq_k")
+    if a.get("heads") == a.get("kv_heads"): a.pop("kv_heads")
+    order = ["batch", "tokens", "seq_q", "seq_k"]
+    return " ".join(f"{k}={a[k]}" for k in sorted(a, key=lambda k: order.index(k) if k in order else len(order)))
+
+
+def sm90_attention(records):
+    rows = []
+    for op in ("attention_forward", "attention_backward"):
+        for (dtype, shape), row in hopper(records, op).items():
+            rows.append([f"`{op[10:]}`", f"`{short(shape)}`", dtype, f"{us(fastest(row, 'sm90_')):.1f}", ratio(row, "baseline_cudnn"),
+                         ratio(row, "mma_tiled"), share(row)])
+    return table(["", "shape", "dtype", "µs", "to cuDNN", "to `mma_tiled`", "share"], rows)
+
+
+def sm90_products(records):
+    columns = {"linear": "baseline_cublaslt", "gelu_linear": "baseline_cublaslt", "gemm_swiglu": "baseline_cublaslt",
+               "rmsnorm_gemm": "baseline_cublaslt", "ffn_gelu": "baseline_eager", "layernorm_linear": "unfused"}
+    rows = []
+    for tokens in (1, 64, 512, 2048, 8192):
+        cells = []
+        for op, other in columns.items():
+            found = [ratio(row, other) for (dtype, shape), row in {**hopper(records, op), **few(records, op)}.items()
+                     if re.match(f"tokens={tokens} hidden=4096 (out|ffn)=(12288|11008)\\b", shape)]
+            cells.append(found[0] if found else "–")
+        rows.append([f"{tokens:,}"] + cells)
+    return table(["tokens", "`linear`, 12,288 features", "`gelu_linear`, 11,008", "`gemm_swiglu`, 11,008", "`rmsnorm_gemm`, 12,288",
+                  "`ffn_gelu`, 11,008", "`layernorm_linear`, 12,288"], rows)
+
+
+def few(records, op): return hopper(records, f"few-{op}") if op in ("linear", "gelu_linear", "gemm_swiglu", "rmsnorm_gemm") else {}
+
+
+def sm90_linear(records):
+    return table(["shape", "µs", "TFLOP/s", "to cuBLASLt"],
+                 [[f"`{shape}`", f"{us(fastest(row, 'sm90_')):.1f}", f"{fastest(row, 'sm90_')['rate_flops_per_s'] / 1e12:.0f}",
+                   ratio(row, "baseline_cublaslt")] for (_, shape), row in hopper(records, "linear").items()])
+
+
+def sm90_few(records):
+    ops = ("linear", "gelu_linear", "rmsnorm_gemm")
+    found = {op: few(records, op) for op in ops}
+    return table(["tokens, channels, features"] + [f"`{op}`: to cuBLASLt, share of copy" for op in ops],
+                 [[", ".join(word.split("=")[1] for word in key[1].split())] +
+                  [f"{ratio(found[op][key], 'baseline_cublaslt')}, {100 * fastest(found[op][key], 'sm90_')['share_of_copy']:.0f} %"
+                   for op in ops] for key in found["linear"]])
+
+
+def sm90_pages(records):
+    return table(["shape", "µs", "share of the copy rate", "to `split_keys`"],
+                 [[f"`{short(shape)}`", f"{us(fastest(row, 'sm90_')):.1f}", f"{100 * fastest(row, 'sm90_')['share_of_copy']:.0f} %",
+                   ratio(row, "split_keys")] for (dtype, shape), row in hopper(records, "paged_attention").items() if dtype == "f16"])
+
+
+TABLES = {"sm90_attention": sm90_attention, "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few,
+          "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 
 def main(arguments):
