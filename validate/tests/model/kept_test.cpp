@@ -4,6 +4,7 @@
 
 #include "catch_shim.hpp"
 #include "model/fixture.hpp"
+#include "pretended_clock.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/values/random.hpp"
 
@@ -47,6 +48,67 @@ TEST_CASE("model: steps that are kept give the tokens of steps that are made for
       const auto right = likeliest(of_feed, p, 7, false, false);
       CHECK(likeliest(f, p, 7, true, false) == right);
       CHECK(likeliest(f, p, 7, true, true) == right);
+    }
+}
+
+// simt with a clock that is not true, which records launches as a GPU does.
+class Recording final : public test::PretendedClock {
+ public:
+  std::string_view name() const override { return "simt"; }
+  void fill(void* p, std::byte value, std::size_t bytes) override { std::memset(p, std::to_integer<int>(value), bytes); }
+  std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool) override {
+    struct All final : Replay {
+      All(Recording& r, std::vector<BoundLaunch> l) : on(r), all(std::move(l)) {}
+      void run() override {
+        for (const BoundLaunch& l : all) on.run(l.launcher, l.args, l.workspace, {});
+      }
+      Recording& on;
+      std::vector<BoundLaunch> all;
+    };
+    return std::make_unique<All>(*this, std::move(launches));
+  }
+};
+
+TEST_CASE("model: a machine with a clock takes the fastest kernel for each kind of steps", "[model]") {
+  const std::vector<std::vector<std::int32_t>> prompts{{3, 1, 4}, {1, 5, 9}, {2, 6, 5}};
+  for (const char* const family : {"llama", "gpt2", "gpt_neox"})
+    for (const Ops ops : {Ops::fused, Ops::joined}) {
+      INFO(family);
+      Fixed of_feed(family, ops, {}, f32);
+      const auto right = likeliest(of_feed, prompts, 5, false, false);
+      const Kernel* first = nullptr;
+      for (const bool slow : {false, true}) {
+        auto made = std::make_unique<Recording>();
+        Recording& on = *made;
+        if (slow) on.slow = first->on_simt;
+        Fixed f(family, ops, {}, f32, std::move(made));
+        CHECK(likeliest(f, prompts, 5, true, true) == right);
+        KernelMachine machine(on, f.choice);
+        Engine engine(f.model, machine, f.options);
+        const std::vector<std::int32_t> token{3};
+        engine.next(std::vector<NewTokens>{{engine.open(), token}});
+        int steps = 0;
+        const StepTime* linear = nullptr;
+        for (const StepTime& t : engine.step_times()) {
+          steps += t.count;
+          CHECK(t.us > 0);
+          if (t.op == "linear") linear = &t;
+        }
+        REQUIRE(linear);
+        CHECK(steps == static_cast<int>(plan(f.model.decoder, {.batch = 1, .seq = 1}, ops).size()));
+        if (slow) CHECK(linear->kernel != first->name);
+        first = find_kernel("linear", linear->kernel);
+        // The kernel that --kernel names is taken, fast or not.
+        const KernelChoice choice({"linear/naive@1"}, ASSAY_DATASETS_DIR, every_step(f.model.decoder, ops), on, f32);
+        KernelMachine other(on, choice);
+        Engine again(f.model, other, f.options);
+        again.next(std::vector<NewTokens>{{again.open(), token}});
+        int naive = 0;
+        for (const StepTime& t : again.step_times()) naive += t.kernel == "naive" ? t.count : 0;
+        int expected = 0;
+        for (const Step& s : plan(f.model.decoder, {.batch = 1, .seq = 1}, ops)) expected += s.op == "linear" && s.layer == 1;
+        CHECK(naive == expected);
+      }
     }
 }
 
