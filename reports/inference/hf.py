@@ -16,6 +16,7 @@ from records import Parser, judged
 def model_of(torch, transformers, config, device):
     with open(config) as f: fields = json.load(f)
     made = transformers.AutoConfig.for_model(**fields)
+    transformers.MODEL_FOR_CAUSAL_LM_MAPPING[type(made)]  # imports its code, which makes tensors of its own
     torch.manual_seed(2026)
     torch.set_default_dtype(torch.bfloat16)
     with torch.device(device): model = transformers.AutoModelForCausalLM.from_config(made)
