@@ -23,6 +23,7 @@ struct ModelTimes {
 
 struct BenchShape {
   std::int64_t batch, prompt, outputs;
+  std::int64_t ahead;  // passes of decoding that are started before their tokens are read
 };
 
 // Random prompts of one length, greedy tokens.  What depends on the shape alone is made before the clock starts: memory, the

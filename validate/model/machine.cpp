@@ -61,9 +61,11 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
   struct StepByStep final : Replay {
     StepByStep(KernelMachine& m, const std::vector<PlacedStep>& s, Launcher c, const NextTokens& n)
         : machine(m), steps(s), choose(c), next(n) {}
-    void run() override {
-      for (const PlacedStep& s : steps) machine.run(s.step, s.op, s.problem);
-      machine.backend_.run(choose, &next, nullptr, machine.how_);
+    void run(int times) override {
+      for (int i = 0; i < times; ++i) {
+        for (const PlacedStep& s : steps) machine.run(s.step, s.op, s.problem);
+        machine.backend_.run(choose, &next, nullptr, machine.how_);
+      }
     }
     KernelMachine& machine;
     std::vector<PlacedStep> steps;
@@ -92,7 +94,7 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
   };
   struct Recorded final : Replay {
     explicit Recorded(Backend& b) : workspace(b) {}
-    void run() override { all->run(); }
+    void run(int times) override { all->run(times); }
     Memory workspace;  // of each step in its turn
     NextTokens next{};
     std::unique_ptr<Replay> all{};
@@ -141,7 +143,7 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
         double s = INFINITY;
         for (int r = 0; r < runs; ++r) {
           const double begin = clock->now_s();
-          replay->run();
+          replay->run(1);
           s = std::min(s, clock->now_s() - begin);
           if (s > 10 * probe_least + 5e-3) break;  // a launch may take a second
         }
@@ -173,7 +175,7 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
   for (std::size_t i = 0; i < steps.size(); ++i) launches.push_back(bound(i, *chosen[i], recorded->workspace));
   launches.push_back({choose, &recorded->next, nullptr});
   return guarded(std::string("a pass as a whole"), [&] {
-    if (as_graph) backend_.record({launches.back()}, false)->run();  // loads its code
+    if (as_graph) backend_.record({launches.back()}, false)->run(1);  // loads its code
     recorded->all = backend_.record(std::move(launches), as_graph);
     return std::unique_ptr<Replay>(std::move(recorded));
   });

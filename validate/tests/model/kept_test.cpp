@@ -51,6 +51,29 @@ TEST_CASE("model: steps that are kept give the tokens of steps that are made for
     }
 }
 
+TEST_CASE("model: passes that follow each other without the host give the same tokens", "[model]") {
+  for (const char* const family : {"llama", "gpt2"}) {
+    Fixed f(family, Ops::joined, {"naive"}, f32);
+    const auto right = likeliest(f, {{3, 1, 4}, {1, 5}, {2}}, 12, false, false);
+    KernelMachine machine(*f.backend, f.choice);
+    Engine engine(f.model, machine, f.options);
+    std::vector<std::vector<std::int32_t>> all{{3, 1, 4}, {1, 5}, {2}};
+    std::vector<std::int64_t> sequences{engine.open(), engine.open(), engine.open()};
+    for (const int count : {1, 2, 1, 5, 3}) {
+      std::vector<NewTokens> news;
+      for (std::size_t b = 0; b < 3; ++b)
+        news.push_back({sequences[b], std::span(all[b]).subspan(static_cast<std::size_t>(engine.length(sequences[b])))});
+      for (const auto& tokens : engine.next(news, count))
+        for (std::size_t b = 0; b < 3; ++b) all[b].push_back(tokens[b]);
+      for (std::size_t b = 0; b < 3; ++b) CHECK(engine.length(sequences[b]) + 1 == static_cast<std::int64_t>(all[b].size()));
+    }
+    CHECK(all[0] == right[0]);
+    CHECK(all[2] == right[2]);
+    all[1].resize(right[1].size());
+    CHECK(all[1] == right[1]);  // of which likeliest() ends sooner
+  }
+}
+
 // simt with a clock that is not true, which records launches as a GPU does.
 class Recording final : public test::PretendedClock {
  public:
@@ -59,8 +82,9 @@ class Recording final : public test::PretendedClock {
   std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool) override {
     struct All final : Replay {
       All(Recording& r, std::vector<BoundLaunch> l) : on(r), all(std::move(l)) {}
-      void run() override {
-        for (const BoundLaunch& l : all) on.run(l.launcher, l.args, l.workspace, {});
+      void run(int times) override {
+        for (int i = 0; i < times; ++i)
+          for (const BoundLaunch& l : all) on.run(l.launcher, l.args, l.workspace, {});
       }
       Recording& on;
       std::vector<BoundLaunch> all;
