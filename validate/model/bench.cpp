@@ -23,7 +23,7 @@ double weight_bytes(const reference::Decoder& d) {
 
 }  // namespace
 
-ModelTimes time_model(const LoadedModel& model, Engine& engine, Backend& backend, const BenchShape& shape, double copy_rate,
+ModelTimes time_model(const LoadedModel& model, Engine& engine, Backend& backend, const TimedShape& shape, double copy_rate,
                       std::uint64_t seed) {
   const reference::Decoder& d = model.decoder;
   const Clock& clock = clock_of(backend);

@@ -40,7 +40,7 @@ bool alike(const Step& a, const Step& b) {
 }
 
 // Bytes of a step's tensors: a table counts as the rows that are taken from it, the cache not at all.
-double bytes_of(const PlacedStep& p) {
+double least_bytes_of(const PlacedStep& p) {
   double bytes = 0;
   for (std::size_t k = 0; k < p.op.tensors.size(); ++k) {
     const std::string_view name = p.op.tensors[k].name;
@@ -167,7 +167,7 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
     }
     for (const std::size_t i : group) chosen[i] = best, most = std::max(most, best->workspace_bytes(steps[i].problem.args()));
     times.push_back({best->op, best->name, step.name, static_cast<int>(group.size()), least * 1e6,
-                     bytes_of(steps[group[0]]) * static_cast<double>(group.size())});
+                     least_bytes_of(steps[group[0]]) * static_cast<double>(group.size())});
   }
   recorded->workspace.of(most);
   recorded->next = next;

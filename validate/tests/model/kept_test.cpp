@@ -5,6 +5,7 @@
 #include "catch_shim.hpp"
 #include "model/fixture.hpp"
 #include "pretended_clock.hpp"
+#include "validate/model/bench.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/values/random.hpp"
 
@@ -134,6 +135,28 @@ TEST_CASE("model: a machine with a clock takes the fastest kernel for each kind 
         CHECK(naive == expected);
       }
     }
+}
+
+TEST_CASE("model: bench's times are those of the passes", "[model]") {
+  for (const std::int64_t ahead : {1, 2, 100}) {
+    auto made = std::make_unique<Recording>();
+    Recording& on = *made;
+    Fixed f("llama", Ops::joined, {}, bf16, std::move(made));
+    f.options.prompts_at_once = true;
+    KernelMachine machine(on, f.choice);
+    Engine engine(f.model, machine, f.options);
+    const ModelTimes t = time_model(f.model, engine, on, {.batch = 3, .prompt = 7, .outputs = 10, .ahead = ahead}, 1e9, 7);
+    // Every launch takes 20 us there; the likeliest token is one more.
+    const double pass = 20e-6 * static_cast<double>(plan(f.model.decoder, {.batch = 1, .seq = 1}, Ops::joined).size() + 1);
+    CHECK(t.first_token_s == Approx(pass));
+    CHECK(t.token_s == Approx(pass));
+    CHECK(t.tokens_s == Approx(30 / (10 * pass)));
+    // Two layers of 16 channels: q 16, k 8, v 8, o 16; gate, up, down 24; two norms; the last norm; 32 tokens.  The cache: k and
+    // v of 8 channels in two layers at 7 + 5 positions of 3 sequences.
+    CHECK(t.least_bytes == 2 * (2 * ((16 + 8 + 8 + 16) * 16 + 3 * 24 * 16 + 2 * 16) + 16 + 32 * 16 + 3 * 12 * 2 * 8 * 2));
+    CHECK(t.floor_share() == Approx(t.least_bytes / 1e9 / pass));
+    CHECK(engine.pages().free() == engine.pages().total());
+  }
 }
 
 TEST_CASE("model: the next token is the first of the largest logits", "[model]") {
