@@ -84,7 +84,7 @@ if(ASSAY_GPU)
     set(hopper_objects $<TARGET_OBJECTS:assay_kernels_gpu_hopper>)
   endif()
   assay_exported_kernels(assay_kernels "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" libassay_kernels "${library_cpp}"
-    "$<FILTER:$<TARGET_OBJECTS:assay_kernels_gpu>,EXCLUDE,/(baseline_[^/]*|probe)[.]cu>" ${hopper_objects})
+    "$<FILTER:$<TARGET_OBJECTS:assay_kernels_gpu>,EXCLUDE,/(baseline_[^/]*|probe|greedy)[.]cu>" ${hopper_objects})
   target_compile_definitions(assay_kernels PRIVATE ASSAY_GPU)
   target_link_libraries(assay_kernels PRIVATE assay_vendor assay_room_cuda CUDA::cudart_static)
   # Note: a process that loads it has a CUDA runtime and a C++ library of its own, which must not take the place of these.

@@ -2,7 +2,7 @@
 // Splits of a length that depends on the sequence alone, their pages copied as boxes, the queries that share a key/value head
 // multiplied together by mma (hopper_pages.cuh).  One launch, and a second one that joins the splits if a sequence may have
 // several.
-#include "cuda/paged_attention/hopper_pages.cuh"
+#include "cuda/paged_attention/hopper_pages_run.cuh"
 
 namespace assay::ROOM(paged_attention, sm90_split_keys) {
 

@@ -16,6 +16,7 @@ import torch
 from . import library
 from .errors import InputError
 from .kernels import CUDA, Call, Given, kernels
+from .models import replace as replace
 
 __all__: list[str] = []  # the names of the ops
 

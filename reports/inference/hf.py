@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Times Hugging Face's implementations with random weights, as `validate model --bench --random-weights` times ours:
-  hf.py OUT.jsonl CONFIG.json ... [--way eager|compile|ours ...] [--prompt N ...] [--batch N ...] [--outputs N] [--budget S]
+  hf.py OUT.jsonl CONFIG.json ... [--way eager|compile|ours|ours-compile ...] [--prompt N ...] [--batch N ...] [--outputs N] [--budget S]
   hf.py --table FILE.jsonl ...    prints what both have written, beside each other
-eager: generate() as it comes; compile: a static cache and torch.compile(mode="reduce-overhead"); ours: assay.torch.replace.
+eager: generate() as it comes; compile: a static cache and torch.compile(mode="reduce-overhead"); ours: assay.torch.replace
+before either.  `logit_error` is the largest difference of a logit from the model's before, over their standard deviation.
 Lines are appended to OUT.jsonl.  A way that fails gets a line with the reason.  Exit codes: 0, 2 bad usage, 77 no PyTorch,
 transformers or GPU here."""
 import json, os, sys, time
@@ -15,6 +16,7 @@ from records import Parser, judged
 def model_of(torch, transformers, config, device):
     with open(config) as f: fields = json.load(f)
     made = transformers.AutoConfig.for_model(**fields)
+    transformers.MODEL_FOR_CAUSAL_LM_MAPPING[type(made)]  # imports its code, which makes tensors of its own
     torch.manual_seed(2026)
     torch.set_default_dtype(torch.bfloat16)
     with torch.device(device): model = transformers.AutoModelForCausalLM.from_config(made)
@@ -22,15 +24,20 @@ def model_of(torch, transformers, config, device):
 
 
 def prepared(model, way):
-    """The arguments that generate() takes for this way."""
-    if way == "ours":
-        import assay.torch
-        print("  replaced:", assay.torch.replace(model), flush=True)
-    if way != "compile": return {}
+    """The arguments that generate() takes for this way, and what to record."""
     import torch
+    said = {}
+    if way.startswith("ours"):
+        import assay.torch
+        ids = torch.arange(1, 65, device=next(model.parameters()).device)[None]
+        with torch.no_grad():
+            before = model(ids).logits.float()
+            said["replaced"] = assay.torch.replace(model)
+            said["logit_error"] = ((model(ids).logits.float() - before).abs().max() / before.std()).item()
+    if not way.endswith("compile"): return {}, said
     if not hasattr(model, "get_compiled_call"):  # older versions of transformers do not compile by themselves
         model.forward = torch.compile(model.forward, mode="reduce-overhead", fullgraph=True)
-    return {"cache_implementation": "static"}
+    return {"cache_implementation": "static"}, said
 
 
 def timed(torch, model, more, prompt, batch, outputs, deadline):
@@ -67,7 +74,7 @@ def table(paths):
     print(f"{'model':14} prompt batch  way          first token     per token  tokens/s  of eager   floor   memory")
     for key, ways in rows.items():
         for way, r in ways.items():
-            at = f"{key[0]:14} {key[1]:6} {key[2]:5}  {way:9}"
+            at = f"{key[0]:14} {key[1]:6} {key[2]:5}  {way:12}"
             if "why_not" in r:
                 print(f"{at}  not measured: {r['why_not'][:90]}")
                 continue
@@ -81,7 +88,7 @@ def main(arguments):
     p = Parser(__doc__)
     p.add_argument("out")
     p.add_argument("configs", nargs="*")
-    p.add_argument("--way", action="append", choices=("eager", "compile", "ours"))
+    p.add_argument("--way", action="append", choices=("eager", "compile", "ours", "ours-compile"))
     p.add_argument("--prompt", action="append", type=int)
     p.add_argument("--batch", action="append", type=int)
     p.add_argument("--outputs", type=int, default=128)
@@ -111,15 +118,15 @@ def main(arguments):
                         if time.monotonic() > deadline: raise TimeoutError("the budget was spent before")
                         if model is None:
                             model = model_of(torch, transformers, config, flags.device)
-                            more = prepared(model, way)
+                            more, said = prepared(model, way)
                         if prompt + flags.outputs > model.config.max_position_embeddings: continue
-                        row |= timed(torch, model, more, prompt, batch, flags.outputs, deadline)
+                        row |= said | timed(torch, model, more, prompt, batch, flags.outputs, deadline)
                     except Exception as e:  # whatever a framework raises: the other rows go on
                         row["why_not"] = f"{type(e).__name__}: {e}".replace("\n", " ")[:300]
                     print(" ", {k: v for k, v in row.items() if k not in ("torch", "transformers", "dtype")}, flush=True)
                     with open(flags.out, "a") as f: f.write(json.dumps(row) + "\n")
             del model
-            if way == "compile": torch._dynamo.reset()
+            if way.endswith("compile"): torch._dynamo.reset()
             if flags.device == "cuda": torch.cuda.empty_cache()
 
 

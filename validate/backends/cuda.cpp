@@ -187,10 +187,12 @@ class CudaBackend final : public Backend, public Clock {
       cudaGraphDestroy(graph);
       check(made, "instantiate graph");
     }
-    void run() override {
+    void run(int times) override {
       backend_.wait_for_writes();
-      if (executable_) check(cudaGraphLaunch(executable_, stream()), "launch graph");
-      else launch_all();
+      for (int i = 0; i < times; ++i) {
+        if (executable_) check(cudaGraphLaunch(executable_, stream()), "launch graph");
+        else launch_all();
+      }
       check(cudaGetLastError(), "after the launch");
       check(cudaStreamSynchronize(stream()), "running");
     }

@@ -23,7 +23,7 @@ double weight_bytes(const reference::Decoder& d) {
 
 }  // namespace
 
-ModelTimes time_model(const LoadedModel& model, Engine& engine, Backend& backend, const BenchShape& shape, double copy_rate,
+ModelTimes time_model(const LoadedModel& model, Engine& engine, Backend& backend, const TimedShape& shape, double copy_rate,
                       std::uint64_t seed) {
   const reference::Decoder& d = model.decoder;
   const Clock& clock = clock_of(backend);
@@ -48,17 +48,17 @@ ModelTimes time_model(const LoadedModel& model, Engine& engine, Backend& backend
     tokens = engine.next(news);
     return clock.now_s() - begin;
   };
-  const auto decode = [&] {
+  const auto decode = [&](std::int64_t passes) {
     std::vector<NewTokens> news;
     for (std::size_t b = 0; b < sequences.size(); ++b) news.push_back({sequences[b], std::span(tokens).subspan(b, 1)});
-    tokens = engine.next(news);
+    tokens = engine.next(news, static_cast<int>(passes)).back();
   };
   ModelTimes t{.batch = shape.batch, .prompt = shape.prompt, .outputs = shape.outputs, .copy_rate = copy_rate};
   read_prompts(), t.prompt_steps = engine.step_times();
-  decode(), t.steps = engine.step_times();
+  decode(1), t.steps = engine.step_times();
   t.first_token_s = std::min(read_prompts(), read_prompts());
   const double begin = clock.now_s();
-  for (std::int64_t k = 1; k < shape.outputs; ++k) decode();
+  for (std::int64_t k = 1; k < shape.outputs; k += shape.ahead) decode(std::min(shape.ahead, shape.outputs - k));
   const double decoding = clock.now_s() - begin;
   t.token_s = decoding / static_cast<double>(shape.outputs - 1);
   t.tokens_s = static_cast<double>(shape.batch * shape.outputs) / (t.first_token_s + decoding);

@@ -21,12 +21,13 @@ struct ModelTimes {
   double floor_share() const { return least_bytes / copy_rate / token_s; }
 };
 
-struct BenchShape {
+struct TimedShape {
   std::int64_t batch, prompt, outputs;
+  std::int64_t ahead;  // passes of decoding that are started before their tokens are read
 };
 
 // Random prompts of one length, greedy tokens.  What depends on the shape alone is made before the clock starts: memory, the
 // choice of kernels, the graph.  Throws as Engine::next() does, and std::runtime_error without a clock.
-ModelTimes time_model(const LoadedModel&, Engine&, Backend&, const BenchShape&, double copy_rate, std::uint64_t seed);
+ModelTimes time_model(const LoadedModel&, Engine&, Backend&, const TimedShape&, double copy_rate, std::uint64_t seed);
 
 }  // namespace assay

@@ -204,7 +204,7 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
         fmt::print("  {:6}  {:5}  left out: the model takes {} positions\n", prompt, batch, model.decoder.positions);
         continue;
       }
-      const ModelTimes t = time_model(model, engine, backend, {batch, prompt, flags.tokens}, copy_rate, flags.seed);
+      const ModelTimes t = time_model(model, engine, backend, {batch, prompt, flags.tokens, flags.ahead}, copy_rate, flags.seed);
       fmt::print("  {:6}  {:5}  {:8.2f} ms  {:9.4f} ms  {:9.1f}  {:4.1f} %  {:6.3f} GB  {:5.1f} GiB\n", prompt, batch,
                  1e3 * t.first_token_s, 1e3 * t.token_s, t.tokens_s, 100 * t.floor_share(), t.least_bytes / 1e9,
                  static_cast<double>(t.memory) / 0x1p30);
@@ -217,6 +217,7 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
                                         {"prompt", prompt},
                                         {"batch", batch},
                                         {"outputs", flags.tokens},
+                                        {"ahead", flags.ahead},
                                         {"first_token_s", t.first_token_s},
                                         {"token_s", t.token_s},
                                         {"tokens_s", t.tokens_s},

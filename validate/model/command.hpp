@@ -33,6 +33,7 @@ struct ModelFlags {
   bool check = false, bench = false;
   bool random_weights = false;                                // of the shape of config.json
   std::vector<std::int64_t> prompt_lengths{128}, batches{1};  // bench
+  std::int64_t ahead = 1;                                     // bench: passes that are started before their tokens are read
   bool by_step = false;                                       // bench: the times of the kinds of steps too
   std::string json;                                           // check, bench: file for the figures
   std::string datasets;                                       // folder; empty: found beside the program

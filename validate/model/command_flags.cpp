@@ -82,6 +82,10 @@ void add_model(CLI::App& app, int& code) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->needs(bench);
+  model.add_option("--ahead", f->ahead, "how many passes of decoding start before the host reads their tokens")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024))
+      ->needs(bench);
   model.add_flag("--by-step", f->by_step, "the time of each kind of steps, too")->needs(bench);
   model.add_option("--json", f->json, "write the figures of --check or --bench to this file");
   model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)");

@@ -142,8 +142,8 @@ void Engine::put(const std::string& name, const std::vector<std::int32_t>& value
   machine_.write(m.data, values.data(), values.size() * sizeof(std::int32_t));
 }
 
-// Takes pages for the new tokens, and says where they are.
-Engine::Inputs Engine::enter(std::span<const NewTokens> news) {
+// Takes pages for the new tokens, and for those ahead, and says where the new ones are.
+Engine::Inputs Engine::enter(std::span<const NewTokens> news, std::int64_t ahead) {
   const reference::Decoder& d = model_.decoder;
   Inputs in{.shape = {.batch = static_cast<std::int64_t>(news.size()), .pages = pool_.total(), .page_size = pool_.page_size()}};
   PassShape& s = in.shape;
@@ -151,9 +151,9 @@ Engine::Inputs Engine::enter(std::span<const NewTokens> news) {
     const Sequence& sequence = sequences_.at(n.sequence);
     const auto count = static_cast<std::int64_t>(n.tokens.size());
     if (count == 0) throw BadInput("a sequence has no tokens, and at least one was expected");
-    if (sequence.length + count > d.positions)
-      throw BadInput(
-          fmt::format("a sequence would have {} positions, and the model takes {}", sequence.length + count, d.positions));
+    if (sequence.length + count + ahead > d.positions)
+      throw BadInput(fmt::format("a sequence would have {} positions, and the model takes {}", sequence.length + count + ahead,
+                                 d.positions));
     for (const std::int32_t id : n.tokens)
       if (id < 0 || id >= d.vocab) throw BadInput(fmt::format("the token {} is not one of 0 to {}", id, d.vocab - 1));
     s.seq = std::max(s.seq, count);
@@ -164,7 +164,7 @@ Engine::Inputs Engine::enter(std::span<const NewTokens> news) {
     for (const NewTokens& n : news) {
       Sequence& sequence = sequences_.at(n.sequence);
       grown.emplace_back(&sequence, sequence.pages.size());
-      pool_.grow(sequence.pages, sequence.length + static_cast<std::int64_t>(n.tokens.size()));
+      pool_.grow(sequence.pages, sequence.length + static_cast<std::int64_t>(n.tokens.size()) + ahead);
     }
   } catch (const OutOfPages&) {
     for (const auto& [sequence, had] : grown) {
@@ -249,16 +249,20 @@ void Engine::make(Kept& kept, const Inputs& in) {
   kept.next.next = static_cast<std::int32_t*>(memory_of(goes_on ? "ids" : "next", shape_.batch, i32).data);
   if (goes_on) kept.next.positions = static_cast<std::int32_t*>(memory_of("positions", shape_.batch, i32).data);
   if (goes_on) kept.next.lengths = static_cast<std::int32_t*>(memory_of("lengths", shape_.batch, i32).data);
+  if (goes_on) kept.next.most_positions = shape_.max_pages * shape_.page_size;
+  if (goes_on)
+    kept.next.history = static_cast<std::int32_t*>(memory_of("history", shape_.batch * kept.next.most_positions, i32).data);
   step_times_.clear();
   kept.replay = machine_.record(placed, kept.next, goes_on, step_times_);
   kept.device = {};  // recording ran the steps
 }
 
-std::vector<std::int32_t> Engine::next(std::span<const NewTokens> news) {
-  Inputs in = enter(news);
+std::vector<std::vector<std::int32_t>> Engine::next(std::span<const NewTokens> news, int count) {
+  Inputs in = enter(news, count - 1);
   PassShape& s = in.shape;
   s.at_once = s.at_once && options_.prompts_at_once;
   const auto batch = static_cast<std::size_t>(s.batch);
+  if (s.seq != 1 && count != 1) throw std::logic_error("passes of several tokens do not follow each other by themselves");
   if (s.seq ==
       1) {  // Note: rows beyond the sequences have the length 0, so they write nothing to the cache and see nothing of it
     const std::int64_t positions = options_.most_positions ? options_.most_positions : model_.decoder.positions;
@@ -278,16 +282,29 @@ std::vector<std::int32_t> Engine::next(std::span<const NewTokens> news) {
     std::copy(kept.device.ids.begin() + static_cast<std::ptrdiff_t>(batch), kept.device.ids.end(),
               in.ids.begin() + static_cast<std::ptrdiff_t>(batch));
   put_changed(kept, in);
-  kept.replay->run();
-  std::vector<std::int32_t> tokens(static_cast<std::size_t>(s.batch));
-  machine_.read(tokens.data(), kept.next.next, tokens.size() * sizeof(std::int32_t));
-  if (s.seq == 1) {
-    kept.device.ids = tokens;
-    for (std::size_t b = 0; b < batch; ++b) ++kept.device.positions[b], ++kept.device.lengths[b];
-  } else {
+  kept.replay->run(count);
+  std::vector<std::int32_t> last(static_cast<std::size_t>(s.batch));
+  machine_.read(last.data(), kept.next.next, last.size() * sizeof(std::int32_t));
+  if (s.seq > 1) {
     kept.device.ids.clear();  // Note: a prompt is written even if it is the last one again
+    last.resize(batch);
+    return {last};
   }
-  tokens.resize(batch);
+  std::vector<std::vector<std::int32_t>> tokens(static_cast<std::size_t>(count), std::vector<std::int32_t>(batch));
+  if (count > 1) {
+    std::vector<std::int32_t> history(static_cast<std::size_t>(s.batch * kept.next.most_positions));
+    machine_.read(history.data(), kept.next.history, history.size() * sizeof(std::int32_t));
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::size_t k = 0; k + 1 < tokens.size(); ++k)
+        tokens[k][b] = history[b * static_cast<std::size_t>(kept.next.most_positions) +
+                               static_cast<std::size_t>(kept.device.positions[b]) + 1 + k];
+  }
+  tokens.back().assign(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(batch));
+  kept.device.ids = std::move(last);
+  for (std::size_t b = 0; b < batch; ++b) {
+    kept.device.positions[b] += count, kept.device.lengths[b] += count;
+    sequences_.at(news[b].sequence).length += count - 1;
+  }
   return tokens;
 }
 

@@ -56,7 +56,10 @@ class Engine {
   // Runs one pass and returns the likeliest next token of each sequence.  The steps are made once for each number of sequences
   // (rounded up to a power of two) if each has one new token, and kept; the last pass of another shape is kept too.  On a GPU a
   // pass of single tokens is one CUDA graph.  Throws as feed() does.
-  std::vector<std::int32_t> next(std::span<const NewTokens> news);
+  std::vector<std::int32_t> next(std::span<const NewTokens> news) { return next(news, 1).front(); }
+  // The same for `count` passes that follow each other without waiting for the host, each with the tokens of the one before it;
+  // more than one only if each sequence has one new token.  Returns the tokens of each pass.
+  std::vector<std::vector<std::int32_t>> next(std::span<const NewTokens> news, int count);
   // Forgets sequences, cache and kept passes; weights stay.
   void restart(std::int64_t pages, std::int64_t most_positions);
   // The times of the steps of the last pass that next() made, if the machine has a clock.
@@ -98,7 +101,7 @@ class Engine {
   Memory memory_of(const std::string& name, std::int64_t elements, DType dtype);
   void place(const Step&, const Op&, Problem&);
   void put(const std::string& name, const std::vector<std::int32_t>& values);
-  Inputs enter(std::span<const NewTokens> news);
+  Inputs enter(std::span<const NewTokens> news, std::int64_t ahead = 0);  // and `ahead` more of each sequence
   void make(Kept& kept, const Inputs& in);
   void put_changed(Kept& kept, const Inputs& in);
 

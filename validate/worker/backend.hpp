@@ -49,7 +49,7 @@ struct BoundLaunch {
 class Replay {
  public:
   virtual ~Replay() = default;
-  virtual void run() = 0;  // all of them, in order, and waits for the last
+  virtual void run(int times) = 0;  // all of them, in order, so many times; waits for the last
 };
 
 class Clock;  // clock.hpp

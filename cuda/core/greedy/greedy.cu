@@ -29,8 +29,7 @@ struct Best {
 };
 
 template <class T, int N>
-__global__ void __launch_bounds__(kGreedyThreads) next_token(const T* logits, int vocab, std::int64_t stride, std::int32_t* next,
-                                                             std::int32_t* positions, std::int32_t* lengths) {
+__global__ void __launch_bounds__(kGreedyThreads) next_token(const T* logits, int vocab, std::int64_t stride, NextTokens a) {
   const T* const row = logits + blockIdx.x * stride;
   const int thread = static_cast<int>(threadIdx.x), packs = vocab / N;
   Best best;
@@ -48,11 +47,14 @@ __global__ void __launch_bounds__(kGreedyThreads) next_token(const T* logits, in
   if (thread != 0) return;
   for (int w = 1; w < kGreedyThreads / kWarp; ++w) best.join(ld(values + w), ld(places + w));
   const float first = to_float(ld(row));
-  st(next + blockIdx.x, first != first || best.at == INT_MAX ? 0 : best.at);
-  if (lengths == nullptr) return;
-  if (const std::int32_t length = ld(lengths + blockIdx.x); length > 0) {
-    st(lengths + blockIdx.x, length + 1);
-    st(positions + blockIdx.x, ld(positions + blockIdx.x) + 1);
+  const std::int32_t next = first != first || best.at == INT_MAX ? 0 : best.at;
+  st(a.next + blockIdx.x, next);
+  if (a.lengths == nullptr) return;
+  if (const std::int32_t length = ld(a.lengths + blockIdx.x); length > 0) {
+    const std::int32_t position = ld(a.positions + blockIdx.x) + 1;
+    st(a.lengths + blockIdx.x, length + 1);
+    st(a.positions + blockIdx.x, position);
+    if (a.history != nullptr && position < a.most_positions) st(a.history + blockIdx.x * a.most_positions + position, next);
   }
 }
 
@@ -65,9 +67,8 @@ void next_tokens(const void* args, const Launch& l) {
     const LaunchConfig config{.grid = dim3(static_cast<unsigned>(a.logits.shape[0])),
                               .block = dim3(kGreedyThreads),
                               .shared_bytes = kGreedyThreads / kWarp * (sizeof(float) + sizeof(int))};
-    const auto with = [&](void (*kernel)(const T*, int, std::int64_t, std::int32_t*, std::int32_t*, std::int32_t*)) {
-      launch(kernel, config, l.stream, a.logits.as<T>(), static_cast<int>(a.logits.shape[1]), a.logits.stride[0], a.next,
-             a.positions, a.lengths);
+    const auto with = [&](void (*kernel)(const T*, int, std::int64_t, NextTokens)) {
+      launch(kernel, config, l.stream, a.logits.as<T>(), static_cast<int>(a.logits.shape[1]), a.logits.stride[0], a);
     };
     a.logits.rows_aligned(16) ? with(next_token<T, 16 / sizeof(T)>) : with(next_token<T, 1>);
   });

@@ -9,11 +9,13 @@
 namespace assay {
 
 // For each row of the logits: next = the first of its largest values (a NaN only if it is the first value of the row).  Where the
-// row's length is not 0, its position and length grow by one.
+// row's length is not 0, its position and length grow by one, and history[row, its new position] = next.
 struct NextTokens {
   Tensor logits;                                          // [rows, vocab]
   std::int32_t* next = nullptr;                           // [rows]
   std::int32_t *positions = nullptr, *lengths = nullptr;  // [rows]; null: none grow
+  std::int32_t* history = nullptr;                        // [rows, most positions]; null: nothing is written
+  std::int64_t most_positions = 0;
 };
 
 // Launchers; args is a NextTokens.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/core/kernel_family.cuh"
-#include "cuda/paged_attention/hopper_pages.cuh"
+#include "cuda/paged_attention/hopper_pages_run.cuh"
 
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
 

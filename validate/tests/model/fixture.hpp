@@ -17,11 +17,13 @@ inline LoadedModel loaded(const std::string& folder, std::optional<DType> dtype 
 struct Fixed {  // a model on simt, with chosen kernels
   LoadedModel model;
   EngineOptions options;
-  std::unique_ptr<Backend> backend = open_simt();
+  std::unique_ptr<Backend> backend;
   KernelChoice choice;
-  Fixed(const std::string& family, Ops ops, const std::vector<std::string>& kernels, std::optional<DType> dtype = {})
+  Fixed(const std::string& family, Ops ops, const std::vector<std::string>& kernels, std::optional<DType> dtype = {},
+        std::unique_ptr<Backend> on = open_simt())
       : model(loaded(kFolder + family, dtype)),
         options{.ops = ops, .pages = 100, .page_size = 4},
+        backend(std::move(on)),
         choice(kernels, ASSAY_DATASETS_DIR, every_step(model.decoder, ops), *backend, model.dtype) {}
   ModelCheck check(const Texts& texts) { return check_model(model, *backend, choice, options, texts, 4, 1); }
 };

@@ -4,6 +4,8 @@
 
 #include "catch_shim.hpp"
 #include "model/fixture.hpp"
+#include "pretended_clock.hpp"
+#include "validate/model/bench.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/values/random.hpp"
 
@@ -48,6 +50,113 @@ TEST_CASE("model: steps that are kept give the tokens of steps that are made for
       CHECK(likeliest(f, p, 7, true, false) == right);
       CHECK(likeliest(f, p, 7, true, true) == right);
     }
+}
+
+TEST_CASE("model: passes that follow each other without the host give the same tokens", "[model]") {
+  for (const char* const family : {"llama", "gpt2"}) {
+    Fixed f(family, Ops::joined, {"naive"}, f32);
+    const auto right = likeliest(f, {{3, 1, 4}, {1, 5}, {2}}, 12, false, false);
+    KernelMachine machine(*f.backend, f.choice);
+    Engine engine(f.model, machine, f.options);
+    std::vector<std::vector<std::int32_t>> all{{3, 1, 4}, {1, 5}, {2}};
+    std::vector<std::int64_t> sequences{engine.open(), engine.open(), engine.open()};
+    for (const int count : {1, 2, 1, 5, 3}) {
+      std::vector<NewTokens> news;
+      for (std::size_t b = 0; b < 3; ++b)
+        news.push_back({sequences[b], std::span(all[b]).subspan(static_cast<std::size_t>(engine.length(sequences[b])))});
+      for (const auto& tokens : engine.next(news, count))
+        for (std::size_t b = 0; b < 3; ++b) all[b].push_back(tokens[b]);
+      for (std::size_t b = 0; b < 3; ++b) CHECK(engine.length(sequences[b]) + 1 == static_cast<std::int64_t>(all[b].size()));
+    }
+    CHECK(all[0] == right[0]);
+    CHECK(all[2] == right[2]);
+    all[1].resize(right[1].size());
+    CHECK(all[1] == right[1]);  // of which likeliest() ends sooner
+  }
+}
+
+// simt with a clock that is not true, which records launches as a GPU does.
+class Recording final : public test::PretendedClock {
+ public:
+  std::string_view name() const override { return "simt"; }
+  void fill(void* p, std::byte value, std::size_t bytes) override { std::memset(p, std::to_integer<int>(value), bytes); }
+  std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool) override {
+    struct All final : Replay {
+      All(Recording& r, std::vector<BoundLaunch> l) : on(r), all(std::move(l)) {}
+      void run(int times) override {
+        for (int i = 0; i < times; ++i)
+          for (const BoundLaunch& l : all) on.run(l.launcher, l.args, l.workspace, {});
+      }
+      Recording& on;
+      std::vector<BoundLaunch> all;
+    };
+    return std::make_unique<All>(*this, std::move(launches));
+  }
+};
+
+TEST_CASE("model: a machine with a clock takes the fastest kernel for each kind of steps", "[model]") {
+  const std::vector<std::vector<std::int32_t>> prompts{{3, 1, 4}, {1, 5, 9}, {2, 6, 5}};
+  for (const char* const family : {"llama", "gpt2", "gpt_neox"})
+    for (const Ops ops : {Ops::fused, Ops::joined}) {
+      INFO(family);
+      Fixed of_feed(family, ops, {}, f32);
+      const auto right = likeliest(of_feed, prompts, 5, false, false);
+      const Kernel* first = nullptr;
+      for (const bool slow : {false, true}) {
+        auto made = std::make_unique<Recording>();
+        Recording& on = *made;
+        if (slow) on.slow = first->on_simt;
+        Fixed f(family, ops, {}, f32, std::move(made));
+        CHECK(likeliest(f, prompts, 5, true, true) == right);
+        KernelMachine machine(on, f.choice);
+        Engine engine(f.model, machine, f.options);
+        const std::vector<std::int32_t> token{3};
+        engine.next(std::vector<NewTokens>{{engine.open(), token}});
+        int steps = 0;
+        const StepTime* linear = nullptr;
+        for (const StepTime& t : engine.step_times()) {
+          steps += t.count;
+          CHECK(t.us > 0);
+          if (t.op == "linear") linear = &t;
+        }
+        REQUIRE(linear);
+        CHECK(steps == static_cast<int>(plan(f.model.decoder, {.batch = 1, .seq = 1}, ops).size()));
+        if (slow) CHECK(linear->kernel != first->name);
+        first = find_kernel("linear", linear->kernel);
+        // The kernel that --kernel names is taken, fast or not.
+        const KernelChoice choice({"linear/naive@1"}, ASSAY_DATASETS_DIR, every_step(f.model.decoder, ops), on, f32);
+        KernelMachine other(on, choice);
+        Engine again(f.model, other, f.options);
+        again.next(std::vector<NewTokens>{{again.open(), token}});
+        int naive = 0;
+        for (const StepTime& t : again.step_times()) naive += t.kernel == "naive" ? t.count : 0;
+        int expected = 0;
+        for (const Step& s : plan(f.model.decoder, {.batch = 1, .seq = 1}, ops)) expected += s.op == "linear" && s.layer == 1;
+        CHECK(naive == expected);
+      }
+    }
+}
+
+TEST_CASE("model: bench's times are those of the passes", "[model]") {
+  for (const std::int64_t ahead : {1, 2, 100}) {
+    auto made = std::make_unique<Recording>();
+    Recording& on = *made;
+    Fixed f("llama", Ops::joined, {}, bf16, std::move(made));
+    f.options.prompts_at_once = true;
+    KernelMachine machine(on, f.choice);
+    Engine engine(f.model, machine, f.options);
+    const ModelTimes t = time_model(f.model, engine, on, {.batch = 3, .prompt = 7, .outputs = 10, .ahead = ahead}, 1e9, 7);
+    // Every launch takes 20 us there; the likeliest token is one more.
+    const double pass = 20e-6 * static_cast<double>(plan(f.model.decoder, {.batch = 1, .seq = 1}, Ops::joined).size() + 1);
+    CHECK(t.first_token_s == Approx(pass));
+    CHECK(t.token_s == Approx(pass));
+    CHECK(t.tokens_s == Approx(30 / (10 * pass)));
+    // Two layers of 16 channels: q 16, k 8, v 8, o 16; gate, up, down 24; two norms; the last norm; 32 tokens.  The cache: k and
+    // v of 8 channels in two layers at 7 + 5 positions of 3 sequences.
+    CHECK(t.least_bytes == 2 * (2 * ((16 + 8 + 8 + 16) * 16 + 3 * 24 * 16 + 2 * 16) + 16 + 32 * 16 + 3 * 12 * 2 * 8 * 2));
+    CHECK(t.floor_share() == Approx(t.least_bytes / 1e9 / pass));
+    CHECK(engine.pages().free() == engine.pages().total());
+  }
 }
 
 TEST_CASE("model: the next token is the first of the largest logits", "[model]") {

@@ -11,7 +11,7 @@ text=(--text "$checkpoint/heldout.txt" --tokens 40 --decode 2 --page-size 16 --s
 prompts=(--prompt-ids 3,1,4,1 --prompt-ids 5 --tokens 6)
 works "$validate" model "$tiny" --golden "${prompts[@]}"
 golden=$out
-for more in "" "--page-size 1" "--ops steps" "--kernel naive" "--dtype f32 --kernel linear/fma_tiled@1"; do
+for more in "" "--page-size 1" "--ops steps" "--ops joined" "--kernel naive" "--dtype f32 --kernel linear/fma_tiled@1"; do
   works "$validate" model "$tiny" --backend simt "${prompts[@]}" $more
   same "model $more" "$golden" "$out"
 done
@@ -24,6 +24,14 @@ same "a seed" "$drawn" "$out"
 works "$validate" model "$tiny" --backend simt "${prompts[@]}" --temperature 2 --seed 8
 checks=$((checks + 1))
 [[ $out != "$drawn" ]] || fail "$called" "other tokens with another seed" "$out"
+
+# Weights of a shape alone: the same with the same seed.
+works "$validate" model --config "$tiny/config.json" --random-weights --backend simt "${prompts[@]}"
+drawn=$out
+same "lines of random weights" 2 "$(wc -l <<<"$out")"
+works "$validate" model --config "$tiny/config.json" --random-weights --golden --dtype f32 --prompt-ids 3,1 --tokens 2
+works "$validate" model --config "$tiny/config.json" --random-weights --backend simt "${prompts[@]}"
+same "random weights again" "$drawn" "$out"
 
 # The check.
 exits 0 "$validate" model "$checkpoint" --check "${text[@]}" --json right.json
@@ -50,6 +58,11 @@ refuses() {  # refuses SENTENCE ARGUMENT...
 }
 refuses "model takes a folder, or --config and --weights"
 refuses "model generates from a prompt" "$tiny"
+refuses "--bench measures times, and backend simt has no clock" --config "$tiny/config.json" --random-weights --bench --backend simt
+refuses "--bench makes its prompts" "$tiny" --bench --prompt-ids 1
+refuses "--bench takes --tokens from 3 on" "$tiny" --bench --tokens 2
+refuses "--json takes the figures of --check or --bench" "$tiny" --prompt-ids 1 --json x
+refuses "--random-weights and --weights exclude each other" "$tiny" --random-weights --weights "$tiny" --prompt-ids 1
 refuses "--check takes its tokens from --text" "$tiny" --check --prompt-ids 1
 refuses "token ids with commas between them were expected" "$tiny" --prompt-ids 1,,2
 refuses "token ids with commas between them were expected" "$tiny" --prompt-ids 1,2,
