@@ -6,8 +6,6 @@
 // the same bits in any batch.
 #pragma once
 
-#include <numeric>
-
 #include "cuda/core/hopper_gemm.cuh"
 #include "cuda/paged_attention/split.cuh"
 

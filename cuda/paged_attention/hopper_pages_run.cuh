@@ -2,6 +2,9 @@
 // Decoding over pages for Hopper, on the host: what it declares and takes, its maps of the pool, and its launches.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+
 #include "cuda/paged_attention/hopper_pages.cuh"
 
 namespace assay::ASSAY_FLAVOUR::paged_attention_room {
