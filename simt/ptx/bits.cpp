@@ -42,8 +42,8 @@ constexpr Run kLeft = op2<[](T a, u32 n) { return shifted_left(a, n); }, T, T, u
 template <class T>
 constexpr Run kRight = op2<[](T a, u32 n) { return shifted_right(a, n); }, T, T, u32>;
 
-// Bits [start, start + length) of a, as a number; what lies beyond a is its sign, or zero.  Note: of 32 bits a GPU takes the low 8
-// of start and length, of 64 bits all.
+// Bits [start, start + length) of a, as a number; what lies beyond a is its sign, or zero.  Note: of 32 bits a GPU takes the low
+// 8 of start and length, of 64 bits all.
 template <class T>
 T field(T a, u32 start, u32 length) {
   constexpr u32 kBits = 8 * sizeof(T);

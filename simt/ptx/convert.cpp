@@ -140,8 +140,8 @@ void float_of_float(Warp& w, const Op& o) {
     else store_float(w, o, to, i, v);
   }
 }
-// Note: a 64-bit integer has no exact double, so a float of it is rounded from the integer itself, and for a 16-bit one its low bits
-// are gathered in one.
+// Note: a 64-bit integer has no exact double, so a float of it is rounded from the integer itself, and for a 16-bit one its low
+// bits are gathered in one.
 double gathered(u64 v) { return static_cast<double>(v >> 53 == 0 ? v : (v & ~u64{0x7ff}) | u64{(v & 0x7ff) != 0} << 11); }
 template <class A>
 void float_of_integer(Warp& w, const Op& o) {

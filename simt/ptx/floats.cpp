@@ -86,8 +86,8 @@ Run rounding(int mode) {
     default: return Inner;
   }
 }
-// div.approx and div.full: a product with rcp.approx.  Without .ftz both operands are scaled where b is subnormal; .full scales them
-// also where the reciprocal would be.
+// div.approx and div.full: a product with rcp.approx.  Without .ftz both operands are scaled where b is subnormal; .full scales
+// them also where the reciprocal would be.
 template <bool Full, bool Ftz>
 float quotient(float a, float b) {
   a = taken<Ftz>(a), b = taken<Ftz>(b);

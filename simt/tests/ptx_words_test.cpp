@@ -223,7 +223,8 @@ TEST_CASE("ptx words: floats", "[simt][ptx]") {
     return std::bit_cast<u32>(static_cast<float>(std::bit_cast<double>(a)));  // a NaN keeps its sign and its leading bits
   });
   // 2^-126 (1 - 2^-24) has 24 bits and is flushed, and 2^-126 (1 - 2^-46) becomes 2^-126.
-  check_float("mov.f32 %f1, 0f00800000; mov.f32 %f2, 0f3f7fffff; mul.ftz.f32 %f4, %f1, %f2;", [](float, float, float) { return 0; });
+  check_float("mov.f32 %f1, 0f00800000; mov.f32 %f2, 0f3f7fffff; mul.ftz.f32 %f4, %f1, %f2;",
+              [](float, float, float) { return 0; });
   check_float("mov.f32 %f1, 0f00800001; mov.f32 %f2, 0f3f7ffffe; mul.ftz.f32 %f4, %f1, %f2;",
               [](float, float, float) { return 0x1p-126f; });
 }

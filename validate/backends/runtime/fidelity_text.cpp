@@ -15,7 +15,8 @@ std::string undeclared(Programs programs, const Numerics& declared) {
     if (n.sum_line != 0 && declared.accumulate == f32)
       return fmt::format("; {} adds in 16 bits, and sums in f32 are declared", in_words(n.sum, n.sum_line, *p->module));
     if (n.product_line != 0 && declared.factors.precision == 0)
-      return fmt::format("; {} multiplies TF32, and no such factors are declared", in_words(n.product, n.product_line, *p->module));
+      return fmt::format("; {} multiplies TF32, and no such factors are declared",
+                         in_words(n.product, n.product_line, *p->module));
   }
   return "";
 }
