@@ -5,7 +5,8 @@
     reports/same_bits.py SIMT_FOLDER GPU_FOLDER
 
 The folders hold records of `validate run --json` (or of assay.validate) in files *.jsonl.  The first says how exact a kernel is.
-Exits with 1 if a case has another verdict on the other machine, or if an exact kernel's outputs differ."""
+A kernel that adds floats by atomic operations has no bits of its own, so it counts apart.  Exits with 1 if a case has another verdict
+on the other machine, or if another exact kernel's outputs differ."""
 import pathlib
 
 from records import Parser, judged, records_of, show
@@ -24,14 +25,16 @@ def main(arguments):
     parser.add_argument("--markdown", action="store_true", help="print Markdown")
     flags = parser.parse_args(arguments)
     here, there = cases_of(flags.here), cases_of(flags.there)
-    rows, unequal, verdicts, wrong = {}, [], [], 0
+    rows, unequal, verdicts, wrong, unordered = {}, [], [], 0, 0
     for repro, a in here.items():
         b = there.get(repro)
         if b is None: continue
         if a["verdict"] != b["verdict"]: verdicts.append(f"{repro}: {a['verdict']} here, {b['verdict']} there ({b.get('reason', '')})")
         if "digest" not in a or "digest" not in b: continue
         rests = a.get("fidelity", "not told")
-        row = rows.setdefault((f"{a['op']}/{a['kernel']}", rests.split(":")[0].split(";")[0]),
+        loose = "in no fixed order" in rests
+        level = rests.split(":")[0].split(";")[0] + (", unordered" if loose else "")
+        row = rows.setdefault((f"{a['op']}/{a['kernel']}", level),
                               {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "rests": rests})
         row["dtypes"].add(a["dtype"])
         row["outputs"] += 1
@@ -39,13 +42,14 @@ def main(arguments):
         if a["digest"] == b["digest"]:
             row["equal"] += 1
             continue
-        wrong += rests.startswith("exact")
+        wrong += rests.startswith("exact") and not loose
+        unordered += loose
         unequal.append(f"{repro}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {rests}")
     show(["kernel", "fidelity", "dtypes", "outputs", "equal bits", "err/bound here", "there"],
          [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
           for (kernel, level), r in sorted(rows.items())], flags.markdown)
     print(f"\n{sum(r['equal'] for r in rows.values())} of {sum(r['outputs'] for r in rows.values())} outputs have equal bits, {wrong} outputs "
-          f"of exact kernels have not; {len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone")
+          f"of exact kernels and {unordered} of unordered ones have not; {len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone")
     for line in verdicts + unequal: print(line)
     return bool(verdicts or wrong)
 

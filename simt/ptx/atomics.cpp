@@ -48,7 +48,7 @@ void atomic(Warp& w, const Op& o) {
 constexpr auto kAdd = [](auto old, auto b, auto, bool shared) {
   using T = decltype(old);
   if constexpr (std::is_same_v<T, float>) return canonical(shared ? old + b : detail::add_flushing(old, b));
-  else if constexpr (std::is_same_v<T, double>) return old + b;
+  else if constexpr (std::is_same_v<T, double>) return b != b ? b : old != old ? old : old + b;
   else return static_cast<T>(static_cast<u64>(old) + static_cast<u64>(b));
 };
 constexpr auto kMin = [](auto old, auto b, auto, bool) { return std::min(old, b); };

@@ -42,17 +42,18 @@ constexpr Run kLeft = op2<[](T a, u32 n) { return shifted_left(a, n); }, T, T, u
 template <class T>
 constexpr Run kRight = op2<[](T a, u32 n) { return shifted_right(a, n); }, T, T, u32>;
 
-// Bits [start, start + length) of a, as a number; what lies beyond a is its sign, or zero.
+// Bits [start, start + length) of a, as a number; what lies beyond a is its sign, or zero.  Note: of 32 bits a GPU takes the low
+// 8 of start and length, of 64 bits all.
 template <class T>
 T field(T a, u32 start, u32 length) {
   constexpr u32 kBits = 8 * sizeof(T);
-  start &= 255, length &= 255;
+  if constexpr (kBits == 32) start &= 255, length &= 255;
   if (length == 0) return 0;
   const T low = shifted_right(a, start);
   if (length >= kBits) return low;
   using U = std::make_unsigned_t<T>;
   if constexpr (std::is_signed_v<T>) {
-    const u32 top = std::min(start + length - 1, kBits - 1);  // of the field; its bit is the sign
+    const auto top = static_cast<u32>(std::min(u64{start} + length - 1, u64{kBits - 1}));  // of the field; its bit is the sign
     const bool sign = static_cast<U>(a) >> top & 1;
     const U mask = (U{1} << length) - 1;
     return static_cast<T>(sign ? static_cast<U>(low) | ~mask : static_cast<U>(low) & mask);
@@ -64,7 +65,7 @@ T field(T a, u32 start, u32 length) {
 template <class T>
 T inserted(T a, T b, u32 start, u32 length) {
   constexpr u32 kBits = 8 * sizeof(T);
-  start &= 255, length &= 255;
+  if constexpr (kBits == 32) start &= 255, length &= 255;
   if (start >= kBits || length == 0) return b;
   const T ones = length >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
   const T mask = static_cast<T>(ones << start);

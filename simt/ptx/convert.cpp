@@ -101,7 +101,15 @@ void integer_of_float(Warp& w, const Op& o) {
   }
 }
 
-// An integer or a float as a float of another type.  how: 0 to 3 the rounding, 4 whole, 8 .ftz, 16 .sat, 32 .relu.
+// The NaN of f64 keeps its sign and its leading bits.
+u32 nan_of_double(double v, Type to) {
+  const unsigned fraction = to == Type::f32 ? 23 : to == Type::f16 ? 10 : 7, bits = to == Type::f32 ? 32 : 16;
+  const auto u = std::bit_cast<u64>(v);
+  const u32 field = (1u << (bits - 1)) - (1u << (fraction - 1));  // the exponent, and the quiet bit
+  return static_cast<u32>(u >> 63) << (bits - 1) | field | static_cast<u32>((u & 0xfffffffffffff) >> (52 - fraction));
+}
+
+// An integer or a float as a float of another type.  how: 0 to 3 the rounding, 4 whole, 8 .ftz, 16 .sat, 32 .relu, 64 .satfinite.
 void store_float(Warp& w, const Op& o, Type to, unsigned i, double v) {
   const auto round = static_cast<Round>(o.how & 3);
   if (o.how & 4) v = whole_of(v, o.how & 3);
@@ -117,20 +125,24 @@ void store_float(Warp& w, const Op& o, Type to, unsigned i, double v) {
       w.at<float>(o.d)[i] = canonical(o.how & 8 ? flush(f) : f);
       return;
     }
-    default: w.at<u32>(o.d)[i] = narrow(v, to == Type::f16 ? kF16 : kBF16, round); return;
+    default: w.at<u32>(o.d)[i] = narrow(v, to == Type::f16 ? kF16 : kBF16, round, o.how & 64); return;
   }
 }
 
+// Note: of a 16-bit result .ftz flushes no argument.
 void float_of_float(Warp& w, const Op& o) {
   const Type to = static_cast<Type>(o.n & 31), from = static_cast<Type>(o.value);
   for (unsigned i = 0; i < kLanes; ++i) {
     if ((w.mask >> i & 1) == 0) continue;
     double v = float_at(w, o.a, from, i);
-    if ((o.how & 8) && from == Type::f32) v = flush(static_cast<float>(v));
-    store_float(w, o, to, i, v);
+    if ((o.how & 8) && from == Type::f32 && bits_of(to) > 16) v = flush(static_cast<float>(v));
+    if (v != v && from == Type::f64 && to != Type::f64 && (o.how & 16) == 0) w.at<u32>(o.d)[i] = nan_of_double(v, to);
+    else store_float(w, o, to, i, v);
   }
 }
-// Note: a 64-bit integer has no exact double, so a float of it is rounded from the integer itself.
+// Note: a 64-bit integer has no exact double, so a float of it is rounded from the integer itself, and for a 16-bit one its low
+// bits are gathered in one.
+double gathered(u64 v) { return static_cast<double>(v >> 53 == 0 ? v : (v & ~u64{0x7ff}) | u64{(v & 0x7ff) != 0} << 11); }
 template <class A>
 void float_of_integer(Warp& w, const Op& o) {
   const Type to = static_cast<Type>(o.n);
@@ -139,7 +151,9 @@ void float_of_integer(Warp& w, const Op& o) {
     if ((w.mask >> i & 1) == 0) continue;
     const volatile A a = from_lane<A>(w.at<Store<A>>(o.a)[i]);
     if (sizeof(A) < 8 || (to != Type::f32 && to != Type::f64)) {
-      store_float(w, o, to, i, static_cast<double>(a));
+      const bool minus = std::cmp_less(a, 0);
+      const double size = gathered(minus ? u64{0} - static_cast<u64>(a) : static_cast<u64>(a));
+      store_float(w, o, to, i, minus ? -size : size);
       continue;
     }
     std::fesetround(kModes[o.how & 3]);
@@ -151,7 +165,7 @@ void float_of_integer(Warp& w, const Op& o) {
 
 // The usual conversions, without a switch for each lane.
 template <class H>
-constexpr Run kWiden = op1<[](u16 a) { return canonical(value(H{a})); }, float, u16>;
+constexpr Run kWiden = op1<[](u16 a) { return std::is_same_v<H, F16> ? canonical(value(H{a})) : value(H{a}); }, float, u16>;
 template <class H>
 constexpr Run kNarrow = op1<[](float a) { return rounded<H>(a).bits; }, u16, float>;
 template <class H>
@@ -164,13 +178,16 @@ constexpr Run kTruncate = op1<[](float a) { return canonical(std::trunc(a)); }, 
 template <class A, class D>
 constexpr Run kFloatOf = op1<[](A a) { return static_cast<D>(a); }, D, A>;
 
-constexpr auto kTF32Away = [](u32 a) {
-  return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a) : (a + 0x1000u) & ~0x1fffu;
-};
-constexpr auto kTF32Even = [](u32 a) {
-  return (a & 0x7fffffffu) >= 0x7f800000u ? ((a & 0x7fffffffu) > 0x7f800000u ? kNaNBits : a)
-                                          : (a + 0xfffu + (a >> 13 & 1)) & ~0x1fffu;
-};
+// Note: a NaN becomes 0x7fffe000, but of .rna it keeps its bits, and .satfinite takes one unit from it as from infinity.
+template <bool Away, bool Relu, bool Finite>
+constexpr Run kToTF32 = op1<[](u32 a) {
+  const auto endless = [](u32 v) { return (v & 0x7f800000u) == 0x7f800000u; };  // infinity or NaN
+  if (!Away && endless(a) && (a & 0x7fffffu) != 0) return 0x7fffe000u;
+  if (Relu && (a >> 31) != 0) return 0u;
+  const u32 cut = (a + (endless(a) ? 0 : Away ? 0x1000u : 0xfffu + (a >> 13 & 1))) & ~0x1fffu;
+  return Finite && endless(cut) ? cut - 0x2000u : cut;
+},
+                            u32, u32>;
 
 Run quick(Type to, Type from, std::uint8_t how) {
   if (how == 0 && to == Type::f32 && from == Type::f16) return kWiden<F16>;
@@ -180,6 +197,7 @@ Run quick(Type to, Type from, std::uint8_t how) {
   if (how == 0 && to == Type::f32 && from == Type::s32) return kFloatOf<s32, float>;
   if (how == 0 && to == Type::f64 && from == Type::s32) return kFloatOf<s32, double>;
   if (how == 0 && to == Type::f64 && from == Type::f32) return kFloatOf<float, double>;
+  if (how == 0 && to == Type::f32 && from == Type::f32) return op1<[](u32 a) { return a; }, u32, u32>;
   if (how == 16 && to == Type::f32 && from == Type::f32) return kSaturate;
   if (how == 5 && to == Type::f32 && from == Type::f32) return kTruncate;
   return nullptr;
@@ -200,8 +218,12 @@ void pair_of_floats(Warp& w, const Op& o) {
 template <const Narrow& From>
 void halves_of_bytes(Warp& w, const Op& o) {
   const auto* a = w.at<u32>(o.a);
+  const bool relu = o.how & 32;
   for_lanes(w, w.at<u32>(o.d), [=](unsigned i) {
-    const auto one = [&](u32 byte) { return narrow(widen(byte, From), kF16, Round::nearest); };
+    const auto one = [&](u32 byte) {
+      const double v = widen(byte, From);
+      return narrow(relu && !(v > 0) && v == v ? 0.0 : v, kF16, Round::nearest);
+    };
     return one(a[i] & 255) | one(a[i] >> 8 & 255) << 16;
   });
 }
@@ -274,7 +296,8 @@ void decode_convert(Decoder& d) {
     const bool away = d.take("rna");
     if (d.take_type() != Type::f32 || round > 0) d.refuse("is not run in this form");
     d.operands(2);
-    d.op.run = away ? op1<kTF32Away, u32, u32> : op1<kTF32Even, u32, u32>;
+    if (away) d.op.run = finite ? kToTF32<true, false, true> : kToTF32<true, false, false>;
+    else d.op.run = relu ? kToTF32<false, true, false> : kToTF32<false, false, false>;
     d.out(&Op::d, 0, Type::b32), d.in(&Op::a, 1, Type::f32);
     return d.emit();
   }

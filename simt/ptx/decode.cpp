@@ -332,6 +332,7 @@ std::shared_ptr<const Program> decode(std::shared_ptr<const Module> module, cons
   program->function = without_calls(*module, entry);
   program->rests = rests_of(*module, program->function);
   program->narrowed = narrowed_in(*module, program->function);
+  program->unordered = unordered_in(*module, program->function);
   const Graph graph = graph_of(*module, program->function);
   Decoder(*module, program->function, *program, graph).run();
   program->module = std::move(module);

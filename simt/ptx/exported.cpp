@@ -58,10 +58,7 @@ const ptx::Function* entry_named(const ptx::Module& module, const std::string& n
 }
 
 std::string fidelity_of(const ptx::Program& program) {
-  constexpr const char* kWords[] = {"exact", "contractable", "modelled"};
-  const std::string word = kWords[static_cast<int>(program.rests.on)];
-  if (program.rests.line == 0) return word;
-  return word + ": `" + program.rests.opcode + "` (" + program.module->file + ":" + std::to_string(program.rests.line) + ")";
+  return in_words(program.rests, *program.module) + in_words(program.unordered, *program.module);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ bool is_modelled(std::string_view opcode) {
   const std::string_view base = base_of(opcode);
   for (const std::string_view known : {"rcp", "rsqrt", "sqrt", "ex2", "lg2"})  // special.hpp
     if (base == known) return false;
-  return has(opcode, "approx") || has(opcode, "full");
+  return has(opcode, "approx") && base != "div";  // a product with rcp
 }
 
 bool is_contractable(std::string_view opcode) {
@@ -76,6 +76,28 @@ Narrowed narrowed_in(const Module& module, const Function& f) {
     if ((base == "mma" || base == "wgmma") && has(name, "tf32") && n.product_line == 0) n.product = name, n.product_line = i.line;
   }
   return n;
+}
+
+Unordered unordered_in(const Module& module, const Function& f) {
+  for (const Instruction& i : f.code) {
+    const std::string_view name = module.names[i.opcode], base = base_of(name);
+    const bool atomic = base == "atom" || base == "red" || name.starts_with("cp.reduce");
+    if (atomic && has(name, "add") && (has(name, "f32") || has(name, "f64"))) return {std::string(name), i.line};
+  }
+  return {};
+}
+
+std::string in_words(const std::string& opcode, int line, const Module& module) {
+  return "`" + opcode + "` (" + module.file + ":" + std::to_string(line) + ")";
+}
+std::string in_words(const Rests& rests, const Module& module) {
+  constexpr const char* kWords[] = {"exact", "contractable", "modelled"};
+  const std::string word = kWords[static_cast<int>(rests.on)];
+  return rests.line == 0 ? word : word + ": " + in_words(rests.opcode, rests.line, module);
+}
+std::string in_words(const Unordered& unordered, const Module& module) {
+  if (unordered.line == 0) return "";
+  return "; " + in_words(unordered.opcode, unordered.line, module) + " adds floats in no fixed order";
 }
 
 Rests rests_of(const Module& module, const Function& f) {

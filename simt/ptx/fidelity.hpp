@@ -30,4 +30,18 @@ struct Narrowed {
 };
 Narrowed narrowed_in(const Module& module, const Function& f);
 
+// The first addition of floats by an atomic operation.  A GPU makes those of several threads in any order, so that results may
+// differ from run to run.
+struct Unordered {
+  std::string opcode;
+  int line = 0;  // 0: there is none
+};
+Unordered unordered_in(const Module& module, const Function& f);
+
+// In words: the level, with the instruction that brings it down; and what adds in no fixed order, or nothing.
+std::string in_words(const Rests& rests, const Module& module);
+std::string in_words(const Unordered& unordered, const Module& module);
+// An instruction and its place, in words.
+std::string in_words(const std::string& opcode, int line, const Module& module);
+
 }  // namespace simt::ptx

@@ -5,6 +5,7 @@
 
 #include "decode.hpp"
 #include "numbers.hpp"
+#include "special.hpp"
 
 namespace simt::ptx {
 
@@ -43,12 +44,28 @@ inline T given(T v) {
   return canonical(taken<Ftz>(v));
 }
 
+// A GPU rounds to 24 bits before it flushes: what is 2^-126 only as a rounded subnormal number is 0.  Vectors know no subnormal
+// numbers at 2^64 times the size.
+template <bool Ftz, class T, class... More>
+inline T product(auto f, T a, T b, More... c) {
+  const T v = f(a, b, c...);
+  if constexpr (Ftz && sizeof(T) == 4) {
+    const bool least = std::fabs(v) == 0x1p-126f, less = std::fabs(f(a * 0x1p64f, b, (c * 0x1p64f)...)) < 0x1p-62f;
+    return least & less ? std::copysign(0.0f, v) : v;
+  }
+  return v;
+}
+
 template <auto F, class T, bool Ftz, bool Sat>
-constexpr Run kRun2 = op2<[](T a, T b) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b)))); }, T, T, T>;
+constexpr Run kRun2 = op2<[](T a, T b) {
+  a = taken<Ftz>(a), b = taken<Ftz>(b);
+  constexpr bool kProduct = std::is_same_v<decltype(F), decltype(kMultiply)>;
+  return given<Ftz, Sat>(kProduct ? product<Ftz>(F, a, b) : static_cast<T>(F(a, b)));
+},
+                          T, T, T>;
 template <auto F, class T, bool Ftz, bool Sat>
 constexpr Run kRun3 =
-    op3<[](T a, T b, T c) { return given<Ftz, Sat>(static_cast<T>(F(taken<Ftz>(a), taken<Ftz>(b), taken<Ftz>(c)))); }, T, T, T,
-        T>;
+    op3<[](T a, T b, T c) { return given<Ftz, Sat>(product<Ftz>(F, taken<Ftz>(a), taken<Ftz>(b), taken<Ftz>(c))); }, T, T, T, T>;
 
 // The same while the processor rounds another way.
 template <Run Inner>
@@ -69,6 +86,18 @@ Run rounding(int mode) {
     default: return Inner;
   }
 }
+// div.approx and div.full: a product with rcp.approx.  Without .ftz both operands are scaled where b is subnormal; .full scales
+// them also where the reciprocal would be.
+template <bool Full, bool Ftz>
+float quotient(float a, float b) {
+  a = taken<Ftz>(a), b = taken<Ftz>(b);
+  const float size = std::fabs(b);
+  const float scale = !Ftz && size < 0x1p-126f ? 0x1p24f : Full && size > 0x1p126f ? 0.25f : 1.0f;
+  return given<Ftz, false>(product<Ftz>(kMultiply, taken<Ftz>(a * scale), detail::special_reciprocal(taken<Ftz>(b * scale))));
+}
+template <bool Full, bool Ftz>
+constexpr Run kQuotient = op2<quotient<Full, Ftz>, float, float, float>;
+
 template <auto F>
 Run float2(bool wide, bool ftz, bool sat, int mode) {
   if (wide) return rounding<kRun2<F, double, false, false>>(mode);
@@ -82,20 +111,10 @@ Run float3(bool wide, bool ftz, bool sat, int mode) {
   return sat ? rounding<kRun3<F, float, false, true>>(mode) : rounding<kRun3<F, float, false, false>>(mode);
 }
 
-template <class U, bool Ftz>
-constexpr Run kAbsolute = op1<[](U a) {
-  constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
-  if constexpr (Ftz) return std::bit_cast<std::uint32_t>(flush(std::bit_cast<float>(a))) & ~kSign;
-  else return a & ~kSign;
-},
-                              U, U>;
-template <class U, bool Ftz>
-constexpr Run kNegate = op1<[](U a) {
-  constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
-  if constexpr (Ftz) return std::bit_cast<std::uint32_t>(flush(std::bit_cast<float>(a))) ^ kSign;
-  else return a ^ kSign;
-},
-                            U, U>;
+template <class T, bool Ftz>
+constexpr Run kAbsolute = op1<[](T a) { return canonical(std::fabs(taken<Ftz>(a))); }, T, T>;
+template <class T, bool Ftz>
+constexpr Run kNegate = op1<[](T a) { return canonical(-taken<Ftz>(a)); }, T, T>;
 template <class U>
 constexpr Run kCopySign = op2<[](U sign, U b) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
@@ -105,11 +124,9 @@ constexpr Run kCopySign = op2<[](U sign, U b) {
 
 void decode_sign(Decoder& d, Type t) {
   const bool wide = t == Type::f64, ftz = d.take("ftz"), one = d.base != "copysign";
-  using W = std::uint64_t;
-  using N = std::uint32_t;
-  if (d.base == "abs") d.op.run = wide ? kAbsolute<W, false> : ftz ? kAbsolute<N, true> : kAbsolute<N, false>;
-  else if (d.base == "neg") d.op.run = wide ? kNegate<W, false> : ftz ? kNegate<N, true> : kNegate<N, false>;
-  else d.op.run = wide ? kCopySign<W> : kCopySign<N>;
+  if (d.base == "abs") d.op.run = wide ? kAbsolute<double, false> : ftz ? kAbsolute<float, true> : kAbsolute<float, false>;
+  else if (d.base == "neg") d.op.run = wide ? kNegate<double, false> : ftz ? kNegate<float, true> : kNegate<float, false>;
+  else d.op.run = wide ? kCopySign<std::uint64_t> : kCopySign<std::uint32_t>;
   d.operands(one ? 2 : 3);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
   if (!one) d.in(&Op::b, 2, t);
@@ -131,8 +148,10 @@ void decode_float(Decoder& d) {
   else if (d.base == "sub") d.op.run = float2<kSubtract>(wide, ftz, sat, mode);
   else if (d.base == "mul") d.op.run = float2<kMultiply>(wide, ftz, sat, mode);
   else if (d.base == "div") {
-    d.take_one({"approx", "full"});  // modelled as the quotient rounded once
-    d.op.run = float2<kDivide>(wide, ftz, sat, mode);
+    const int how = wide ? -1 : d.take_one({"full", "approx"});
+    d.op.run = how < 0    ? float2<kDivide>(wide, ftz, sat, mode)
+               : how == 0 ? (ftz ? kQuotient<true, true> : kQuotient<true, false>)
+                          : (ftz ? kQuotient<false, true> : kQuotient<false, false>);
   } else if (d.base == "min") {
     d.op.run = d.take("NaN") ? float2<kMinNaN>(wide, ftz, sat, mode) : float2<kMin>(wide, ftz, sat, mode);
   } else if (d.base == "max") {

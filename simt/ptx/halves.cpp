@@ -62,6 +62,20 @@ void half_fma(Warp& w, const Op& o) {
   });
 }
 
+template <class H, bool Negates, unsigned Count>
+void half_sign(Warp& w, const Op& o) {
+  constexpr std::uint32_t kInfinity = std::is_same_v<H, F16> ? kF16.infinity : kBF16.infinity;
+  const auto* a = w.at<std::uint32_t>(o.a);
+  for_lanes(w, w.at<std::uint32_t>(o.d), [=](unsigned i) {
+    std::uint32_t r = 0;
+    for (unsigned k = 0; k < Count; ++k) {
+      const std::uint32_t v = a[i] >> 16 * k & 0xffffu, size = v & 0x7fffu;
+      r |= (size > kInfinity ? 0x7fffu : Negates ? v ^ 0x8000u : size) << 16 * k;
+    }
+    return r;
+  });
+}
+
 template <class H, unsigned Count>
 Run run_of(std::string_view base, bool nan) {
   if (base == "add") return half2<H, kAdd<H>, Count>;
@@ -74,12 +88,13 @@ Run run_of(std::string_view base, bool nan) {
 }
 
 void decode_half_sign(Decoder& d, Type t) {
-  const bool pair = bits_of(t) == 32;
-  using N = std::uint32_t;
-  using S = std::uint16_t;
-  if (d.base == "abs")
-    d.op.run = pair ? op1<[](N a) { return a & 0x7fff7fffu; }, N, N> : op1<[](S a) { return a & 0x7fff; }, S, S>;
-  else d.op.run = pair ? op1<[](N a) { return a ^ 0x80008000u; }, N, N> : op1<[](S a) { return a ^ 0x8000; }, S, S>;
+  const bool negates = d.base == "neg";
+  switch (t) {
+    case Type::f16: d.op.run = negates ? half_sign<F16, true, 1> : half_sign<F16, false, 1>; break;
+    case Type::f16x2: d.op.run = negates ? half_sign<F16, true, 2> : half_sign<F16, false, 2>; break;
+    case Type::bf16: d.op.run = negates ? half_sign<BF16, true, 1> : half_sign<BF16, false, 1>; break;
+    default: d.op.run = negates ? half_sign<BF16, true, 2> : half_sign<BF16, false, 2>; break;
+  }
   d.operands(2);
   d.out(&Op::d, 0, t), d.in(&Op::a, 1, t);
   d.emit();

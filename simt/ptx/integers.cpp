@@ -60,7 +60,7 @@ constexpr auto kHigh = [](auto a, auto b) {
   using T = decltype(a);
   return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b) >> 8 * sizeof(T));
 };
-// Note: a GPU gives all ones for a division by zero, and the dividend for its remainder.
+// Note: a GPU gives all ones for a division by zero, and for its remainder.
 constexpr auto kDivide = [](auto a, auto b) {
   using T = decltype(a);
   if (b == 0) return static_cast<T>(~T{0});
@@ -70,7 +70,7 @@ constexpr auto kDivide = [](auto a, auto b) {
 };
 constexpr auto kRemainder = [](auto a, auto b) {
   using T = decltype(a);
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>)
     if (b == T(-1)) return T{0};
   return static_cast<T>(a % b);

@@ -55,7 +55,7 @@ struct Narrow {
   std::uint32_t nan;
 };
 inline constexpr Narrow kF16{10, 15, 0x7c00, 0x7fff}, kBF16{7, 127, 0x7f80, 0x7fff}, kE4M3{3, 7, 0x7f, 0x7f},
-    kE5M2{2, 15, 0x7c, 0x7f}, kTF32{10, 127, 0x7f800000u >> 13, 0x7fffffffu >> 13};
+    kE5M2{2, 15, 0x7c, 0x7f};
 
 // The bits of a double rounded once.  `finite`: what overflows becomes the largest finite value.
 inline std::uint32_t narrow(double v, const Narrow& to, Round round, bool finite = false) {

@@ -114,6 +114,7 @@ struct Program {
   std::uint32_t register_bytes = 0;  // a warp
   Rests rests;                       // what its results rest on
   Narrowed narrowed;
+  Unordered unordered;
 };
 
 // Decodes an entry.  Throws Refused if it has an instruction that the machine does not run.

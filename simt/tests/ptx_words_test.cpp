@@ -130,7 +130,7 @@ TEST_CASE("ptx words: integers", "[simt][ptx]") {
   check32("div.s32 %r4, %r1, %r2;", [](u32 a, u32 b, u32) {
     return b == 0 ? ~0u : b == ~0u ? 0 - a : static_cast<u32>(static_cast<s32>(a) / static_cast<s32>(b));
   });
-  check32("rem.u32 %r4, %r1, %r2;", [](u32 a, u32 b, u32) { return b == 0 ? a : a % b; });
+  check32("rem.u32 %r4, %r1, %r2;", [](u32 a, u32 b, u32) { return b == 0 ? ~0u : a % b; });
   check("div.s64 %rd4, %rd1, %rd2;", false, [](u64 a, u64 b, u64) {
     return b == 0 ? ~u64{0} : b == ~u64{0} ? 0 - a : static_cast<u64>(static_cast<s64>(a) / static_cast<s64>(b));
   });
@@ -220,9 +220,13 @@ TEST_CASE("ptx words: floats", "[simt][ptx]") {
     return static_cast<u32>(v != v ? 0 : v >= 0x1p31f ? INT32_MAX : v <= -0x1p31f ? INT32_MIN : static_cast<s32>(v));
   });
   check("cvt.rn.f32.f64 %f4, %fd1; mov.b32 %r4, %f4;", true, [](u64 a, u64, u64) -> u64 {
-    const auto v = static_cast<float>(std::bit_cast<double>(a));
-    return v != v ? 0x7fffffffu : std::bit_cast<u32>(v);
+    return std::bit_cast<u32>(static_cast<float>(std::bit_cast<double>(a)));  // a NaN keeps its sign and its leading bits
   });
+  // 2^-126 (1 - 2^-24) has 24 bits and is flushed, and 2^-126 (1 - 2^-46) becomes 2^-126.
+  check_float("mov.f32 %f1, 0f00800000; mov.f32 %f2, 0f3f7fffff; mul.ftz.f32 %f4, %f1, %f2;",
+              [](float, float, float) { return 0; });
+  check_float("mov.f32 %f1, 0f00800001; mov.f32 %f2, 0f3f7ffffe; mul.ftz.f32 %f4, %f1, %f2;",
+              [](float, float, float) { return 0x1p-126f; });
 }
 
 // The nearest value of a 16-bit format, ties to even, found among all of them.

@@ -260,8 +260,11 @@ void add_probe(CLI::App& app, int& code) {
   add_backend(probe, f->machine);
   add_records(probe, f->json, "write digests of the results to this file, as JSON Lines");
   probe.add_option("--against", f->against, "file of an earlier --json to compare with; or simt, to run it here and compare");
-  probe.add_flag("--ptx", f->ptx, "instructions of PTX, each form that simt runs, instead of the device's words");
+  auto* ptx = probe.add_flag("--ptx", f->ptx, "instructions of PTX, each form that simt runs, instead of the device's words");
   probe.add_option("-k", f->part, "only instructions that have this text in their names");
+  probe.add_option("--digests", f->digests, "with --ptx: make only so many of the 8 digests of a form")
+      ->needs(ptx)
+      ->check(CLI::Range(1, 8));
   probe.callback([f, &code] { code = probe_command(*f); });
 }
 

@@ -83,9 +83,10 @@ struct FileFlags {
 struct ProbeFlags {
   BackendFlags machine;
   std::string json;
-  std::string against;  // a record file; or "simt": run it now and compare; empty: no comparison
-  bool ptx = false;      // forms of PTX instead of device words
-  std::string part;      // of the names of the instructions
+  std::string against;      // a record file; or "simt": run it now and compare; empty: no comparison
+  bool ptx = false;         // forms of PTX instead of device words
+  std::string part;         // of the names of the instructions
+  std::size_t digests = 0;  // of an instruction, at most; 0: all
 };
 
 // Parses a command line and runs its subcommand.  Throws BadInput for a wrong command line.

@@ -135,6 +135,8 @@ int probe_command(const ProbeFlags& flags) {
   std::vector<std::string> refused;
   ProbeSubjects subjects = flags.ptx ? ptx_subjects(refused) : word_subjects();
   std::erase_if(subjects, [&](const auto& what) { return what->instruction.find(flags.part) == std::string::npos; });
+  if (flags.digests > 0)
+    for (const auto& what : subjects) what->keep(flags.digests);
   if (subjects.empty()) throw BadInput(fmt::format("-k {}: no instruction has this in its name", flags.part));
   const RunHead head = head_of(name, {.suite = "probe", .seed = kProbeSeed});
   std::unique_ptr<JsonLines> json;
@@ -179,6 +181,8 @@ int probe_command(const ProbeFlags& flags) {
       fmt::print("{}not there\n", row);
       continue;
     }
+    if (!live && flags.digests > 0 && at->second.digests.size() > o.digests.size())
+      at->second.digests.resize(o.digests.size()), at->second.inputs = o.inputs;  // the digest of all inputs is not at hand
     if (!live && at->second.inputs != o.inputs) throw BadInput(fmt::format("'{}' was made with other inputs", flags.against));
     const ProbeBits there = live ? results(*other, what, in) : ProbeBits{};
     const auto blocks = different_blocks(o, live ? probed(what, in, there) : at->second);

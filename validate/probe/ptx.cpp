@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <memory>
@@ -17,9 +18,8 @@ namespace assay {
 
 namespace {
 
-constexpr unsigned kBlocks = 512;
-constexpr std::size_t kThreads = std::size_t{kBlocks} * kPtxThreads, kWordsIn = 8, kWordsOut = 4;  // of a thread
-constexpr std::size_t kDigests = 8;                                                                // a form
+constexpr unsigned kBlocksPerDigest = 64, kDigests = 8;  // of a form
+constexpr std::size_t kWordsIn = 8, kWordsOut = 4;       // of a thread
 
 constexpr std::uint64_t kEdges[] = {
     0, 1, 2, 31, 32, 33, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -49,6 +49,7 @@ std::uint64_t operand(std::uint64_t key, std::uint64_t at) {
 struct PtxLaunch {
   const simt::ptx::Program* on_simt;
   cuda::PtxModule* on_gpu;
+  unsigned blocks;
   const std::uint32_t* in;
   std::uint32_t* out;
 };
@@ -56,7 +57,7 @@ struct PtxLaunch {
 void launch_on_simt(const void* args, const Launch& launch) {
   const auto& l = *static_cast<const PtxLaunch*>(args);
   const void* const parameters[] = {l.in, l.out};
-  const simt::ptx::Shape shape{.grid = {kBlocks}, .block = {kPtxThreads}};
+  const simt::ptx::Shape shape{.grid = {l.blocks}, .block = {kPtxThreads}};
   simt::ptx::launch(*l.on_simt, shape, launch.stream, std::as_bytes(std::span(parameters)));
 }
 void launch_on_gpu(const void* args, const Launch& launch) {
@@ -64,7 +65,7 @@ void launch_on_gpu(const void* args, const Launch& launch) {
   const void* in = l.in;
   void* out = l.out;
   void* parameters[] = {&in, &out};
-  l.on_gpu->launch("probe", {{kBlocks, 1, 1}, {kPtxThreads, 1, 1}, 0, launch.stream}, parameters);
+  l.on_gpu->launch("probe", {{l.blocks, 1, 1}, {kPtxThreads, 1, 1}, 0, launch.stream}, parameters);
 }
 
 class PtxSubject : public ProbeSubject {
@@ -72,16 +73,21 @@ class PtxSubject : public ProbeSubject {
   explicit PtxSubject(const std::string& form) : text_(ptx_module_of(form)), doubles_(form.find("%fd0") != form.npos) {
     const auto module = std::make_shared<const simt::ptx::Module>(simt::ptx::parse(text_, "probe.ptx"));
     program_ = simt::ptx::decode(module, *module->find("probe"));
-    instruction = form, inputs = "mixed", instructions = kThreads / 32, min_arch = 0;
+    instruction = form, inputs = "mixed", min_arch = 0;
     exact = program_->rests.on != simt::ptx::Fidelity::modelled;
-    words_out = kThreads * kWordsOut, words_per_digest = words_out / kDigests;
+    words_per_digest = kBlocksPerDigest * kPtxThreads * kWordsOut;
+    keep(kDigests);
+  }
+  void keep(std::size_t digests) override {
+    blocks_ = kBlocksPerDigest * static_cast<unsigned>(std::min<std::size_t>(digests, kDigests));
+    instructions = blocks_ * kPtxThreads / 32, words_out = threads() * kWordsOut;
   }
   ProbeBits inputs_bits() const override {
     const std::uint64_t key = random::key(kProbeSeed, random::hash(instruction), random::Purpose::value);
     ProbeBits in;
-    in.reserve(kThreads * kWordsIn);
+    in.reserve(threads() * kWordsIn);
     constexpr std::size_t kAll = std::size(kEdges);  // each pair of edge values comes first
-    for (std::size_t i = 0; i < kThreads; ++i)
+    for (std::size_t i = 0; i < threads(); ++i)
       for (std::size_t k = 0; k < 4; ++k) {
         const std::uint64_t v = i >= kAll * kAll || k > 1 ? operand(key, 4 * i + k) : kEdges[k == 0 ? i / kAll : i % kAll];
         in.push_back(static_cast<std::uint32_t>(v)), in.push_back(static_cast<std::uint32_t>(v >> 32));
@@ -90,11 +96,11 @@ class PtxSubject : public ProbeSubject {
   }
   void run(Backend& backend, const std::uint32_t* in, std::uint32_t* out) const override {
     if (backend.name() == "simt") {
-      const PtxLaunch launch{program_.get(), nullptr, in, out};
+      const PtxLaunch launch{program_.get(), nullptr, blocks_, in, out};
       return backend.run(launch_on_simt, &launch, nullptr, {});
     }
     cuda::PtxModule compiled(text_);
-    const PtxLaunch launch{nullptr, &compiled, in, out};
+    const PtxLaunch launch{nullptr, &compiled, blocks_, in, out};
     backend.run(launch_on_gpu, &launch, nullptr, {});
   }
   // Note: a NaN of f64 keeps bits of an operand on a GPU.
@@ -111,8 +117,11 @@ class PtxSubject : public ProbeSubject {
   }
 
  private:
+  std::size_t threads() const { return std::size_t{blocks_} * kPtxThreads; }
+
   std::string text_;
   bool doubles_;
+  unsigned blocks_ = 0;
   std::shared_ptr<const simt::ptx::Program> program_;
 };
 

@@ -27,6 +27,8 @@ class ProbeSubject {
   std::size_t words_out = 0;  // of all instructions
   std::size_t words_per_digest = 1;
 
+  // Runs no more instructions than so many digests need.
+  virtual void keep(std::size_t /*digests*/) {}
   virtual ProbeBits inputs_bits() const = 0;
   // Runs the instructions.  `in` and `out` are device memory.
   virtual void run(Backend& backend, const std::uint32_t* in, std::uint32_t* out) const = 0;

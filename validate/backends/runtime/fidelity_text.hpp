@@ -16,8 +16,8 @@ namespace assay {
 
 using Programs = std::span<const std::shared_ptr<const simt::ptx::Program>>;
 
-// The lowest fidelity of the programs and the first instruction that has it, and what they compute in less than the numerics
-// declare.
+// The lowest fidelity of the programs and the first instruction that has it, what adds in no fixed order, and what they compute
+// in less than the numerics declare.
 std::string fidelity_text(Programs programs, const Numerics& declared);
 
 }  // namespace assay

@@ -40,6 +40,9 @@ digest=$(grep shf.l.wrap shf.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
 sed "s/$digest/0123456789abcdef/" shf.jsonl >result.jsonl
 exits 1 "$validate" probe --ptx -k shf. --backend simt --against result.jsonl
 same "$called" 1 "$(grep -c '^  shf.l.wrap.b32 .*DIFFERENT in 1 of 8 digests; first in instructions 3584 to 4095' <<<"$out")"
+exits 0 "$validate" probe --ptx -k shf. --digests 7 --backend simt --against result.jsonl  # the last is another
+holds "$called" "$out" "1835008 results of 4 forms"
+refuses "--digests requires --ptx" "$validate" probe --digests 1
 works "$validate" probe --ptx -k tanh --backend simt --json tanh.jsonl  # modelled: it need not be the same
 digest=$(grep tanh tanh.jsonl | grep -o '[0-9a-f]\{16\}' | tail -1)
 sed "s/$digest/0123456789abcdef/" tanh.jsonl >result.jsonl
