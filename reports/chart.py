@@ -3,40 +3,42 @@
 """Draws the README's chart from records, as an SVG: times of vendors' libraries and PyTorch over ours, by size.
   chart.py [FOLDER] [-o FILE]
 Each point is the other's median time divided by that of our fastest kernel on the same shape: below 1 the other is faster.
-FOLDER has suite_*.jsonl and pytorch_*.jsonl, plain or as .gz.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
+FOLDER has suite_*.jsonl, pytorch_*.jsonl and hopper_*.jsonl, plain or as .gz.  The times of a point are of one run, except those
+of PyTorch.  Exit codes: 0 written, 2 bad usage or a time that is missing."""
 import glob, math, os
 from html import escape
 
 from records import BadInput, Parser, judged, records_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Each panel: title, subtitle, dtype, op, shape with {} for the size, sizes, name of the size, and lines as (name, kernel).
+# Each panel: title, subtitle, dtype, op, shape with {} for the size, sizes, name of the size, lines as (name, kernel), and which
+# records it is of.
 PANELS = [
     ("LayerNorm + residual", "2,560 columns", "f32", "layernorm_residual",
      "rows={} cols=2560", [1, 128, 2048, 4096, 16384], "rows",
-     [("PyTorch eager", "pytorch_eager_graph"), ("PyTorch compiled", "pytorch_compile")]),
+     [("PyTorch eager", "pytorch_eager_graph"), ("PyTorch compiled", "pytorch_compile")], ("suite", "pytorch")),
     ("Causal attention", "32 heads of 128", "f16", "attention_forward",
      "batch=1 seq_q={0} seq_k={0} heads=32 kv_heads=32 head_dim=128 mask=causal", [512, 1024, 2048, 4096], "tokens",
-     [("PyTorch eager", "pytorch_eager_graph"), ("PyTorch compiled", "pytorch_compile"), ("cuDNN", "baseline_cudnn")]),
+     [("one step after another", "baseline_eager"), ("cuDNN", "baseline_cudnn")], ("hopper",)),
     ("Linear", "4,096 inputs, 12,288 outputs", "f16", "linear",
      "tokens={} hidden=4096 out=12288", [1, 64, 512, 2048, 8192], "tokens",
-     [("PyTorch eager", "pytorch_eager"), ("cuBLASLt", "baseline_cublaslt")]),
+     [("cuBLASLt", "baseline_cublaslt")], ("hopper",)),
 ]
 LEAST, MOST = 0.25, 10.0  # ends of the vertical axis
 WIDTH, HEIGHT, LEFT, TOP, GAP, PLOT = 920, 342, 46, 78, 34, 196
 # Colours of Okabe and Ito, which colour-blind readers can tell apart, legible on white and on black.  Marks differ in shape too.
 LOOK = {"PyTorch eager": ("#0072b2", "circle"), "PyTorch compiled": ("#009e73", "square"), "cuDNN": ("#d55e00", "diamond"),
-        "cuBLASLt": ("#d55e00", "diamond")}
+        "cuBLASLt": ("#d55e00", "diamond"), "one step after another": ("#cc79a7", "circle")}
 STYLE = """text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-weight:600;font-size:13px}
 .small{font-size:11px;fill:#57606a}
 .grid{stroke:#d0d7de}.even{stroke:#1f2328;stroke-width:1.5}.line{fill:none;stroke-width:2}
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#9198a1}.grid{stroke:#3d444d}.even{stroke:#e6edf3}}"""
 
 
-def times_of(folder):
+def times_of(folder, stems):
     """The latest median of each kernel on each shape, in microseconds."""
-    paths = sorted(path for stem in ("suite", "pytorch") for path in glob.glob(os.path.join(folder, f"{stem}_*.jsonl*")))
-    if not paths: raise BadInput(f"'{folder}' has no suite_*.jsonl and no pytorch_*.jsonl")
+    paths = sorted(path for stem in stems for path in glob.glob(os.path.join(folder, f"{stem}_*.jsonl*")))
+    if not paths: raise BadInput(f"'{folder}' has no {' and no '.join(f'{stem}_*.jsonl' for stem in stems)}")
     times = {}
     for record in records_of(paths):
         if record["record"] in ("bench", "timing") and "time_us" in record:
@@ -44,9 +46,10 @@ def times_of(folder):
     return times
 
 
-def ratios(times, panel):
+def ratios(folder, panel):
     """The ratios of a panel, {line: [the other's time over ours, by size]}."""
-    _, _, dtype, op, shape, sizes, _, lines = panel
+    _, _, dtype, op, shape, sizes, _, lines, stems = panel
+    times = times_of(folder, stems)
     drawn = {name: [] for name, _ in lines}
     for size in sizes:
         row = times.get((op, dtype, shape.format(size)), {})
@@ -68,7 +71,7 @@ def mark(shape, x, y, hue):
 
 
 def panel_svg(panel, drawn, left, width):
-    title, below, dtype, _, _, sizes, unit, _ = panel
+    title, below, dtype, _, _, sizes, unit, _, _ = panel
     out = [f'<text class="title" x="{left:.0f}" y="{TOP - 26}">{escape(title)}</text>',
            f'<text class="small" x="{left:.0f}" y="{TOP - 10}">{escape(below)}, {dtype}</text>']
     for ratio in (0.25, 0.5, 1, 2, 4, 8):
@@ -88,15 +91,15 @@ def panel_svg(panel, drawn, left, width):
     return out
 
 
-def svg(times):
+def svg(folder):
     width = (WIDTH - LEFT - GAP * (len(PANELS) - 1) - 10) / len(PANELS)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">', f"<style>{STYLE}</style>",
            "<title>Time of PyTorch, cuDNN and cuBLASLt divided by the time of our fastest kernel, by size</title>",
            f'<text class="small" x="{LEFT}" y="16">The other\'s time ÷ ours, one NVIDIA H200. '
            "Above the line at 1× our kernel is faster, below it the other is.</text>"]
-    for i, panel in enumerate(PANELS): out += panel_svg(panel, ratios(times, panel), LEFT + i * (width + GAP), width)
+    for i, panel in enumerate(PANELS): out += panel_svg(panel, ratios(folder, panel), LEFT + i * (width + GAP), width)
     x = LEFT + 4
-    for name in ("PyTorch eager", "PyTorch compiled", "cuDNN"):
+    for name in ("PyTorch eager", "PyTorch compiled", "one step after another", "cuDNN"):
         hue, shape = LOOK[name]
         label = "cuDNN, cuBLASLt" if name == "cuDNN" else name
         out += [mark(shape, x, HEIGHT - 12, hue), f'<text x="{x + 10}" y="{HEIGHT - 8}">{label}</text>']
@@ -109,7 +112,7 @@ def main(arguments):
     p.add_argument("folder", nargs="?", default=os.path.join(HERE, "baselines/nvidia-h200"), metavar="FOLDER")
     p.add_argument("-o", dest="out", default=os.path.join(HERE, "../docs/img/versus-libraries.svg"), metavar="FILE")
     flags = p.parse_args(arguments)
-    text = svg(times_of(flags.folder))
+    text = svg(flags.folder)
     try:
         with open(flags.out, "w", encoding="utf-8") as file: file.write(text)
     except OSError as e:

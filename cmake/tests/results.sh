@@ -23,7 +23,7 @@ for table in $tables; do
   grep -qw -- "$table" "$work/found" || wrong "a changed number in $table is not found"
 done
 mkdir "$work/records"
-for file in $records/suite_ln-residual.jsonl* $records/pytorch_*.jsonl*; do ln -s "$PWD/$file" "$work/records/"; done
+for file in $records/{suite_ln-residual,pytorch_*,hopper_linear}.jsonl*; do ln -s "$PWD/$file" "$work/records/"; done
 python3 reports/chart.py "$work/records" -o "$work/other.svg" 2>"$work/why"
 [ $? = 2 ] && grep -q "no time of attention_forward" "$work/why" || wrong "missing times: $(cat "$work/why")"
 [ $failures = 0 ] && echo "the tables and the chart are those of the records"
