@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests reports/traffic.py, which judges records.  The first argument is the binaries' folder.
+# Tests reports/traffic.py and reports/same_bits.py, which judge records.  The first argument is the binaries' folder.
 source "$(dirname "$0")/../checks.sh"
 command -v python3 >/dev/null || exit 77
 export PYTHONDONTWRITEBYTECODE=1
@@ -53,4 +53,20 @@ echo '{"record":"bench","dram":{},"op":"add"}' >part.jsonl
 refuses "lacks 'kernel'" "${traffic[@]}" part.jsonl
 echo '{' >part.jsonl
 refuses "part.jsonl, line 1" "${traffic[@]}" part.jsonl
+
+# --- Bits of two machines: a kernel that adds in no fixed order counts apart.
+same_bits=(python3 "$sources/reports/same_bits.py")
+case_of() {  # case_of KERNEL DIGEST FIDELITY
+  echo "{\"record\":\"case\",\"op\":\"add\",\"kernel\":\"$1\",\"dtype\":\"f32\",\"repro\":\"add/$1 f32 rows=1\",\"verdict\":\"passed\"," \
+    "\"digest\":\"$2\",\"margin\":0.5,\"fidelity\":\"$3\"}"
+}
+mkdir here there
+{ case_of same 1 exact; case_of sums 1 'exact; `red.add.f32` (k.ptx:7) adds floats in no fixed order'; } >here/a.jsonl
+{ case_of same 1 ""; case_of sums 2 ""; } >there/a.jsonl
+exits 0 "${same_bits[@]}" here there
+holds "$called" "$out" "1 of 2 outputs have equal bits, 0 outputs of exact kernels and 1 of unordered ones have not"
+holds "a row" "$(tr -s ' ' <<<"$out")" "add/sums exact, unordered f32 1 0 0.500 0.500"
+{ case_of same 2 ""; case_of sums 1 ""; } >there/a.jsonl
+exits 1 "${same_bits[@]}" here there
+holds "$called" "$out" "1 outputs of exact kernels and 0 of unordered ones have not"
 verdict
