@@ -23,11 +23,12 @@ std::string kind(bool dependent, float* x, void (*kernel)(Params...), Args... ar
   for (const bool watch : {false, true})
     for (const simt::ThreadOrder order : kOrders) {
       const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch});
-      const std::string found = finding_of([&] {
-                                  run_block(make, 32, x);
-                                  launch(kernel, {.grid = dim3(2), .block = dim3(32), .shared_bytes = kBytes, .dependent = dependent},
-                                         nullptr, args...);
-                                }).kind;
+      const std::string found =
+          finding_of([&] {
+            run_block(make, 32, x);
+            launch(kernel, {.grid = dim3(2), .block = dim3(32), .shared_bytes = kBytes, .dependent = dependent}, nullptr,
+                   args...);
+          }).kind;
       if (!first.empty()) CHECK(found == first);
       first = found;
     }
