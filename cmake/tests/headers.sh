@@ -20,10 +20,13 @@ check_one() {
     validate/tests/hostile/*) path=(-I "$rooms/ops" -I "$rooms/cuda" -I "$rooms/validate" -I "$source/simt" -Wno-unknown-pragmas) ;;
     simt/tests/*) path=(-I "$source/simt" -I "$source/simt/tests" -I "$source/cmake/catch") ;;
     simt/*) path=(-I "$source/simt") ;;
+    validate/tests/model/*)
+      path=(-I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/reference" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
+      ;;
     validate/backends/* | validate/bench/* | validate/report/* | validate/probe/* | validate/console/* | validate/command/* | validate/tests/*)
       path=(-I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/simt" -I "$rooms/cuda" -I "$source/cmake/catch" '-DASSAY_DATASETS_DIR=""')
       ;;
-    validate/model/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/reference") ;;
+    validate/model/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate" -I "$rooms/reference" -I "$rooms/cuda") ;;
     validate/*) path=(-Wno-unknown-pragmas -I "$rooms/ops" -I "$rooms/include" -I "$rooms/validate") ;;
   esac
   if ! printf '#include "%s"\n#include "%s"\n' "$source/$header" "$source/$header" |
