@@ -57,6 +57,9 @@ add_library(assay_flags INTERFACE)
 target_compile_options(assay_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-missing-field-initializers -ffp-contract=off
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${ASSAY_WERROR}>:-Werror>>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)  # warns of sums of strings: GCC bug 105651
+  target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(assay_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>)
 endif()

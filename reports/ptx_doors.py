@@ -9,7 +9,7 @@
 Exits with 1 if a case has another verdict than through the other door."""
 import sys
 
-from records import Parser, judged, records_of, show
+from records import Parser, bits_by_kernel, bits_cells, bits_total, judged, level_of, records_of, show
 
 
 def main(arguments):
@@ -20,25 +20,14 @@ def main(arguments):
     doors = {True: {}, False: {}}  # by whether it ran as PTX; cases by their repro lines
     for record in records_of(flags.files):
         if record["record"] == "case": doors[record.get("loaded") == "--backend ptx"][record["repro"]] = record
-    rows, others = {}, []
-    for repro, ptx in doors[True].items():
-        cpp = doors[False].get(repro)
-        if cpp is None: continue
-        if cpp["verdict"] != ptx["verdict"]: others.append(f"{repro}: {ptx['verdict']} as PTX, {cpp['verdict']} as C++")
-        if "digest" not in ptx or "digest" not in cpp or "fidelity" not in ptx: continue  # the last: without a launch, of no elements
-        level = ptx["fidelity"].split(":")[0].split(";")[0]
-        row = rows.setdefault((f"{ptx['op']}/{ptx['kernel']}", level), {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "seconds": [0, 0]})
-        row["dtypes"].add(ptx["dtype"])
-        row["outputs"] += 1
-        row["equal"] += ptx["digest"] == cpp["digest"]
-        row["margins"] = [max(a, c.get("margin") or 0) for a, c in zip(row["margins"], (ptx, cpp))]
-        row["seconds"] = [total + c["seconds"] for total, c in zip(row["seconds"], (ptx, cpp))]
+    pairs = [(ptx, doors[False][repro]) for repro, ptx in doors[True].items() if repro in doors[False]]
+    others = [f"{ptx['repro']}: {ptx['verdict']} as PTX, {cpp['verdict']} as C++" for ptx, cpp in pairs if cpp["verdict"] != ptx["verdict"]]
+    # Note: a case of no elements has no launch, and so no fidelity.
+    rows = bits_by_kernel([(p, c) for p, c in pairs if "digest" in p and "digest" in c and "fidelity" in p], level_of)
+    times = [f"{cpp / ptx:.2f}" if ptx else "" for ptx, cpp in (r["seconds"] for r in rows.values())]
     show(["kernel", "PTX", "dtypes", "outputs", "equal bits", "err/bound as PTX", "as C++", "time C++/PTX"],
-         [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
-         + [f"{r['seconds'][1] / r['seconds'][0]:.2f}" if r["seconds"][0] else ""]
-          for (kernel, level), r in sorted(rows.items())], flags.markdown)
-    print(f"\n{sum(r['equal'] for r in rows.values())} of {sum(r['outputs'] for r in rows.values())} outputs have equal bits, "
-          f"{len(others)} cases another verdict")
+         [cells + [time] for cells, time in zip(bits_cells(rows), times)], flags.markdown)
+    print(f"\n{bits_total(rows)}, {len(others)} cases another verdict")
     for line in others: print(line)
     return bool(others)
 

@@ -46,3 +46,29 @@ def show(columns, rows, markdown):
         return
     widths = [max(len(row[i]) for row in [columns] + rows) for i in range(len(columns))]
     for row in [columns] + rows: print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def level_of(case): return case.get("fidelity", "not told").split(":")[0].split(";")[0]
+
+
+def bits_by_kernel(pairs, level):
+    """Of each kernel and fidelity, from pairs of one case on two machines: how many outputs have equal bits, worst err/bound, seconds."""
+    rows = {}
+    for a, b in pairs:
+        row = rows.setdefault((f"{a['op']}/{a['kernel']}", level(a)),
+                              {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "seconds": [0, 0]})
+        row["dtypes"].add(a["dtype"])
+        row["outputs"] += 1
+        row["equal"] += a["digest"] == b["digest"]
+        row["margins"] = [max(m, case.get("margin") or 0) for m, case in zip(row["margins"], (a, b))]
+        row["seconds"] = [t + case.get("seconds", 0) for t, case in zip(row["seconds"], (a, b))]
+    return dict(sorted(rows.items()))
+
+
+def bits_cells(rows):
+    return [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
+            for (kernel, level), r in rows.items()]
+
+
+def bits_total(rows):
+    return f"{sum(r['equal'] for r in rows.values())} of {sum(r['outputs'] for r in rows.values())} outputs have equal bits"

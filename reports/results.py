@@ -132,7 +132,7 @@ def ratio(row, other):
 
 def share(row):
     best = fastest(row, "sm90_")
-    return f"{100 * best['share_of_limit']:.0f} % of {'copy' if best['limit'] == 'memory' else best['limit']}"
+    return f"{100 * best['share_of_limit']:.0f} % of {best['limit']}"
 
 
 def short(shape):

@@ -9,13 +9,16 @@ A kernel that adds floats by atomic operations has no bits of its own, so it cou
 on the other machine, or if another exact kernel's outputs differ."""
 import pathlib
 
-from records import Parser, judged, records_of, show
+from records import Parser, bits_by_kernel, bits_cells, bits_total, judged, level_of, records_of, show
 
 
 def cases_of(folder):
     """The cases of a folder, by op, kernel, dtype and what a repro line says of them; the program that ran them has no part in it."""
     files = sorted(str(p) for p in pathlib.Path(folder).glob("*.jsonl"))
     return {r["repro"].split(" --")[0]: r for r in records_of(files) if r["record"] == "case"}
+
+
+def is_unordered(case): return "in no fixed order" in case.get("fidelity", "")
 
 
 def main(arguments):
@@ -25,31 +28,19 @@ def main(arguments):
     parser.add_argument("--markdown", action="store_true", help="print Markdown")
     flags = parser.parse_args(arguments)
     here, there = cases_of(flags.here), cases_of(flags.there)
-    rows, unequal, verdicts, wrong, unordered = {}, [], [], 0, 0
-    for repro, a in here.items():
-        b = there.get(repro)
-        if b is None: continue
-        if a["verdict"] != b["verdict"]: verdicts.append(f"{repro}: {a['verdict']} here, {b['verdict']} there ({b.get('reason', '')})")
-        if "digest" not in a or "digest" not in b: continue
-        rests = a.get("fidelity", "not told")
-        loose = "in no fixed order" in rests
-        level = rests.split(":")[0].split(";")[0] + (", unordered" if loose else "")
-        row = rows.setdefault((f"{a['op']}/{a['kernel']}", level),
-                              {"dtypes": set(), "outputs": 0, "equal": 0, "margins": [0, 0], "rests": rests})
-        row["dtypes"].add(a["dtype"])
-        row["outputs"] += 1
-        row["margins"] = [max(m, r.get("margin") or 0) for m, r in zip(row["margins"], (a, b))]
-        if a["digest"] == b["digest"]:
-            row["equal"] += 1
-            continue
-        wrong += rests.startswith("exact") and not loose
-        unordered += loose
-        unequal.append(f"{repro}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {rests}")
-    show(["kernel", "fidelity", "dtypes", "outputs", "equal bits", "err/bound here", "there"],
-         [[kernel, level, " ".join(sorted(r["dtypes"])), str(r["outputs"]), str(r["equal"])] + [f"{m:.3f}" for m in r["margins"]]
-          for (kernel, level), r in sorted(rows.items())], flags.markdown)
-    print(f"\n{sum(r['equal'] for r in rows.values())} of {sum(r['outputs'] for r in rows.values())} outputs have equal bits, {wrong} outputs "
-          f"of exact kernels and {unordered} of unordered ones have not; {len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone")
+    pairs = [(a, there[repro]) for repro, a in here.items() if repro in there]
+    verdicts = [f"{a['repro']}: {a['verdict']} here, {b['verdict']} there ({b.get('reason', '')})" for a, b in pairs
+                if a["verdict"] != b["verdict"]]
+    stored = [(a, b) for a, b in pairs if "digest" in a and "digest" in b]
+    rows = bits_by_kernel(stored, lambda a: level_of(a) + (", unordered" if is_unordered(a) else ""))
+    other = [(a, b) for a, b in stored if a["digest"] != b["digest"]]
+    unordered = sum(is_unordered(a) for a, _ in other)
+    wrong = sum(level_of(a) == "exact" and not is_unordered(a) for a, _ in other)
+    unequal = [f"{a['repro']}: err/bound {a.get('margin') or 0:.4f} here, {b.get('margin') or 0:.4f} there; {a.get('fidelity', 'not told')}"
+               for a, b in other]
+    show(["kernel", "fidelity", "dtypes", "outputs", "equal bits", "err/bound here", "there"], bits_cells(rows), flags.markdown)
+    print(f"\n{bits_total(rows)}, {wrong} outputs of exact kernels and {unordered} of unordered ones have not; "
+          f"{len(verdicts)} cases another verdict, {len(set(here) ^ set(there))} ran on one machine alone")
     for line in verdicts + unequal: print(line)
     return bool(verdicts or wrong)
 

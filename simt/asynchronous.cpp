@@ -72,15 +72,16 @@ void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
                         where);
 }
 
-// Note: an early write is refused even if no launch before has touched the bytes: no kernel here needs one.
+// Note: device words refuse an early write even if no launch before has touched the bytes; no kernel here needs one.  PTX, which
+// others write, may clear memory of its own.
 void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  const char* const without = ", which may still run, without a wait_for_previous_grid";
-  if (write)
-    refuse_asynchronous("early_write", std::string("write to global memory that the launch before this one may use") + without,
-                        where);
-  for (std::uintptr_t at = address; at < address + bytes; ++at)
+  const std::string before =
+      std::string(", which may still run, before ") + (machine.whole_block ? "griddepcontrol.wait" : "wait_for_previous_grid");
+  if (write && !machine.whole_block)
+    refuse_asynchronous("early_write", "write to global memory that the launch before this one may use" + before, where);
+  for (std::uintptr_t at = address; !write && at < address + bytes; ++at)
     if (*reinterpret_cast<const std::uint8_t*>(hot.written_map + (at >> 3)) >> (at & 7) & 1)
-      refuse_asynchronous("early_read", std::string("read of what the launch before this one wrote") + without, where);
+      refuse_asynchronous("early_read", "read of what the launch before this one wrote" + before, where);
 }
 void wait_for_previous_grid(Where where) {
   if (--hot.ticks < 0) tick(where);

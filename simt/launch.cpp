@@ -201,8 +201,8 @@ void run_grid(const Grid& g) {
   }
   if (g.dependent && !machine.anyone_waited)
     throw Fault({"early_end",
-                 "a dependent launch none of whose threads called wait_for_previous_grid, so it may end, and the next one begin, "
-                 "before the launch before it has ended",
+                 "a dependent launch none of whose threads waited for the launch before it: it may end, and the next one begin, "
+                 "before that one has ended",
                  g.where.file_name(), static_cast<int>(g.where.line())});
   tell_suspicion();
 }

@@ -38,6 +38,14 @@ struct Options {
 };
 // Sets the options of all later launches.
 void configure(const Options& options);
+// Sets them while it lives; later launches have the defaults.
+class Configured {
+ public:
+  explicit Configured(const Options& options) { configure(options); }
+  ~Configured() { configure({}); }
+  Configured(const Configured&) = delete;
+  Configured& operator=(const Configured&) = delete;
+};
 
 // An error of a kernel.  Its kinds:
 //   out_of_bounds       an access outside every allocation, after release or through null; a plain access that faults
@@ -60,7 +68,7 @@ void configure(const Options& options);
 //   wgmma_registers     a write to accumulators of a running wgmma; a read gives NaN
 //   wgmma_unordered     a wgmma without a wgmma_begin after the last accesses to its registers
 //   early_read          in a dependent launch: a read of what a launch before wrote, by a thread that has not waited for it
-//   early_write         the same: any write to global memory.  Of device words only, as is early_end
+//   early_write         the same: any write to global memory; of device words only
 //   early_end           a dependent launch in which no thread waited
 //   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
 //   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes

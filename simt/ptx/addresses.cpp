@@ -17,15 +17,6 @@ Space space_of(const Op& o) { return static_cast<Space>(o.how & kSpaceBits); }
 
 }  // namespace
 
-void check_early(const Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, Where where) {
-  if ((w.early >> lane & 1) == 0 || address >> 32 >= detail::kSlots || address >> 32 == detail::machine.shared_slot) return;
-  for (u64 at = address; at < address + bytes; ++at)
-    if (*reinterpret_cast<const std::uint8_t*>(detail::hot.written_map + (at >> 3)) >> (at & 7) & 1)
-      detail::refuse_asynchronous(
-          "early_read", "read of what the launch before this one wrote, which may still run, without a griddepcontrol.wait",
-          where);
-}
-
 std::byte* own(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes, bool write, Where where) {
   if (offset > w.program->local_bytes || w.program->local_bytes - offset < bytes)
     detail::refuse_asynchronous("out_of_bounds",

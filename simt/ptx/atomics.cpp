@@ -132,7 +132,6 @@ void copy(Warp& w, const Op& o) {
   const auto* valid = more[1] != kNone ? w.at<u32>(more[1]) : nullptr;
   w.each_lane([&](unsigned lane) {
     become(w, lane);
-    if (w.early != 0) check_early(w, lane, from[lane] + offset, Bytes, o.where);
     detail::copy_async<Bytes>(reinterpret_cast<void*>(at[lane]), reinterpret_cast<const void*>(from[lane] + offset),
                               valid != nullptr ? static_cast<int>(valid[lane]) : Bytes, o.where);
   });

@@ -21,8 +21,8 @@ std::uint32_t lane_bits(unsigned n) { return n >= kLanes ? 0xffffffffu : (1u << 
 
 }  // namespace
 
-void BlockRun::prepare(const Program& program, const std::byte* parameters, bool dependent) {
-  program_ = &program, dependent_ = dependent;
+void BlockRun::prepare(const Program& program, const std::byte* parameters) {
+  program_ = &program;
   const device::dim3& b = machine.grid->block;
   const device::dim3& g = machine.grid->grid;
   const unsigned threads = b.x * b.y * b.z, warps = (threads + kLanes - 1) / kLanes;
@@ -67,7 +67,6 @@ void BlockRun::start_block() {
     s.exists = lane_bits(machine.threads - k * kLanes);
     s.warp.thread = machine.thread + k * kLanes;
     s.warp.alive = s.exists, s.warp.mask = 0, s.warp.full = false;
-    s.warp.early = dependent_ ? s.exists : 0;
     for (unsigned i = 0; i < kLanes && k * kLanes + i < machine.threads; ++i) {
       const device::uint3& at = s.warp.thread[i].index;
       s.warp.at<std::uint32_t>(kTidX)[i] = at.x, s.warp.at<std::uint32_t>(kTidY)[i] = at.y,

@@ -41,7 +41,7 @@ struct WarpRun {
 class BlockRun {
  public:
   // `registers`: of all warps; `local`: of all threads.
-  void prepare(const Program& program, const std::byte* parameters, bool dependent);
+  void prepare(const Program& program, const std::byte* parameters);
   void run();  // on a fiber of the machine
 
  private:
@@ -79,7 +79,6 @@ class BlockRun {
   [[noreturn]] void stuck();
 
   const Program* program_ = nullptr;
-  bool dependent_ = false;
   std::vector<std::uint64_t> memory_;  // registers of all warps, then constants
   std::vector<std::byte> local_;
   std::byte* constants_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches, barriers, and what needs no work here.
 #include "decode.hpp"
+#include "memory.hpp"
 
 namespace simt::ptx {
 
@@ -42,7 +43,9 @@ void decode_barrier(Decoder& d) {
 }
 
 namespace {
-void wait_for_grid(Warp& w, const Op&) { w.early &= ~w.mask; }
+void wait_for_grid(Warp& w, const Op& o) {
+  w.each_lane([&](unsigned lane) { become(w, lane), detail::wait_for_previous_grid(o.where); });
+}
 }  // namespace
 
 // Fences order nothing that this machine does out of order.

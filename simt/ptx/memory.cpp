@@ -117,8 +117,9 @@ void load(Warp& w, const Op& o) {
   const Place* const to = w.program->lists.data() + o.list;
   const Space space = space_of(o);
   const bool wide = o.how & kWideRegister;
-  const bool early = (w.early & w.mask) != 0;
-  const Reach reach = space == Space::local || early ? Reach::unchecked : together<kBytes, Access::read>(w, at, o.where);
+  // Note: in a dependent launch each read is checked by itself, for it may be an early one.
+  const bool apart = space == Space::local || detail::machine.grid->dependent;
+  const Reach reach = apart ? Reach::unchecked : together<kBytes, Access::read>(w, at, o.where);
   if (reach != Reach::unchecked) {
     alignas(32) E values[kLanes][Count];
     if (reach == Reach::neighbours) {
@@ -144,7 +145,6 @@ void load(Warp& w, const Op& o) {
     else if (space == Space::generic && at[lane] >> 56 == kParameterWindow >> 56)
       from = parameter_at(w, at[lane] & (kParameterWindow - 1), kBytes, o.where);
     else detail::access<kBytes, Access::read>(from, o.where);
-    if (early && space != Space::local) check_early(w, lane, at[lane], kBytes, o.where);
     E v[Count];
     std::memcpy(v, from, kBytes);
     for (unsigned k = 0; k < Count; ++k)

@@ -21,9 +21,6 @@ Space take_space(Decoder& d);
 // Takes the modifiers that change nothing here: caches, scopes, orders.
 void take_hints(Decoder& d);
 
-// Stops at a read of what the launch before this one wrote, by a lane that has not waited for it.
-void check_early(const Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, Where where);
-
 inline void become(const Warp& w, unsigned lane) { detail::machine.current = w.thread + lane; }
 
 // Bits of Op::how of an access.

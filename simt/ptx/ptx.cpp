@@ -28,13 +28,12 @@ struct WholeBlocks {
 struct Closure {
   const Program& program;
   const std::byte* parameters;
-  bool dependent;
   mutable bool prepared = false;
 };
 
 void run_block(const void* closure) {
   const auto& c = *static_cast<const Closure*>(closure);
-  if (!c.prepared) block_run().prepare(c.program, c.parameters, c.dependent);
+  if (!c.prepared) block_run().prepare(c.program, c.parameters);
   c.prepared = true;
   block_run().run();
 }
@@ -50,7 +49,7 @@ void launch(const Program& program, const Shape& shape, const void* stream, std:
   if (needed[0] != 0 && (needed[0] != shape.block.x || needed[1] != shape.block.y || needed[2] != shape.block.z))
     throw Fault({"bad_launch", "a block of other threads than the .reqntid of '" + program.function.name + "'", file,
                  static_cast<int>(line)});
-  const Closure closure{program, parameters.data(), shape.dependent};
+  const Closure closure{program, parameters.data()};
   const WholeBlocks whole;
   try {
     detail::run_grid({.grid = shape.grid,
@@ -59,7 +58,8 @@ void launch(const Program& program, const Shape& shape, const void* stream, std:
                       .body = run_block,
                       .closure = &closure,
                       .where = new_place(file, line, line),
-                      .stream = stream});
+                      .stream = stream,
+                      .dependent = shape.dependent});
   } catch (const Fault& fault) {
     Finding f = fault.finding();
     const Where& at = detail::machine.trouble.where;

@@ -26,7 +26,6 @@ struct Warp {
   std::byte* local = nullptr;            // of lane 0; the other lanes' follow
   const Program* program = nullptr;
   const std::byte* parameters = nullptr;
-  std::uint32_t early = 0;      // lanes that run before the launch before this one has ended: they have not waited for it yet
   unsigned a_words[kLanes][4];  // of a wgmma whose A lies in registers, until its warpgroup has come
 
   void execute(std::uint32_t lanes) {

@@ -271,7 +271,7 @@ TEST_CASE("ptx: what the launch before wrote is read after griddepcontrol.wait",
     for (const simt::ThreadOrder order : kOrders) {
       const Configured on({.order = order, .seed = 5, .watch = true});
       first.run(1, 32, x.get(), y.get());
-      const Entry entry("x y", at + body);
+      const Entry entry("x y", body);
       const void* const pointers[] = {x.get(), y.get()};
       const simt::Finding f = finding_of([&] {
         ptx::launch(entry.program(), {.grid = {1}, .block = {32}, .dependent = dependent}, nullptr,
@@ -282,11 +282,19 @@ TEST_CASE("ptx: what the launch before wrote is read after griddepcontrol.wait",
     }
     return kinds;
   };
-  const std::string read = "ld.global.u32 %r2, [%rd1];\n", wait = "griddepcontrol.wait;\n",
-                    store = "st.global.u32 [%rd2], %r2;\nret;";
-  CHECK(second(wait + read + store, true) == "none");
-  CHECK(second(read + wait + store, true) == "early_read");
-  CHECK(second(read + wait + store, false) == "none");
+  const std::string wait = "griddepcontrol.wait;\n", store = "st.global.u32 [%rd2], %r2;\nret;";
+  for (const std::string& read :
+       {at + "%;\nld.global.u32 %r2, [%rd1];\n", at + "%;\natom.global.add.u32 %r2, [%rd1], 1;\n",
+        barrier() + kX + expecting(128) + "%;\n@!%p1 cp.async.bulk.shared::cluster.global." +
+            "mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [%r3];\n" + kWait + "ld.param.u64 %rd2, [y];\nmov.u32 %r2, 0;\n"}) {
+    const auto hole = read.find("%;\n");
+    const auto with = [&](const std::string& before) { return read.substr(0, hole) + before + read.substr(hole + 3); };
+    CHECK(second(with(wait) + store, true) == "none");
+    CHECK(second(with("") + wait + store, true) == "early_read");
+    CHECK(second(with("") + wait + store, false) == "none");
+  }
+  CHECK(second(at + store, true) == "early_end");
+  CHECK(second(at + "@%p1 " + wait + store, true) == "early_end");
 }
 
 TEST_CASE("ptx: forms of sm_90a that the machine does not run are refused by name", "[simt][ptx][hopper]") {

@@ -11,6 +11,8 @@
 
 namespace simt::testing {
 
+using simt::Configured;
+
 inline constexpr double kHang_s = 300;  // time limit, longer than any launch that ends
 inline constexpr ThreadOrder kOrders[] = {ThreadOrder::forward, ThreadOrder::reverse, ThreadOrder::shuffle};
 
@@ -33,14 +35,6 @@ class Buffer {
  private:
   T* p_;
   std::size_t n_;
-};
-
-class Configured {
- public:
-  explicit Configured(const Options& options) { configure(options); }
-  ~Configured() { configure({}); }
-  Configured(const Configured&) = delete;
-  Configured& operator=(const Configured&) = delete;
 };
 
 // Returns the finding that launching() throws, or one of kind "none".

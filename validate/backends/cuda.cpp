@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "validate/backends/backends.hpp"
 #include "validate/backends/cuda_clock.hpp"
@@ -79,35 +80,20 @@ class CudaBackend final : public Backend, public Clock {
   }
 
   bool run_captured(Launcher launch_it, const void* args, void* workspace, const std::function<void()>& between) override {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal), "begin capture");
-    try {
-      launch_it(args, {.stream = streams_[0], .workspace = workspace});
-    } catch (...) {
-      cudaStreamEndCapture(streams_[0], &graph);
-      cudaGraphDestroy(graph);
-      throw;
-    }
-    check(cudaStreamEndCapture(streams_[0], &graph), "end capture");
-    std::size_t nodes = 0;
-    check(cudaGraphGetNodes(graph, nullptr, &nodes), "counting graph nodes");
+    cuda::Graph graph(streams_[0], [&] { launch_it(args, {.stream = streams_[0], .workspace = workspace}); });
+    const bool empty = graph.empty();
     between();
     wait_for_writes();
-    if (nodes) {
-      check(cudaGraphInstantiate(&executable, graph, 0), "instantiate graph");
-      check(cudaGraphLaunch(executable, streams_[0]), "launch graph");
+    if (!empty) {
+      graph.instantiate();
+      graph.launch(streams_[0]);
       check(cudaStreamSynchronize(streams_[0]), "running the graph");
-      check(cudaGraphExecDestroy(executable), "destroy graph");
     }
-    check(cudaGraphDestroy(graph), "destroy graph");
     return true;
   }
 
   std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool as_graph) override {
-    auto replay = std::make_unique<StreamReplay>(*this, std::move(launches));
-    if (as_graph) replay->capture();
-    return replay;
+    return std::make_unique<StreamReplay>(*this, std::move(launches), as_graph);
   }
 
   std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
@@ -166,31 +152,14 @@ class CudaBackend final : public Backend, public Clock {
  private:
   class StreamReplay final : public Replay {
    public:
-    StreamReplay(CudaBackend& backend, std::vector<BoundLaunch> launches) : backend_(backend), launches_(std::move(launches)) {}
-    ~StreamReplay() override {
-      if (executable_) cudaGraphExecDestroy(executable_);
-    }
-    StreamReplay(const StreamReplay&) = delete;
-    StreamReplay& operator=(const StreamReplay&) = delete;
-    void capture() {
-      cudaGraph_t graph = nullptr;
-      check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "begin capture");
-      try {
-        launch_all();
-      } catch (...) {
-        cudaStreamEndCapture(stream(), &graph);
-        if (graph) cudaGraphDestroy(graph);
-        throw;
-      }
-      check(cudaStreamEndCapture(stream(), &graph), "end capture");
-      const cudaError_t made = cudaGraphInstantiate(&executable_, graph, 0);
-      cudaGraphDestroy(graph);
-      check(made, "instantiate graph");
+    StreamReplay(CudaBackend& backend, std::vector<BoundLaunch> launches, bool as_graph)
+        : backend_(backend), launches_(std::move(launches)) {
+      if (as_graph) graph_.emplace(stream(), [&] { launch_all(); }), graph_->instantiate();
     }
     void run(int times) override {
       backend_.wait_for_writes();
       for (int i = 0; i < times; ++i) {
-        if (executable_) check(cudaGraphLaunch(executable_, stream()), "launch graph");
+        if (graph_) graph_->launch(stream());
         else launch_all();
       }
       check(cudaGetLastError(), "after the launch");
@@ -204,7 +173,7 @@ class CudaBackend final : public Backend, public Clock {
     }
     CudaBackend& backend_;
     std::vector<BoundLaunch> launches_;
-    cudaGraphExec_t executable_ = nullptr;
+    std::optional<cuda::Graph> graph_;
   };
 
   // Waits until writes have arrived.  Note: a copy from pageable memory may return before its last bytes have arrived, a fill

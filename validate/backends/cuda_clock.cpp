@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 
 #if defined(ASSAY_CUBLASLT)
@@ -13,33 +14,33 @@
 
 namespace assay::cuda {
 
-namespace {
-
-// A graph of what `launches` puts into a stream; nullptr if it cannot be captured.
-template <class F>
-cudaGraphExec_t captured(cudaStream_t stream, const F& launches) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
-  bool whole = true;
-  try {
-    launches();
-  } catch (const std::runtime_error&) {
-    whole = false;
-  }
-  whole = cudaStreamEndCapture(stream, &graph) == cudaSuccess && whole;
-  if (whole) whole = cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
-  if (graph) cudaGraphDestroy(graph);
-  cudaGetLastError();  // clears the error: a failed capture is not a failed kernel
-  return whole ? executable : nullptr;
-}
-
-}  // namespace
-
 void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
 }
+
+Graph::Graph(cudaStream_t stream, const std::function<void()>& launches) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
+  try {
+    launches();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph_);
+    if (graph_) cudaGraphDestroy(graph_);
+    throw;
+  }
+  check(cudaStreamEndCapture(stream, &graph_), "end capture");
+}
+Graph::~Graph() {
+  if (executable_) cudaGraphExecDestroy(executable_);
+  cudaGraphDestroy(graph_);
+}
+bool Graph::empty() const {
+  std::size_t nodes = 0;
+  check(cudaGraphGetNodes(graph_, nullptr, &nodes), "counting graph nodes");
+  return nodes == 0;
+}
+void Graph::instantiate() { check(cudaGraphInstantiate(&executable_, graph_, 0), "instantiate graph"); }
+void Graph::launch(cudaStream_t stream) const { check(cudaGraphLaunch(executable_, stream), "launch graph"); }
 
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
   constexpr int kBatch = 20;
@@ -112,10 +113,15 @@ std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedL
       for (int i = 0; i < t.launches; ++i)
         kernels[k].launcher(kernels[k].args[0], {.stream = stream, .workspace = kernels[k].workspace});
     };
-    cudaGraphExec_t executable = about_us[k] < kGraphBelow ? captured(stream, launches) : nullptr;
-    t.graph = executable != nullptr;
+    std::unique_ptr<Graph> graph;
+    if (about_us[k] < kGraphBelow) try {
+        graph = std::make_unique<Graph>(stream, launches), graph->instantiate();
+      } catch (const std::runtime_error&) {
+        graph.reset(), cudaGetLastError();  // a failed capture is not a failed kernel
+      }
+    t.graph = graph != nullptr;
     const auto batch = [&] {
-      if (executable) check(cudaGraphLaunch(executable, stream), "launching a graph");
+      if (graph) graph->launch(stream);
       else launches();
     };
     batch();
@@ -128,7 +134,6 @@ std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedL
       check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
       t.us.push_back(1e3 * static_cast<double>(ms) / t.launches);
     }
-    if (executable) check(cudaGraphExecDestroy(executable), "destroying a graph");
     all.push_back(std::move(t));
   }
   cudaEventDestroy(begin), cudaEventDestroy(end);

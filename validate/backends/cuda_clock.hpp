@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <vector>
 
 #include "validate/worker/clock.hpp"
@@ -12,6 +13,22 @@ namespace assay::cuda {
 
 // Throws std::runtime_error if a call has failed.  `what` names the call in the message.
 void check(cudaError_t status, const char* what);
+
+// What `launches` puts into a stream, captured.  All throw std::runtime_error.
+class Graph {
+ public:
+  Graph(cudaStream_t stream, const std::function<void()>& launches);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  bool empty() const;
+  void instantiate();
+  void launch(cudaStream_t stream) const;  // after instantiate()
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
 
 // As in Clock (validate/worker/clock.hpp).
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds);

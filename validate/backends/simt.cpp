@@ -39,14 +39,6 @@ std::string too_little_space() {
                      static_cast<double>(address_space()) / (1u << 30));
 }
 
-// The machine's options for one run; whoever launches next has the defaults.
-struct Configured {
-  explicit Configured(const simt::Options& options) { simt::configure(options); }
-  ~Configured() { simt::configure({}); }
-  Configured(const Configured&) = delete;
-  Configured& operator=(const Configured&) = delete;
-};
-
 class SimtBackend final : public Backend {
  public:
   SimtBackend() { simt::canary(); }
@@ -80,7 +72,7 @@ class SimtBackend final : public Backend {
   void run(Launcher launch_it, const void* args, void* workspace, const RunOptions& v) override {
     constexpr simt::ThreadOrder kOrders[] = {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle};
     static constexpr char stream = 0;  // only its address counts
-    const Configured configured(
+    const simt::Configured configured(
         {.order = kOrders[v.order], .seed = v.seed, .count_sectors = v.sectors, .stream = &stream, .watch = v.watch});
     simt::reset_counts();
     const Taken taken;

@@ -62,10 +62,10 @@ int threads_that_start(int threads) {
   std::mutex mutex;
   std::condition_variable all_there;
   bool done = false;
-  std::vector<std::thread> started;
+  std::vector<std::thread> waiting;
   try {
-    while (static_cast<int>(started.size()) < threads)
-      started.emplace_back([&] {
+    while (static_cast<int>(waiting.size()) < threads)
+      waiting.emplace_back([&] {
         std::unique_lock lock(mutex);
         all_there.wait(lock, [&] { return done; });
       });
@@ -76,8 +76,8 @@ int threads_that_start(int threads) {
     done = true;
   }
   all_there.notify_all();
-  for (std::thread& t : started) t.join();
-  return static_cast<int>(started.size());
+  for (std::thread& t : waiting) t.join();
+  return static_cast<int>(waiting.size());
 }
 
 std::size_t limit_of(int resource) {
@@ -92,8 +92,7 @@ std::string arithmetic_fault() {
   if (std::fegetround() != FE_TONEAREST) return fmt::format("it does not round to nearest{}", state_text());
 #if defined(__x86_64__)
   constexpr unsigned kMasks = 0x1f80;
-  if ((_mm_getcsr() & kMasks) != kMasks)
-    return fmt::format("an exception of arithmetic ends the process{}", state_text());
+  if ((_mm_getcsr() & kMasks) != kMasks) return fmt::format("an exception of arithmetic ends the process{}", state_text());
 #endif
   if (std::string fault = canary<float>("f32"); !fault.empty()) return fault;
   if (std::string fault = canary<double>("f64"); !fault.empty()) return fault;

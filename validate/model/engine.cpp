@@ -245,63 +245,68 @@ void Engine::make(Kept& kept, const Inputs& in) {
   }
   Tensor& logits = kept.next.logits = {.dtype = model_.dtype, .rank = 2, .shape = {shape_.batch, model_.decoder.vocab}};
   logits.data = kept.memory.at("logits").first.get(), logits.stride = {head_rows(model_.decoder), 1};
+  const auto integers = [&](const char* name, std::int64_t count) {
+    return static_cast<std::int32_t*>(memory_of(name, count, i32).data);
+  };
   const bool goes_on = shape_.seq == 1;
-  kept.next.next = static_cast<std::int32_t*>(memory_of(goes_on ? "ids" : "next", shape_.batch, i32).data);
-  if (goes_on) kept.next.positions = static_cast<std::int32_t*>(memory_of("positions", shape_.batch, i32).data);
-  if (goes_on) kept.next.lengths = static_cast<std::int32_t*>(memory_of("lengths", shape_.batch, i32).data);
-  if (goes_on) kept.next.most_positions = shape_.max_pages * shape_.page_size;
-  if (goes_on)
-    kept.next.history = static_cast<std::int32_t*>(memory_of("history", shape_.batch * kept.next.most_positions, i32).data);
+  kept.next.next = integers(goes_on ? "ids" : "next", shape_.batch);
+  if (goes_on) {
+    kept.next.positions = integers("positions", shape_.batch), kept.next.lengths = integers("lengths", shape_.batch);
+    kept.next.most_positions = shape_.max_pages * shape_.page_size;
+    kept.next.history = integers("history", shape_.batch * kept.next.most_positions);
+  }
   step_times_.clear();
   kept.replay = machine_.record(placed, kept.next, goes_on, step_times_);
   kept.device = {};  // recording ran the steps
 }
 
+// Rounds the sequences of a pass of single tokens up to a power of two, and their pages up to what the longest may come to have.
+// Note: rows beyond the sequences have the length 0, so they write nothing to the cache and see nothing of it.
+void Engine::round_up(Inputs& in) const {
+  PassShape& s = in.shape;
+  const std::int64_t positions = options_.most_positions ? options_.most_positions : model_.decoder.positions;
+  const std::int64_t width = std::max(s.max_pages, std::min(pages_for(std::array{positions}, s.page_size), s.pages));
+  const auto rows = std::bit_ceil(static_cast<std::size_t>(s.batch));
+  std::vector<std::int32_t> table(rows * static_cast<std::size_t>(width), -1);
+  for (std::int64_t b = 0; b < s.batch; ++b)
+    std::copy_n(in.table.begin() + b * s.max_pages, s.max_pages, table.begin() + b * width);
+  in.ids.resize(rows), in.positions.resize(rows), in.lengths.resize(rows), in.table = std::move(table);
+  s.batch = static_cast<std::int64_t>(rows), s.max_pages = width;
+}
+
 std::vector<std::vector<std::int32_t>> Engine::next(std::span<const NewTokens> news, int count) {
   Inputs in = enter(news, count - 1);
-  PassShape& s = in.shape;
-  s.at_once = s.at_once && options_.prompts_at_once;
-  const auto batch = static_cast<std::size_t>(s.batch);
-  if (s.seq != 1 && count != 1) throw std::logic_error("passes of several tokens do not follow each other by themselves");
-  if (s.seq ==
-      1) {  // Note: rows beyond the sequences have the length 0, so they write nothing to the cache and see nothing of it
-    const std::int64_t positions = options_.most_positions ? options_.most_positions : model_.decoder.positions;
-    const std::int64_t width = std::max(s.max_pages, std::min(pages_for(std::array{positions}, s.page_size), s.pages));
-    const auto rows = std::bit_ceil(batch);
-    std::vector<std::int32_t> table(rows * static_cast<std::size_t>(width), -1);
-    for (std::size_t b = 0; b < batch; ++b)
-      std::copy_n(in.table.begin() + static_cast<std::ptrdiff_t>(b) * s.max_pages, s.max_pages,
-                  table.begin() + static_cast<std::ptrdiff_t>(b) * width);
-    in.ids.resize(rows), in.positions.resize(rows), in.lengths.resize(rows), in.table = std::move(table);
-    s.batch = static_cast<std::int64_t>(rows), s.max_pages = width;
-  }
-  Kept& kept = s.seq == 1 ? decoding_[s.batch] : prompt_;
-  if (!kept.replay || kept.device.shape != s) make(kept, in);
-  // What stands in the rows beyond the sequences does not matter.
-  if (kept.device.ids.size() == in.ids.size() && s.seq == 1)
-    std::copy(kept.device.ids.begin() + static_cast<std::ptrdiff_t>(batch), kept.device.ids.end(),
-              in.ids.begin() + static_cast<std::ptrdiff_t>(batch));
+  const auto batch = static_cast<std::ptrdiff_t>(news.size());
+  const bool single = in.shape.seq == 1;
+  if (!single && count != 1) throw std::logic_error("passes of several tokens do not follow each other by themselves");
+  in.shape.at_once = in.shape.at_once && options_.prompts_at_once;
+  if (single) round_up(in);
+  Kept& kept = single ? decoding_[in.shape.batch] : prompt_;
+  if (!kept.replay || kept.device.shape != in.shape) make(kept, in);
+  // What the device chose for the rows beyond the sequences may stay there.
+  if (single && kept.device.ids.size() == in.ids.size())
+    std::copy(kept.device.ids.begin() + batch, kept.device.ids.end(), in.ids.begin() + batch);
   put_changed(kept, in);
   kept.replay->run(count);
-  std::vector<std::int32_t> last(static_cast<std::size_t>(s.batch));
+  std::vector<std::int32_t> last(static_cast<std::size_t>(in.shape.batch));
   machine_.read(last.data(), kept.next.next, last.size() * sizeof(std::int32_t));
-  if (s.seq > 1) {
+  if (!single) {
     kept.device.ids.clear();  // Note: a prompt is written even if it is the last one again
-    last.resize(batch);
     return {last};
   }
-  std::vector<std::vector<std::int32_t>> tokens(static_cast<std::size_t>(count), std::vector<std::int32_t>(batch));
+  std::vector<std::vector<std::int32_t>> tokens(static_cast<std::size_t>(count));
   if (count > 1) {
-    std::vector<std::int32_t> history(static_cast<std::size_t>(s.batch * kept.next.most_positions));
+    const std::int64_t most = kept.next.most_positions;
+    std::vector<std::int32_t> history(static_cast<std::size_t>(in.shape.batch * most));
     machine_.read(history.data(), kept.next.history, history.size() * sizeof(std::int32_t));
-    for (std::size_t b = 0; b < batch; ++b)
-      for (std::size_t k = 0; k + 1 < tokens.size(); ++k)
-        tokens[k][b] = history[b * static_cast<std::size_t>(kept.next.most_positions) +
-                               static_cast<std::size_t>(kept.device.positions[b]) + 1 + k];
+    for (std::ptrdiff_t b = 0; b < batch; ++b)
+      for (std::ptrdiff_t k = 0; k + 1 < count; ++k)
+        tokens[static_cast<std::size_t>(k)].push_back(
+            history[static_cast<std::size_t>(b * most + kept.device.positions[static_cast<std::size_t>(b)] + 1 + k)]);
   }
-  tokens.back().assign(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(batch));
+  tokens.back().assign(last.begin(), last.begin() + batch);
   kept.device.ids = std::move(last);
-  for (std::size_t b = 0; b < batch; ++b) {
+  for (std::size_t b = 0; b < news.size(); ++b) {
     kept.device.positions[b] += count, kept.device.lengths[b] += count;
     sequences_.at(news[b].sequence).length += count - 1;
   }

@@ -102,6 +102,7 @@ class Engine {
   void place(const Step&, const Op&, Problem&);
   void put(const std::string& name, const std::vector<std::int32_t>& values);
   Inputs enter(std::span<const NewTokens> news, std::int64_t ahead = 0);  // and `ahead` more of each sequence
+  void round_up(Inputs& in) const;
   void make(Kept& kept, const Inputs& in);
   void put_changed(Kept& kept, const Inputs& in);
 

@@ -29,7 +29,7 @@ std::map<std::string, simt::Counts> counted(const Kernel& k, const Case& c, simt
   attach(*problem, c, placements, pointers);
   REQUIRE(k.supports(problem->args()).ok);
   cost = problem->cost();
-  simt::configure({.order = order, .seed = 5, .count_sectors = true});
+  const simt::Configured configured({.order = order, .seed = 5, .count_sectors = true});
   simt::reset_counts();
   k.on_simt(problem->args(), {});
   std::map<std::string, simt::Counts> counts;
@@ -46,8 +46,10 @@ TEST_CASE("warp_row and block_row move the formula's bytes, in three orders of t
   for (const char* name_of_kernel : {"warp_row", "block_row"})
     for (const DType dtype : {f16, bf16, f32})
       for (const Shape s : {Shape{1, 256}, Shape{9, 1000}, Shape{129, 261}, Shape{131, 2056}, Shape{17, 4096}})
-        for (const simt::ThreadOrder order : {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
-          if (name_of_kernel == std::string_view("warp_row") && s.cols * size_of(dtype) > 8192) continue;  // more than a warp holds
+        for (const simt::ThreadOrder order :
+             {simt::ThreadOrder::forward, simt::ThreadOrder::reverse, simt::ThreadOrder::shuffle}) {
+          if (name_of_kernel == std::string_view("warp_row") && s.cols * size_of(dtype) > 8192)
+            continue;  // more than a warp holds
           Case c{.op = "layernorm_residual", .dtype = dtype, .seed = 3, .source = {}, .reduced = {}};
           c.dims[Axis::rows] = s.rows, c.dims[Axis::cols] = s.cols;
           Cost cost;

@@ -29,7 +29,7 @@ std::string found(const Kernel& k, const Case& c, simt::ThreadOrder order) {
   attach(*problem, c, placements, pointers);
   REQUIRE(k.supports(problem->args()).ok);
   REQUIRE(k.workspace_bytes(problem->args()) == 0);
-  simt::configure({.order = order, .seed = 5, .watch = true});
+  const simt::Configured configured({.order = order, .seed = 5, .watch = true});
   std::string kind = "none";
   try {
     k.on_simt(problem->args(), {});
@@ -41,7 +41,6 @@ std::string found(const Kernel& k, const Case& c, simt::ThreadOrder order) {
     const std::string own = kind == "bad_shuffle" ? std::string("cuda/core/reduce") : fmt::format("cuda/{}/", k.op);
     CHECK((file.find(k.name) != std::string::npos || file.find(own) != std::string::npos));
   }
-  simt::configure({});
   for (std::byte* p : pointers) simt::release(p);
   return kind;
 }
