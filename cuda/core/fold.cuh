@@ -47,30 +47,32 @@ struct Max {
   __device__ float result() const { return value; }
 };
 
-// add() and join() each rescale the sum once.  The sum is NaN if an element is NaN or +inf.
+// add() and join() each rescale the sum once.  The maximum leaves out NaN.  The sum is NaN if an element is NaN, else inf if one
+// is +inf.
 struct alignas(8) LogSumExp {
   float max = -INFINITY, sum = 0;
-  // The value that is subtracted before exp.  Note: if all are -inf it is 0: -inf - (-inf) would be NaN, and exp(-inf - 0) is 0.
-  __device__ static float anchor(float max) { return max == -INFINITY ? 0.0f : max; }
+  // exp(v - max), or exp(v) if max is infinite: inf - inf would be NaN.  Note: expf has four times the instructions, and a row in
+  // memory then waits for them.
+  __device__ static float power(float v, float max) {
+    return exp2_approx((v - (fabsf(max) == INFINITY ? 0.0f : max)) * 1.4426950408889634f);
+  }
   template <int N>
   __device__ void add(const float (&v)[N]) {
     float all = max;
 #pragma unroll
-    for (int j = 0; j < N; ++j) all = larger(all, v[j]);
-    const float at = anchor(all);
-    sum *= expf(max - at);
+    for (int j = 0; j < N; ++j) all = fmaxf(all, v[j]);
+    sum *= power(max, all);
 #pragma unroll
-    for (int j = 0; j < N; ++j) sum += expf(v[j] - at);
+    for (int j = 0; j < N; ++j) sum += power(v[j], all);
     max = all;
   }
   __device__ void join(const LogSumExp& other) {
-    const float all = larger(max, other.max), at = anchor(all);
-    sum = sum * expf(max - at) + other.sum * expf(other.max - at);
+    const float all = fmaxf(max, other.max);
+    sum = sum * power(max, all) + other.sum * power(other.max, all);
     max = all;
   }
   __device__ LogSumExp of_lane(int delta) const { return {shuffle_down(max, delta), shuffle_down(sum, delta)}; }
-  // If the maximum is NaN or infinite, so is the result.
-  __device__ float result() const { return fabsf(max) < INFINITY ? max + logf(sum) : max; }
+  __device__ float result() const { return max + logf(sum); }
 };
 
 // Joins the values of a warp, 5 joins deep.  Only lane 0 gets the result.

@@ -14,7 +14,10 @@ KERNEL(cross_entropy){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kMeanThreads), tile_bytes(Axis::vocab, 16 * kThreads)},
     // A thread adds at most a pack of 8 more than its 512th share, and one element of the tail; 10 additions join the block.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 19}, .rescales = {.lanes = kThreads, .extra = 19}},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kThreads, .extra = 19},
+                 .flushes_subnormals = true,
+                 .rescales = {.lanes = kThreads, .extra = 19}},
 };
 
 template <class T, int N>
@@ -37,9 +40,8 @@ void run_width(const cross_entropy::Args& a, const Launch& l) {
 }
 
 void run(const cross_entropy::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
-  });
+  with_type(a.x.dtype,
+            [&]<class T>(Type<T>) { a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l); });
   launch_mean(a, l);
 }
 

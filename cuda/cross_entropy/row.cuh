@@ -15,9 +15,11 @@ struct Tokens {
   float* loss;
   std::int64_t tokens, vocab, stride;
   __device__ const T* row(std::int64_t token) const { return x + token * stride; }
-  // Note: takes the difference first; log s added to a large maximum would lose its digits.
+  // Note: takes the difference first; log s added to a large maximum would lose its digits.  By the formula a +inf makes inf -
+  // inf.
   __device__ void store_loss(std::int64_t token, const fold::LogSumExp& seen) const {
-    st(loss + token, logf(seen.sum) + (seen.max - to_float(ld(row(token) + ld(target + token)))));
+    const float behind = seen.max - to_float(ld(row(token) + ld(target + token)));
+    st(loss + token, seen.max == INFINITY ? NAN : logf(seen.sum) + behind);
   }
 };
 

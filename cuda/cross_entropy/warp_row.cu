@@ -13,7 +13,10 @@ KERNEL(cross_entropy){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::tokens, kTokens), tile_bytes(Axis::vocab, 16 * kWarp)},
     // A lane adds at most a pack of 8 more than its share, and one of the tail; 5 joins.  The mean's sum is shorter.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kWarp, .extra = 14},
+                 .flushes_subnormals = true,
+                 .rescales = {.lanes = kWarp, .extra = 14}},
 };
 
 template <class T, int N>
@@ -34,9 +37,8 @@ void run_width(const cross_entropy::Args& a, const Launch& l) {
 }
 
 void run(const cross_entropy::Args& a, const Launch& l) {
-  with_type(a.x.dtype, [&]<class T>(Type<T>) {
-    a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l);
-  });
+  with_type(a.x.dtype,
+            [&]<class T>(Type<T>) { a.x.rows_aligned(16) ? run_width<T, 16 / sizeof(T)>(a, l) : run_width<T, 1>(a, l); });
   launch_mean(a, l);
 }
 

@@ -29,7 +29,9 @@ KERNEL(row_reduce){
     .tiles = {tile(Axis::cols, kLeastPart)},
     // A thread adds at most 4096 / 256 = 16 columns; in rows of over 1024 * 4096, cols / 2^18 and at most two packs of 8 more.
     // Then one of the tail, 10 joins in the block, and 1024 / 256 = 4 and 10 joins of the parts.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kMostParts * kThreads, .extra = 50},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kMostParts * kThreads, .extra = 50},
+                 .flushes_subnormals = true,
                  .rescales = {.lanes = kMostParts * kThreads, .extra = 50}},
     .supports = supports,
     .workspace_bytes = workspace_bytes,

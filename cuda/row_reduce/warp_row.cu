@@ -15,7 +15,10 @@ KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kRows), tile_bytes(Axis::cols, 16 * kWarp)},
     // A lane adds at most a pack of 8 more than its share, and one of the tail; 5 joins.
-    .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 14}, .rescales = {.lanes = kWarp, .extra = 14}},
+    .numerics = {.accumulate = f32,
+                 .chain = {.lanes = kWarp, .extra = 14},
+                 .flushes_subnormals = true,
+                 .rescales = {.lanes = kWarp, .extra = 14}},
     .supports = supports,
 };
 
