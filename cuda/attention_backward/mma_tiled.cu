@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
         const bool there = at + i < p.queries;
         const float lse = there ? ld(p.lse.row(batch, other, at + i)) : INFINITY;
         // Note: a query with L = -inf has weights of 0, but 0 times an inf or NaN in its dO would be NaN.
-        if (lse == -INFINITY && !is_masked(tile)) st(careful(step), 1);
+        if (lse == -INFINITY && !is_masked(tile)) atomic_add(careful(step), 1);
         st(statistics(step) + i, lse == -INFINITY ? INFINITY : lse);
         st(statistics(step) + kColumns + i, there ? ld(p.d_of(batch, other) + at + i) : 0.0f);
       }
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     if (masked) {
       const bool special_x = loader.template special<kColumns>(x);  // both operands checked by all threads
       const bool special_y = loader.template special<kColumns>(y);
-      if (special_x || special_y) st(careful(step), 1);
+      if (special_x || special_y) atomic_add(careful(step), 1);
     }
     sync_block();
     load_stage(step + 1);

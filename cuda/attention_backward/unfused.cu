@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int step = 0; step < of_head * r.heads; ++step) {
     const int head = r.head + step / of_head, at = (first_tile + step % of_head) * kColumns;
     cp_async_wait<0>();
-    if (loader.template special<kColumns>(other_of(step))) st(special + step % 2, 1);
+    if (loader.template special<kColumns>(other_of(step))) atomic_add(special + step % 2, 1);
     sync_block();
     load(step + 1);
 
