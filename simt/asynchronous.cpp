@@ -73,15 +73,19 @@ void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
 }
 
 // Note: device words refuse an early write even if no launch before has touched the bytes; no kernel here needs one.  PTX, which
-// others write, may clear memory of its own.
+// others write, may clear memory of its own.  A read is refused of what any launch of the run wrote, also if a launch between that
+// is not dependent has waited for it.
 void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where) {
-  const std::string before =
-      std::string(", which may still run, before ") + (machine.whole_block ? "griddepcontrol.wait" : "wait_for_previous_grid");
-  if (write && !machine.whole_block)
-    refuse_asynchronous("early_write", "write to global memory that the launch before this one may use" + before, where);
+  const auto refuse = [&](const char* kind, const char* why) {
+    refuse_asynchronous(kind,
+                        access_at(address, bytes, write) + " before " +
+                            (machine.whole_block ? "griddepcontrol.wait" : "wait_for_previous_grid") + why,
+                        where);
+  };
+  if (write && !machine.whole_block) refuse("early_write", ": a launch before this one may still use the memory");
   for (std::uintptr_t at = address; !write && at < address + bytes; ++at)
     if (*reinterpret_cast<const std::uint8_t*>(hot.written_map + (at >> 3)) >> (at & 7) & 1)
-      refuse_asynchronous("early_read", "read of what the launch before this one wrote" + before, where);
+      refuse("early_read", ": a launch before this one wrote there, and may still run");
 }
 void wait_for_previous_grid(Where where) {
   if (--hot.ticks < 0) tick(where);

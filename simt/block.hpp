@@ -170,5 +170,7 @@ inline void end_early_of_warp(unsigned warp, unsigned lanes) {
 // Makes the finding of machine.trouble; called after the block has stopped.
 Finding describe_trouble();
 std::string describe(const device::uint3& i);
+// "read of 4 bytes at byte 0 of 'x' (128 bytes)"
+std::string access_at(std::uintptr_t address, unsigned bytes, bool write);
 
 }  // namespace simt::detail

@@ -172,6 +172,11 @@ Finding describe_stuck() {
 
 }  // namespace
 
+std::string access_at(std::uintptr_t address, unsigned bytes, bool write) {
+  const Allocation* const a = find_allocation(address);
+  return access_of({.bytes = bytes, .write = write}) + (a != nullptr ? position(*a, address, bytes) : "");
+}
+
 std::string describe(const device::uint3& i) {
   return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
 }

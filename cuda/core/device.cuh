@@ -21,7 +21,8 @@
 //   next_grid_may_start()                    the launch after this one, if it is dependent, may begin once all blocks have
 //                                            called it or ended.  Does nothing below sm_90
 //   wait_for_previous_grid()                 waits until the launch before this one has ended.  Until then a thread of a
-//                                            dependent launch reads nothing that a launch wrote, and writes no global memory
+//                                            dependent launch reads nothing that a launch wrote, and writes no global memory.
+//                                            One thread may wait for all that synchronise with it afterwards
 //
 // Tensor cores, for T = half and bfloat16.  An unsigned holds two values, the one of lower index in its low half.
 //   mma_m16n8k16<T>(c, a, b)                 c += a·b by a whole warp: float c[4], unsigned a[4], b[2] a lane (sm_80)
