@@ -28,10 +28,8 @@ class Fused : public Layer {
   }
   void widen() override {
     const Tensor x = matrix(a.norm2, tokens), act = matrix(a.act, tokens);
-    if (llama)
-      steps(swiglu(), {.x = x, .w_gate = a.w_gate, .w_up = a.w_up, .y = act});
-    else
-      steps(gelu_product(), {.x = x, .weight = a.w_up, .bias = a.b_up, .y = act, .has_bias = true, .form = form()});
+    if (llama) steps(swiglu(), {.x = x, .w_gate = a.w_gate, .w_up = a.w_up, .y = act});
+    else steps(gelu_product(), {.x = x, .weight = a.w_up, .bias = a.b_up, .y = act, .has_bias = true, .form = form()});
   }
 
   // residual_layernorm and residual_rmsnorm sum as the norms do.

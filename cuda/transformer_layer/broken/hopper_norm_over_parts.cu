@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FAULT: the normalised rows lie at the start of the workspace, where a product of few tokens keeps its parts: wk and wv read
-// what is left of them.
-// Caught by: the bound of stage k0, or of k, where channels are split.
+// FAULT: the normalised rows lie at the start of the workspace, where a product of few tokens keeps its parts: wq reads some of
+// its own, wk and wv what wq has left.
+// Caught by: the bound of stage q0, or of q, where channels are split.
 #include "cuda/core/kernel_family.cuh"
 #include "cuda/transformer_layer/hopper.cuh"
 

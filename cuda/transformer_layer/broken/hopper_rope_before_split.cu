@@ -14,9 +14,7 @@ struct Wrong final : Hopper {
   }
 
  private:
-  static Tensor one_head(const Tensor& t) {
-    return dense(t.data, t.dtype, {t.shape[0], t.shape[1], 1, t.shape[2] * t.shape[3]});
-  }
+  static Tensor one_head(const Tensor& t) { return dense(t.data, t.dtype, {t.shape[0], t.shape[1], 1, t.shape[2] * t.shape[3]}); }
   void turn_all(const Tensor& from, const Tensor& to) {
     const Tensor x = one_head(from), again = steps.room(x.dtype, {x.shape[0], x.shape[1], 1, x.shape[3]});
     rope::Args r = rotated(x, x, one_head(to), again);
