@@ -225,6 +225,8 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     HopperBarriers<S>().init();
   }
   sync_block();
+  next_grid_may_start();
+  wait_for_previous_grid();
   const int group = static_cast<int>(threadIdx.x) / 128;
   if (group == 0) {
     give_registers<S::kCopierRegisters>();
@@ -275,7 +277,8 @@ void launch_hopper(const attention_forward::Args& a, const Launch& l) {
   launch(attention_forward_hopper<S, Steps, T>,
          {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors()))),
           .block = dim3(S::kThreads),
-          .shared_bytes = S::kShared},
+          .shared_bytes = S::kShared,
+          .dependent = l.after},
          l.stream, head_map<T>(a.q, S::kQueries, a.packed), head_map<T>(keys ? a.k : a.q, S::kKeys, a.packed),
          head_map<T>(keys ? a.v : a.q, S::kKeys, a.packed), head_map<T>(a.o, 64, a.packed), p, s);
 }

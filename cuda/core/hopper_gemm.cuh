@@ -236,7 +236,7 @@ void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, cons
   const int blocks = std::min(multiprocessors(), work.tiles_m * work.tiles_n);
   const TensorMap a = map_of<T>(x, S::kM), b = map_of<T>(w, S::kOut), c = map_of<T>(y, 64);
   launch(hopper_product<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared, .dependent = after},
+         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared, .dependent = after || l.after},
          l.stream, a, b, second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
 }
 

@@ -24,7 +24,7 @@ void run(const gelu_linear::Args& a, const Launch& l) {
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
     with_gelu(a.form, [&]<Activation kForm>(std::integral_constant<Activation, kForm>) {
       const hopper_few::BiasGelu<kForm> epilogue{{a.bias.data, static_cast<int>(a.y.shape[1])}};
-      hopper_few::product<T, 1>(a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream);
+      hopper_few::product<T, 1>(a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream, l.after);
     });
   });
 }

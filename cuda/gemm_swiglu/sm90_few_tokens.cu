@@ -22,7 +22,7 @@ KERNEL(gemm_swiglu){
 
 void run(const gemm_swiglu::Args& a, const Launch& l) {
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
-    hopper_few::product<T, 2>(a.x, a.w_gate, &a.w_up, a.y, hopper_few::SwiGlu{}, l.workspace, l.stream);
+    hopper_few::product<T, 2>(a.x, a.w_gate, &a.w_up, a.y, hopper_few::SwiGlu{}, l.workspace, l.stream, l.after);
   });
 }
 

@@ -17,6 +17,7 @@ KERNEL(layernorm){
 
 template <class T, int N, bool kHeld>
 __global__ void __launch_bounds__(kMostThreads<N>) layernorm_block_row(Matrices<T, layernorm::Args> m) {
+  next_grid_may_start();
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

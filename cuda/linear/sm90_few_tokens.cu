@@ -22,7 +22,7 @@ KERNEL(linear){
 void run(const linear::Args& a, const Launch& l) {
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
     hopper_few::product<T, 1>(a.x, a.weight, nullptr, a.y, hopper_few::AddBias{a.bias.data, static_cast<int>(a.y.shape[1])},
-                              l.workspace, l.stream);
+                              l.workspace, l.stream, l.after);
   });
 }
 

@@ -17,6 +17,7 @@ KERNEL(residual_layernorm){
 
 template <class T, int N, bool kHeld>
 __global__ void __launch_bounds__(kMostThreads<N>) residual_layernorm_block_row(Matrices<T, residual_layernorm::Args> m) {
+  next_grid_may_start();
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

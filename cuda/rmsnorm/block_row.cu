@@ -17,6 +17,7 @@ KERNEL(rmsnorm){
 
 template <class T, int N, bool kHeld>
 __global__ void __launch_bounds__(kMostThreads<N>) rmsnorm_block_row(Matrices<T, rmsnorm::Args> m) {
+  next_grid_may_start();
   by_block<N, kHeld>(m, blockIdx.x);
 }
 

@@ -16,6 +16,7 @@ KERNEL(rope){
 
 template <class T, int N>
 __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
+  next_grid_may_start();
   const std::int64_t token = blockIdx.x;
   Rotation* const turns = shared_memory<Rotation>();
   const int thread = static_cast<int>(threadIdx.x), packs = p.half / N, all = p.heads() * packs;

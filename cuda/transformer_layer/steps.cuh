@@ -68,18 +68,22 @@ class Steps {
  public:
   Steps() = default;
   // `asked`: knows the workspace that the same steps need, since a layer was made with it without a launch.
-  Steps(const Steps& asked, const Launch& l) : launch_(&l), scratch_(asked.scratch_) {}
+  Steps(const Steps& asked, const Launch& l) : launch_(l), launches_(true), scratch_(asked.scratch_) {}
 
   template <class Op>
   void operator()(const Step<Op>& step, const typename Op::Args& a) {
-    if (launch_) return step.run(a, *launch_);
+    if (launches_) {
+      step.run(a, launch_);
+      launch_.after = true;
+      return;
+    }
     if (step.traits.workspace_bytes) scratch_ = std::max(scratch_, rounded(step.traits.workspace_bytes(a)));
     if (supported_ && step.traits.supports) supported_ = step.traits.supports(a);
   }
   // A tensor between steps, in workspace.  The workspace that steps themselves use lies before all such tensors.
   Tensor room(DType t, std::initializer_list<std::int64_t> shape) {
     Tensor to = dense(nullptr, t, shape);
-    if (launch_) to.data = static_cast<char*>(launch_->workspace) + scratch_ + taken_;
+    if (launches_) to.data = static_cast<char*>(launch_.workspace) + scratch_ + taken_;
     taken_ += rounded(static_cast<std::size_t>(to.bytes()));
     return to;
   }
@@ -88,7 +92,8 @@ class Steps {
 
  private:
   static std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  const Launch* launch_ = nullptr;
+  Launch launch_;
+  bool launches_ = false;
   std::size_t scratch_ = 0, taken_ = 0;
   Legality supported_;
 };

@@ -48,10 +48,12 @@ struct KernelTraits {
   std::size_t (*workspace_bytes)(const typename Op::Args&) = nullptr;  // null: 0
 };
 
-// What a launcher receives beside its arguments; the caller owns both.
+// What a launcher receives beside its arguments; the caller owns the memory.
 struct Launch {
   void* stream = nullptr;     // cudaStream_t on a GPU
   void* workspace = nullptr;  // workspace_bytes(args) of device memory, 256-byte aligned, contents undefined
+  // The launch before it on the stream is another step of the same op, and writes no weights: it may begin before that one ends.
+  bool after = false;
 };
 
 // A kernel's launcher with the type of its arguments erased.

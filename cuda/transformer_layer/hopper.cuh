@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since three products read it.  Up to 64
+// tokens, the products are those for few tokens, whose sums may have other bits.
+#pragma once
+
+#include "cuda/core/hopper_few.cuh"
+#include "cuda/transformer_layer/fused.cuh"
+
+namespace assay::ASSAY_FLAVOUR {
+
+STEP(attention_forward, sm90_wgmma)
+STEP(gelu_linear, sm90_few_tokens)
+STEP(gelu_linear, sm90_wgmma)
+STEP(gemm_swiglu, sm90_few_tokens)
+STEP(gemm_swiglu, sm90_wgmma)
+STEP(linear, sm90_few_tokens)
+STEP(linear, sm90_wgmma)
+
+namespace transformer_layer_room {
+
+#define HOPPER_PRODUCT_OF(op, tokens) \
+  ((tokens) <= hopper_few::kMostTokens ? KERNEL_OF(op, sm90_few_tokens) : KERNEL_OF(op, sm90_wgmma))
+
+class Hopper : public Fused {
+ public:
+  using Fused::Fused;
+
+  // Products of few tokens declare the numerics of the others.
+  static Numerics numerics(const Args& a, int output) {
+    return numerics_of_kernels(a, output, linear_room::sm90_wgmma::traits.numerics,
+                               attention_forward_room::sm90_wgmma::traits.numerics, gemm_swiglu_room::sm90_wgmma::traits.numerics,
+                               gelu_linear_room::sm90_wgmma::traits.numerics);
+  }
+
+ protected:
+  Step<linear> product() const override { return HOPPER_PRODUCT_OF(linear, tokens); }
+  Step<attention_forward> flash() const override { return KERNEL_OF(attention_forward, sm90_wgmma); }
+  Step<gemm_swiglu> swiglu() const override { return HOPPER_PRODUCT_OF(gemm_swiglu, tokens); }
+  Step<gelu_linear> gelu_product() const override { return HOPPER_PRODUCT_OF(gelu_linear, tokens); }
+};
+
+// The family "hopper" (core/kernel_family.cuh).
+template <class L>
+constexpr KernelTraits<transformer_layer> hopper_traits() {
+  KernelTraits<transformer_layer> t = traits_of<L>();
+  t.dtypes = {f16, bf16};
+  t.only_arch = 90;
+  t.position_matters = true;  // the number of tokens selects the products
+  return t;
+}
+template <class L>
+void run_hopper(const transformer_layer::Args& a, const Launch& l) {
+  run_layer<L>(a, l);
+}
+
+}  // namespace transformer_layer_room
+}  // namespace assay::ASSAY_FLAVOUR
