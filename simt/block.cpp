@@ -119,7 +119,7 @@ void finish_meeting(Warp& w, Meeting& m) {
   }
   const unsigned lanes = m.arrived;
   // Note: the mask, not `arrived`, since lanes that have ended count as arrived.
-  if (m.kind == Meet::warp) machine.guards.synchronised(), end_early_of_warp(warp, m.mask);
+  if (m.kind == Meet::warp) machine.guards.synchronised();
   if (m.kind == Meet::warp && machine.options.watch) machine.watch.warp_barrier(warp, m.mask);
   Meeting& last = w.meetings[--w.open];
   if (&last != &m) m = last;
@@ -232,7 +232,6 @@ void sync_block(Where where) {
     if (machine.mixed) stop({.what = Trouble::What::stuck});
     machine.arrived = 0;
     machine.guards.synchronised();
-    end_early_of_block();
     if (machine.options.watch) machine.watch.block_barrier();
     ready_threads([](Thread&) { return true; });
   }
@@ -258,9 +257,8 @@ void come_to_named(int id, int threads, bool waits, Where where) {
   if (waits) {
     t.at_named = id;
     wait_as(Meet::named, static_cast<unsigned>(id), where);
-  } else {
-    b.late = b.late || !t.early;
-    if (machine.options.watch) machine.watch.release(t.id, b.clocks);
+  } else if (machine.options.watch) {
+    machine.watch.release(t.id, b.clocks);
   }
   b.expected = expected;
   ++b.arrived;
@@ -271,15 +269,8 @@ void come_to_named(int id, int threads, bool waits, Where where) {
   }
   if (b.arrived < b.expected) return;
   const Watch::Clocks arrived = std::move(b.clocks);
-  const bool late = b.late;
   b = {};
   machine.guards.synchronised();
-  end_early(
-      [&](auto f) {
-        for (unsigned i = 0; i < machine.threads; ++i)
-          if (machine.thread[i].at_named == id) f(machine.thread[i]);
-      },
-      late);
   if (machine.options.watch) {
     std::vector<std::uint16_t> members;
     for (unsigned i = 0; i < machine.threads; ++i)

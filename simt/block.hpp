@@ -4,7 +4,6 @@
 // fiber and cost no switch.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,7 +39,7 @@ struct Thread {
   Meet kind;             // of the last wait
   unsigned mask_or_id;
   int at_named;  // the named barrier that the thread waits at, or 0
-  bool early;    // it is not ordered after a wait for the launch before this one, which may still run
+  bool early;    // it has not waited yet for the launch before this one, which may still run
 };
 
 // A rendezvous that some lanes of a warp have reached, but not all.
@@ -61,7 +60,6 @@ struct Warp {
 struct NamedBarrier {
   unsigned expected = 0, arrived = 0;  // threads; a partial warp counts as 32, as its first lane to come adds the lanes it lacks
   bool partial_came = false;
-  bool late = false;     // a thread came by arrive_named that is not early
   Watch::Clocks clocks;  // of threads that came by arrive_named
 };
 
@@ -145,27 +143,6 @@ double now_s();
 
 // Checks an access to global memory by a thread of a dependent launch.
 void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where);
-
-// Threads of a dependent launch have synchronised.  A wait for the launch before makes its writes visible to the whole grid (PTX,
-// griddepcontrol), so if one of them is ordered after a wait, now all are.  each(f) calls f for each thread; `late`: one that has
-// gone on without waiting here was.
-template <class Each>
-void end_early(Each each, bool late = false) {
-  if (!machine.grid->dependent) return;
-  each([&](Thread& t) { late = late || !t.early; });
-  if (late) each([](Thread& t) { t.early = false; });
-}
-inline void end_early_of_block() {
-  end_early([](auto f) {
-    for (unsigned i = 0; i < machine.threads; ++i) f(machine.thread[i]);
-  });
-}
-inline void end_early_of_warp(unsigned warp, unsigned lanes) {
-  end_early([=](auto f) {
-    for (unsigned left = lanes; left != 0; left &= left - 1)
-      f(machine.thread[warp * kWarpLanes + static_cast<unsigned>(std::countr_zero(left))]);
-  });
-}
 
 // Makes the finding of machine.trouble; called after the block has stopped.
 Finding describe_trouble();

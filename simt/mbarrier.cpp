@@ -62,7 +62,6 @@ void Barriers::arrive(Barrier& b, std::int64_t promise, Where where, unsigned ar
     refuse_asynchronous(
         "bad_barrier", "an arrival more than the " + std::to_string(b.arrivals) + " of a phase at " + at_offset(b.offset), where);
   ++events_;
-  b.late_comes = b.late_comes || !machine.current->early;
   if (machine.options.watch) machine.watch.release(machine.current->id, b.gathering);
   expect(b, promise, where);
   b.pending -= arrivals;
@@ -84,7 +83,6 @@ void Barriers::complete_phase(Barrier& b) {
   ++b.phase;
   machine.guards.synchronised();
   b.pending = b.arrivals, b.promised = 0;
-  b.late = std::exchange(b.late_comes, false);
   b.complete.insert(b.complete.end(), b.landed.begin(), b.landed.end());
   b.landed.clear();
   std::swap(b.over, b.gathering);
@@ -129,7 +127,6 @@ void Barriers::wait(Barrier& b, unsigned parity, Where where) {
 
 void Barriers::pass(Barrier& b) {
   if (!b.complete.empty()) observe(b);
-  if (b.late) machine.current->early = false;
   if (machine.options.watch) machine.watch.acquire(machine.current->id, b.over);
 }
 

@@ -73,8 +73,7 @@ float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bi
   if (special != 0) return std::isnan(special) ? kNaN : static_cast<float>(special);
 
   const std::int64_t fraction = u & 0x7fffffu, magnitude = c_field != 0 ? fraction | 0x800000 : fraction;
-  std::int64_t sum = 0;
-  if (magnitude != 0) sum = aligned(u >> 31 != 0 ? -magnitude : magnitude, kept_bits - 23, exponent - c_exponent);
+  std::int64_t sum = aligned(u >> 31 != 0 ? -magnitude : magnitude, kept_bits - 23, exponent - c_exponent);
   for (int k = 0; k < terms; ++k)
     if (const std::int64_t product = std::int64_t{a[k].significand} * b[k].significand; product != 0)
       sum += aligned(product, kept_bits - 2 * Format::kFraction, exponent - a[k].exponent - b[k].exponent);

@@ -47,7 +47,6 @@ class BlockRun {
  private:
   struct Barrier {
     unsigned expected = 0, arrived = 0;  // threads, in whole warps
-    bool late = false;                   // one that came by bar.arrive is not early (block.hpp)
     detail::Watch::Clocks clocks{};      // of those that came by bar.arrive
   };
 

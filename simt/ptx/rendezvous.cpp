@@ -144,7 +144,6 @@ bool BlockRun::warp_barrier(WarpRun& s, Part& p, const Op& o, std::uint32_t lane
   }
   if (lanes == (members & s.warp.alive)) {
     machine.guards.synchronised();
-    detail::end_early_of_warp(static_cast<unsigned>(&s - warps_.data()), members);
     if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
     ++p.at;
     return true;
@@ -210,7 +209,6 @@ void BlockRun::resolve_warp_barriers(WarpRun& s) {
       if (p.wait == Wait::warp_barrier && p.members == members) lanes |= p.lanes;
     if ((lanes & members) != (members & s.warp.alive)) continue;
     machine.guards.synchronised();
-    detail::end_early_of_warp(static_cast<unsigned>(&s - warps_.data()), members);
     if (machine.options.watch) machine.watch.warp_barrier(static_cast<unsigned>(&s - warps_.data()), members);
     for (Part& p : s.parts)
       if (p.wait == Wait::warp_barrier && p.members == members) p.wait = Wait::none, ++p.at;
@@ -245,17 +243,14 @@ void BlockRun::arrive(WarpRun& s, std::uint32_t lanes, const Op& o, bool waits) 
   if (b.arrived != 0 && b.expected != expected)
     detail::stop({.what = What::named_barrier_size, .where = o.where, .bytes = b.expected, .mask = expected, .lane = id});
   b.expected = expected, b.arrived += kLanes;
-  for (std::uint32_t left = waits ? 0 : lanes; left != 0; left &= left - 1) {
-    const detail::Thread& t = s.warp.thread[std::countr_zero(left)];
-    b.late = b.late || !t.early;
-    if (machine.options.watch) machine.watch.release(t.id, b.clocks);
-  }
+  if (!waits && machine.options.watch)
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      machine.watch.release(s.warp.thread[std::countr_zero(left)].id, b.clocks);
   if (b.arrived >= b.expected) release(id);
 }
 
 void BlockRun::release(unsigned barrier) {
   const detail::Watch::Clocks clocks = std::move(barriers_[barrier].clocks);
-  const bool late = barriers_[barrier].late;
   barriers_[barrier] = {};
   std::vector<std::uint16_t> members;
   for (WarpRun& s : warps_)
@@ -266,11 +261,6 @@ void BlockRun::release(unsigned barrier) {
         p.wait = Wait::none, ++p.at;
       }
   machine.guards.synchronised();
-  detail::end_early(
-      [&](auto f) {
-        for (const std::uint16_t member : members) f(machine.thread[member]);
-      },
-      late);
   if (!machine.options.watch) return;
   if (members.size() == machine.threads) machine.watch.block_barrier();
   else machine.watch.named_barrier(members, clocks);

@@ -74,55 +74,6 @@ TEST_CASE("dependent launch: reads of what a launch wrote, and all writes, come 
   CHECK(with(false, &add<When::never, When::after>) == "none");
 }
 
-// One thread, or one warp of two, waits for the launch before; then the others, by one of these, for it.
-enum class Then { nothing, warp, block, named, barrier, block_before };
-
-template <Then kThen>
-void one_waits(const float* x, float* y) {
-  auto* const b = box_memory<Barrier>(kBarrierAt);
-  const int t = static_cast<int>(threadIdx.x), waits = kThen == Then::warp ? t % 32 == 0 : t == 0;
-  if (kThen == Then::barrier) {
-    if (t == 0) barrier_init(b, 1), barriers_ready();
-    sync_block();
-  }
-  if (kThen == Then::block_before) sync_block();
-  if (waits) wait_for_previous_grid();
-  if (kThen == Then::warp) sync_warp();
-  if (kThen == Then::block) sync_block();
-  if (kThen == Then::named) t < 32 ? (sync_warp(), arrive_named(1, 64)) : sync_named(1, 64);
-  if (kThen == Then::barrier) {
-    if (t == 0) barrier_arrive(b);
-    barrier_wait(b, 0);
-  }
-  st(y + 64 * blockIdx.x + t, ld(x + t % 32));
-}
-
-TEST_CASE("dependent launch: who synchronises with a thread that has waited has waited too", "[simt]") {
-  const Buffer<float> x(32, "x"), y(128, "y");
-  const auto with = [&](auto kernel) {
-    std::string first;
-    for (const bool watch : {false, true})
-      for (const simt::ThreadOrder order : kOrders) {
-        const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch});
-        const std::string found = finding_of([&] {
-                                    run_block(make, 32, x.get());
-                                    launch(kernel,
-                                           {.grid = dim3(2), .block = dim3(64), .shared_bytes = kBytes, .dependent = true},
-                                           nullptr, x.get(), y.get());
-                                  }).kind;
-        if (!first.empty()) CHECK(found == first);
-        first = found;
-      }
-    return first;
-  };
-  CHECK(with(&one_waits<Then::warp>) == "none");
-  CHECK(with(&one_waits<Then::block>) == "none");
-  CHECK(with(&one_waits<Then::named>) == "none");
-  CHECK(with(&one_waits<Then::barrier>) == "none");
-  CHECK(with(&one_waits<Then::nothing>) == "early_read");
-  CHECK(with(&one_waits<Then::block_before>) == "early_read");
-}
-
 TEST_CASE("dependent launch: a box is read after the wait of the thread that copies it", "[simt]") {
   const Buffer<float> x(32, "x");
   const std::int64_t strides[] = {32};

@@ -293,12 +293,6 @@ TEST_CASE("ptx: what the launch before wrote is read after griddepcontrol.wait",
     CHECK(second(with("") + wait + store, true) == "early_read");
     CHECK(second(with("") + wait + store, false) == "none");
   }
-  // Lane 0 waits alone; the others know of it by a barrier.
-  const std::string one = at + "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra ON;\n" + wait + "ON:\n", load = "ld.global.u32 %r2, [%rd1];\n";
-  for (const char* const barrier : {"bar.sync 0;\n", "bar.warp.sync 0xffffffff;\n", "bar.sync 1, 32;\n"})
-    CHECK(second(one + barrier + load + store, true) == "none");
-  CHECK(second(one + load + store, true) == "early_read");
-  CHECK(second(at + "bar.sync 0;\n" + one.substr(at.size()) + load + store, true) == "early_read");
   CHECK(second(at + store, true) == "early_end");
   CHECK(second(at + "@%p1 " + wait + store, true) == "early_end");
 }

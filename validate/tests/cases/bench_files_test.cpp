@@ -186,12 +186,6 @@ TEST_CASE("bench --suite: rows by op, dtype and kernel, with their place and the
   CHECK(near.find("Did you mean 'llama2-7b'?") != std::string::npos);
 }
 
-TEST_CASE("bench: a file of an op without shapes is refused") {
-  for (const char* shapes : {"null", "{}", "[]", "\"rows=1\""})
-    CHECK_THROWS_AS(parse_bench(R"({"op": "softmax", "shapes": )" + std::string(shapes) + "}", "a file"), BadInput);
-  CHECK(parse_bench(R"({"shapes": ["rows=1"]})", "a file").entries.size() == 1);
-}
-
 TEST_CASE("bench --suite: a file that is none is refused by its name") {
   const Folder folder;
   const std::string row = R"("label": "a", "op": "softmax", "shape": "rows=1 cols=2", "dtypes": ["f16"])";
