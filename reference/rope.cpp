@@ -33,7 +33,9 @@ void golden(const rope::Args& a, rope::Golden& g, const Rows& rows) {
   const std::int64_t rotary = a.rotary(), tokens = a.q.shape[0] * a.q.shape[1];
   std::vector<Wide> frequency(static_cast<std::size_t>(rotary / 2));
   for (std::size_t i = 0; i < frequency.size(); ++i)
-    frequency[i] = std::pow(static_cast<Wide>(a.base_used()), -2 * static_cast<Wide>(i) / static_cast<Wide>(rotary));
+    frequency[i] = a.given_frequencies
+                       ? static_cast<Wide>(a.frequencies.at(static_cast<std::int64_t>(i)))
+                       : std::pow(static_cast<Wide>(a.base_used()), -2 * static_cast<Wide>(i) / static_cast<Wide>(rotary));
 
 #pragma omp parallel for schedule(static)
   for (std::int64_t token = 0; token < tokens; ++token) {

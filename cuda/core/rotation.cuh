@@ -14,6 +14,12 @@ __device__ inline double angle_of(double step, int i, std::int64_t position) {
   return static_cast<double>(position) * exp2(-step * i);
 }
 
+// t = position f for a frequency 0 <= f <= 1 of a table: exact, since the position has 24 bits and f has 24.  |t| <= 2^24 as
+// above, so kAngleError, of which 2 pi alone is left, holds here too.
+__device__ inline double angle_of(float frequency, std::int64_t position) {
+  return static_cast<double>(position) * static_cast<double>(frequency);
+}
+
 struct alignas(8) Rotation {
   float cosine, sine;
 };

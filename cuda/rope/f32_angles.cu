@@ -9,12 +9,14 @@ inline constexpr int kPairs = 32, kHeads = 4;
 inline constexpr int kMostLog2Base = 20;
 
 Legality supports(const rope::Args& a) {
-  if (a.base_used() > 1 << kMostLog2Base) return Legality::no("a base above 2^20 leaves a frequency in f32 too few digits");
+  if (!a.given_frequencies && a.base_used() > 1 << kMostLog2Base)
+    return Legality::no("a base above 2^20 leaves a frequency in f32 too few digits");
   return Legality::yes();
 }
 
 // angle_error: the exponent -i step, for step and the product: ln 2 * 20 * 2 units of the frequency; exp2f within 2 ulp, 4 units;
-// the product with the position 1: 32.8 together.  Inputs are finite, since signs of inf depend on the angle.
+// the product with the position 1: 32.8 together.  With a table the last of these alone is left, as f32 holds every
+// position.  Inputs are finite, since signs of inf depend on the angle.
 KERNEL(rope){
     .dtypes = {f16, bf16, f32},
     .finite_inputs = true,
@@ -26,13 +28,12 @@ KERNEL(rope){
 template <class T>
 __global__ void rope_f32_angles(Problem<T> p, float step) {
   const std::int64_t token = blockIdx.x;
-  const float position = static_cast<float>(p.position(token));
+  const std::int64_t position = p.position(token);
   for (int head = static_cast<int>(threadIdx.y); head < p.heads(); head += kHeads) {
     const auto row = p.row(token, head);
     for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPairs) {
-      const float angle = position * exp2f(-step * static_cast<float>(i));
-      const Pair v =
-          rotated({cosf(angle), sinf(angle)}, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
+      const float angle = p.narrow_angle(step, i, position);
+      const Pair v = rotated({cosf(angle), sinf(angle)}, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
       st(row.y + p.first(i), from_float<T>(v.a));
       st(row.y + p.second(i), from_float<T>(v.b));
     }

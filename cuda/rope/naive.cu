@@ -19,7 +19,7 @@ __global__ void rope_naive(Problem<T> p) {
   for (int head = static_cast<int>(threadIdx.y); head < p.heads(); head += kHeads) {
     const auto row = p.row(token, head);
     for (int i = static_cast<int>(threadIdx.x); i < p.half; i += kPairs) {
-      const Rotation rotation = rotation_by(angle_of(p.step, i, p.position(token)));
+      const Rotation rotation = rotation_by(p.angle(i, p.position(token)));
       const Pair v = rotated(rotation, to_float(ld(row.x + p.first(i))), to_float(ld(row.x + p.second(i))));
       st(row.y + p.first(i), from_float<T>(v.a));
       st(row.y + p.second(i), from_float<T>(v.b));

@@ -24,7 +24,8 @@ struct Problem {
   std::int64_t tokens, seq;
   int dim, rotary, half;  // half: number of pairs
   bool interleaved;
-  double step;  // the frequency of pair i is 2^(-i step)
+  double step;               // the frequency of pair i is 2^(-i step),
+  const float* frequencies;  // or its element of this table, if there is one
 
   // A row of q, or of k if its head index is at least q.heads.
   struct Row {
@@ -42,6 +43,14 @@ struct Problem {
   __device__ std::int64_t position(std::int64_t token) const {
     const std::int64_t b = token / seq, s = token - b * seq;
     return offset + (positions != nullptr ? ld(positions + b * positions_batch + s) : s);
+  }
+  __device__ double angle(int i, std::int64_t position) const {
+    return frequencies != nullptr ? angle_of(ld(frequencies + i), position) : angle_of(step, i, position);
+  }
+  // The same in f32; from step: see f32_angles.cu.
+  __device__ float narrow_angle(float narrow_step, int i, std::int64_t position) const {
+    const float f = frequencies != nullptr ? ld(frequencies + i) : exp2f(-narrow_step * static_cast<float>(i));
+    return static_cast<float>(position) * f;
   }
   // The channels of pair i.
   __device__ int first(int i) const { return interleaved ? 2 * i : i; }
@@ -68,7 +77,8 @@ Problem<T> problem_of(const rope::Args& a) {
           .rotary = rotary,
           .half = rotary / 2,
           .interleaved = a.layout == rope::Layout::interleaved,
-          .step = rotary ? 2 * std::log2(a.base_used()) / rotary : 0};
+          .step = rotary ? 2 * std::log2(a.base_used()) / rotary : 0,
+          .frequencies = a.frequencies.as<float>()};
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::rope_room

@@ -23,7 +23,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) rope_table_make(Problem<T> p, Rotation* table) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, token = at / p.half;
   if (token >= p.tokens) return;
-  const double angle = angle_of(p.step, static_cast<int>(at - token * p.half), p.position(token));
+  const double angle = p.angle(static_cast<int>(at - token * p.half), p.position(token));
   st(table + at, Rotation{static_cast<float>(cos(angle)), static_cast<float>(sin(angle))});
 }
 

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
 
   // Compute the angles of the token.
   const std::int64_t position = p.position(token);
-  for (int i = thread; i < p.half; i += kThreads) st(turns + i, rotation_by(angle_of(p.step, i, position)));
+  for (int i = thread; i < p.half; i += kThreads) st(turns + i, rotation_by(p.angle(i, position)));
   sync_block();
 
   for (int base = thread; base < all; base += kBatch * kThreads) {

@@ -95,15 +95,16 @@ def rope_kernel(
     tl.store(y + (token * heads + head) * dim + c, tl.where(turned, out.to(own.dtype), own), mask=c < dim)
 
 
-def rope(q, k, positions, layout_of_pairs, rotary_dim, base, offset):
+def rope(q, k, positions, frequencies, layout_of_pairs, rotary_dim, base, offset):
     """A table of cosines and sines from angles in f64, then one program a head of a token."""
     batch, seq, _, dim = q.shape
     channels = rotary_dim or dim // 2 * 2
     pairs = channels // 2
     if positions is None:
         positions = torch.arange(seq, device=q.device).expand(batch, seq)
-    powers = -2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1)
-    angle = (positions.long() + offset)[..., None] * float(base or 10000) ** powers
+    if frequencies is None:
+        frequencies = float(base or 10000) ** (-2.0 * torch.arange(pairs, device=q.device, dtype=torch.float64) / max(channels, 1))
+    angle = (positions.long() + offset)[..., None] * frequencies[:pairs].double()
     cos, sin = angle.cos().float().contiguous(), angle.sin().float().contiguous()
     outputs = []
     for x in (q, k):

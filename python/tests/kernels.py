@@ -125,13 +125,15 @@ def kv_append(k, v, page_table, lengths, k_pool, v_pool):
                 k_pool[place], v_pool[place] = k[b, i], v[b, i]
 
 
-def rope(q, k, positions, layout_of_pairs, in_place, rotary_dim, base, offset):
+def rope(q, k, positions, frequencies, layout_of_pairs, in_place, rotary_dim, base, offset):
     """Changes q and k in place, or returns two outputs."""
     channels = rotary_dim or q.shape[-1] // 2 * 2
     pairs = channels // 2
     if positions is None:
         positions = np.broadcast_to(np.arange(q.shape[1]), q.shape[:2])
-    angle = (positions.astype(np.int64) + offset)[..., None] * float(base or 10000) ** (-2.0 * np.arange(pairs) / channels)
+    if frequencies is None:
+        frequencies = float(base or 10000) ** (-2.0 * np.arange(pairs) / channels)
+    angle = (positions.astype(np.int64) + offset)[..., None] * frequencies[:pairs].astype(np.float64)
     cos, sin = np.cos(angle)[:, :, None, :], np.sin(angle)[:, :, None, :]
     first, second = (
         (slice(0, pairs), slice(pairs, channels))

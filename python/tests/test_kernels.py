@@ -76,17 +76,19 @@ def rope(library, heads=4, kv_heads=2, **attributes):
     tensors["k"] = rng.standard_normal((2, 3, kv_heads, 6)).astype(np.float32)
     if "positions" in attributes:
         tensors["positions"] = np.array([[7, 0, 3], [1, 9, 2]], np.int32)
+    if "frequencies" in attributes:
+        tensors["frequencies"] = np.array([1, 0.25, 0.5, 7, 7, 7], np.float32)
     tensors.update(q_out=np.empty_like(tensors["q"]), k_out=np.empty_like(tensors["k"]))
     call = library.choose(assay.describe("rope"), "f32", given(**tensors), attributes, AT_HOST)
     launched(call, **tensors)
     outputs = tensors.pop("q_out"), tensors.pop("k_out")
-    attributes.pop("positions", None)
+    attributes.pop("positions", None), attributes.pop("frequencies", None)
     assay.check("rope", outputs, numerics=call.numerics, **tensors, **attributes)
 
 
 @pytest.mark.parametrize(
     "attributes",
-    [{}, {"layout_of_pairs": "interleaved"}, {"positions": "explicit"}, {"rotary_dim": 4, "offset": 1000.0, "base": 500}],
+    [{}, {"layout_of_pairs": "interleaved"}, {"positions": "explicit"}, {"frequencies": "given"}, {"rotary_dim": 4, "offset": 1000.0, "base": 500}],
 )
 def test_attributes(library, attributes):
     rope(library, **attributes)

@@ -100,6 +100,7 @@ class Pass {
     const Values q0 = q, k0 = k;
     rope::Args r{.q = heads(q0, d.heads), .k = heads(k0, d.kv_heads), .q_out = heads(q, d.heads), .k_out = heads(k, d.kv_heads)};
     r.rotary_dim = d.rotary_dim, r.base = d.rope_base;
+    r.frequencies = d.frequencies, r.given_frequencies = d.frequencies.rank != 0;
     solve_as<rope>(r, {q, k}, n * d.heads, of_heads());
   }
   Values attention(const Values& q, const Values& k, const Values& v) const {

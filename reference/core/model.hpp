@@ -38,6 +38,7 @@ struct Decoder {
   std::int64_t positions = 0;  // how many a sequence may have
   double epsilon = 1e-5, rope_base = 10000;
   double rotary_dim = 0;  // channels of a head that rotate; gpt2: 0
+  Tensor frequencies;     // [head_dim], f32, of rope if they are scaled; absent: by rope_base
   bool parallel = false;  // gptneox: both branches read the layer's input
   Activation activation = Activation::silu;
   Tensor embedding;           // [vocab, hidden]

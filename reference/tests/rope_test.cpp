@@ -106,6 +106,31 @@ TEST_CASE("rope: explicit positions plus offset, another base, large positions",
   CHECK(close(solve(a).q, {0, std::cos(1.0), 0, std::sin(1.0)}));
 }
 
+TEST_CASE("rope: a table of frequencies, by the index of the pair in both layouts, of which only the pairs are read", "[golden]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> q{1, 1, 0, 0, 9}, pairs{1, 0, 1, 0, 9};
+  std::vector<double> table{0.5, 0.25, nan, nan, nan};
+  rope::Args a{.q = cube(q, 1, 1, 1),
+               .k = cube(q, 1, 1, 1),
+               .frequencies = {.data = table.data(), .dtype = f64, .rank = 1, .shape = {5}, .stride = {1}},
+               .q_out = cube(q, 1, 1, 1),
+               .k_out = cube(q, 1, 1, 1),
+               .given_frequencies = true,
+               .base = 7,
+               .offset = 4};
+  CHECK(rope::legal(a));
+  CHECK(close(solve(a).q, {std::cos(2.0), std::cos(1.0), std::sin(2.0), std::sin(1.0), 9}));
+  a.layout = rope::Layout::interleaved, a.q = a.k = cube(pairs, 1, 1, 1);
+  CHECK(close(solve(a).q, {std::cos(2.0), std::sin(2.0), std::cos(1.0), std::sin(1.0), 9}));
+  CHECK(close(solve(a).angle, {2, 2, 1, 1, 0}));
+  for (const double wrong : {-1e-9, 1 + 1e-9, nan}) {
+    table[1] = wrong;
+    CHECK(rope::legal(a).why == "the frequency of pair 1 is not between 0 and 1");
+  }
+  a.rotary_dim = 2;
+  CHECK(rope::legal(a));
+}
+
 TEST_CASE("rope: k has its own heads, and a sample of rows computes the keys of its groups", "[golden]") {
   std::vector<double> q{1, 0, 2, 0, 3, 0, 4, 0}, k{5, 0, 6, 0};
   const rope::Args a{.q = cube(q, 1, 1, 4), .k = cube(k, 1, 1, 2), .q_out = cube(q, 1, 1, 4), .k_out = cube(k, 1, 1, 2)};

@@ -49,9 +49,9 @@ struct Bind {
   }
 };
 
-// What legal() may read without the device: tables of integers are all 0, which is legal wherever their shapes are.  Starts of
-// sequences, which must rise, are left out together with the choice that they come with, so that only their merged axes are
-// looked at.
+// What legal() may read without the device: tables of integers are all 0, which is legal wherever their shapes are, and tables in
+// a dtype of their own (rope's frequencies) have no data, so that they are not looked at.  Starts of sequences, which must rise,
+// are left out together with the choice that they come with, so that only their merged axes are looked at.
 struct WithoutIntegers {
   std::string_view left_out{};
   std::string_view not_merged{};  // a tensor whose first two axes have no common stride, which the choice asks of it
@@ -60,6 +60,7 @@ struct WithoutIntegers {
     static std::int32_t zeros[2] = {};
     if (t.rank && o.extent_plus_one) t = Tensor{}, left_out = o.present_if, is_left_out = true;
     if (t.rank && o.dtype && (*o.dtype == i32 || *o.dtype == i64)) t.data = zeros, t.stride.fill(0);
+    if (t.rank && o.dtype && is_float(*o.dtype)) t.data = nullptr;
     if (t.rank && !o.merged_if.empty() && t.shape[0] > 1 && t.stride[0] != t.shape[1] * t.stride[1]) not_merged = name;
   }
   void input(std::string_view n, Tensor& t, AxisList, TensorOptions o = {}) { tensor(n, t, o); }

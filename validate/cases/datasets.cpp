@@ -139,16 +139,12 @@ std::vector<fs::path> files(const fs::path& folder) {
 }
 
 void read_rope(const Node& n, Model& m) {
-  if (n.has("scaling")) {
-    m.rope = "scaled";
-    n.object({"scaling"}).at("scaling").one_of("scaling", {"llama3"});
-    return;
-  }
-  n.object({"theta", "pairs", "rotary_dim"});
+  n.object({"theta", "pairs", "rotary_dim", "scaling"});
   m.rope = n.at("pairs").one_of("pairs", {"half", "interleaved"});
   m.rope_theta = n.at("theta").positive();
   m.rotary_dim = n.has("rotary_dim") ? n.at("rotary_dim").integer(2) : m.head_dim / 2 * 2;
   if (m.rotary_dim > m.head_dim) n.at("rotary_dim").fail("more than head_dim.");
+  if (n.has("scaling")) m.scaling = n.at("scaling").one_of("scaling", {"llama3"});
 }
 
 void read_attention(const Node& n, Model& m) {

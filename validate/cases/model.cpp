@@ -49,7 +49,11 @@ const Figure kFigures[] = {
     {"activation", [](const Model& m) { return m.activation; }, false, {"gelu_tanh", "gelu_erf", "swiglu", "geglu_tanh"}},
     {"gelu_form", gelu_form, false, {"none", "tanh", "erf"}},
     {"layer_gelu", layer_gelu, false, {"of_dialect", "tanh", "erf"}},
-    {"rope", [](const Model& m) { return m.rope; }, false, {"none", "half", "interleaved", "scaled"}},
+    {"rope", [](const Model& m) { return m.rope; }, false, {"none", "half", "interleaved"}},
+    {"frequencies",
+     [](const Model& m) { return std::string(m.scaling.empty() ? "by_base" : "given"); },
+     false,
+     {"by_base", "given"}},
     {"qkv_bias", [](const Model& m) { return bias_of(m, "qkv"); }, false, kYesNo},
     {"out_bias", [](const Model& m) { return bias_of(m, "out"); }, false, kYesNo},
     {"mlp_bias", [](const Model& m) { return bias_of(m, "mlp"); }, false, kYesNo},
@@ -72,7 +76,7 @@ std::string missing_of_dialect(const Model& m, std::string_view dialect) {
   if (m.norm != (llama ? "rmsnorm" : "layernorm")) return llama ? "an rmsnorm" : "a layernorm";
   if (llama ? m.activation != "swiglu" : gated) return llama ? "the activation swiglu" : "a gelu without a gate";
   if (m.biases.size() != (llama ? 0 : bias_words().size())) return llama ? "no biases" : "a bias in every product";
-  if (m.rope != (dialect == "gpt2" ? "none" : "half"))
+  if (m.rope != (dialect == "gpt2" ? "none" : "half") || !m.scaling.empty())
     return dialect == "gpt2" ? "no rope" : "rope on pairs of halves, not scaled";
   if (m.window != 0 || m.softcap != 0 || m.query_pre_attn_scalar != 0)
     return "neither a window, nor a softcap, nor a query_pre_attn_scalar";

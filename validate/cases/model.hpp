@@ -19,8 +19,9 @@ struct Model {
   double norm_epsilon = 0;
   std::string activation{};
   std::set<std::string> biases{};      // the products that add one, of bias_words()
-  std::string rope = "none";           // how channels are paired; none: positions are learned; scaled: no op has its frequencies
-  double rope_theta = 10000;           // not of none and scaled, like rotary_dim
+  std::string rope = "none";           // how channels are paired; none: positions are learned
+  std::string scaling{};               // of rope's frequencies; empty: they are those by rope_theta
+  double rope_theta = 10000;           // not of none, like rotary_dim
   std::int64_t rotary_dim = 0;         // number of channels that turn
   std::int64_t window = 0;             // 0: none
   double softcap = 0;                  // of attention scores; 0: none

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reference/core/model.hpp"
 
 namespace assay {
 
 struct ModelConfig {
-  reference::Decoder decoder{};  // without weights; `layers` has its length
-  bool tied = false;             // the head is the embedding
-  bool attention_bias = false;   // llama: the four products of attention add a bias
+  reference::Decoder decoder{};      // without weights; `layers` has its length
+  bool tied = false;                 // the head is the embedding
+  bool attention_bias = false;       // llama: the four products of attention add a bias
+  std::vector<float> frequencies{};  // of rope, head_dim of them, of which those of pairs count; empty: by its base
 };
 
 // Throws BadInput, a sentence that names the file, the field and what was expected.

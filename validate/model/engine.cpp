@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, Tensor Layer::*> kLayerWeights[] = {
 constexpr std::pair<std::string_view, Tensor reference::Decoder::*> kOtherWeights[] = {
     {"embedding", &reference::Decoder::embedding},
     {"position_embedding", &reference::Decoder::position_embedding},
+    {"frequencies", &reference::Decoder::frequencies},
     {"gamma", &reference::Decoder::gamma},
     {"beta", &reference::Decoder::beta},
     {"head", &reference::Decoder::head}};

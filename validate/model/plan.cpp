@@ -102,9 +102,7 @@ class Planner {
       project_normed("wk", "bk", biased, d.rotates() ? "k0" : "k", keys());
       project_normed("wv", "bv", biased, "v", keys());
     }
-    if (d.rotates())
-      step("rope", "q", {{"q", "q0"}, {"k", "k0"}, {"positions", "positions"}, {"q_out", "q"}, {"k_out", "k"}},
-           {{"positions", 1}, {"rotary_dim", d.rotary_dim}, {"base", d.rope_base}}, heads());
+    if (d.rotates()) rotate();
     const std::string k_pool = weight("k_pool"), v_pool = weight("v_pool");
     step("kv_append", "k_pool",
          {{"k", "k"}, {"v", "v"}, {"page_table", "page_table"}, {"lengths", "lengths"}, {"k_pool", k_pool}, {"v_pool", v_pool}},
@@ -123,6 +121,12 @@ class Planner {
           {"lse", "lse"}},
          {}, heads());
     project_attention();
+  }
+  void rotate() {
+    Parts parts{{"q", "q0"}, {"k", "k0"}, {"positions", "positions"}, {"q_out", "q"}, {"k_out", "k"}};
+    Attributes attributes{{"positions", 1}, {"rotary_dim", d.rotary_dim}, {"base", d.rope_base}};
+    if (d.frequencies.rank) parts.emplace_back("frequencies", "frequencies"), attributes.emplace_back("frequencies", 1);
+    step("rope", "q", std::move(parts), std::move(attributes), heads());
   }
   void project_attention() { project("o", "wo", "bo", w().bo.rank != 0, "attn", queries(), d.hidden); }
   void layer() {

@@ -165,6 +165,11 @@ class Loader {
   }
 
   LoadedModel load() {
+    if (const std::vector<float>& f = config_.frequencies; !f.empty()) {
+      std::vector<std::byte>& memory = model_.memory.emplace_back(f.size() * sizeof(float));
+      std::memcpy(memory.data(), f.data(), memory.size());
+      d().frequencies = dense(memory.data(), f32, {static_cast<std::int64_t>(f.size())});
+    }
     for (std::size_t i = 0; i < d().layers.size(); ++i) {
       if (d().family == Family::gpt2) gpt2_layer(d().layers[i], i);
       else if (d().family == Family::gptneox) gptneox_layer(d().layers[i], i);

@@ -35,6 +35,25 @@ std::int64_t far(const FillSite& s, std::int64_t i) {
   return kPlaces[draw(s, random::Purpose::value, i, std::size(kPlaces))];
 }
 
+// A table of frequencies.  With the fill frequency_ends it has what is at the ends of what is legal; else either a model's, those
+// by base with the slow ones slowed further, as for longer texts, or one without order.  What is beyond the pairs nobody reads.
+std::vector<double> frequencies(const Op& op, const Case& c, std::string_view tensor) {
+  static constexpr double kEnds[] = {0, 1, 0x1p-149, 1 - 0x1p-24, 0x1p-126, 0x1p-24, 0.5};
+  rope::Args a;
+  a.q.shape[3] = c.dims[Axis::head_dim], a.rotary_dim = attribute(c, "rotary_dim"), a.base = attribute(c, "base");
+  const std::uint64_t key = random::key(c.seed, tensor_index(op, tensor), random::Purpose::value);
+  const bool ends = c.fill == "frequency_ends",
+             unordered = random::one_in(random::key(c.seed, tensor_index(op, tensor), random::Purpose::kind), 0, 4);
+  std::vector<double> f(static_cast<std::size_t>(a.q.shape[3]), 1);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rotary() / 2); ++i) {
+    const double by_base = std::pow(a.base_used(), -2 * static_cast<double>(i) / static_cast<double>(a.rotary()));
+    f[i] = ends        ? kEnds[random::index(key, i, std::size(kEnds))]
+           : unordered ? random::uniform(key, i)
+                       : by_base / (by_base < 0.003 ? 8 : 1);
+  }
+  return f;
+}
+
 // Channels are below 3, so a rotated pair is below 4.3.
 double halved(const FillSite& s, std::int64_t i) { return normal(s, i) / 2; }
 
@@ -62,7 +81,9 @@ void oracle(const void* args, const Numerics& numerics, Roundings roundings, std
       for (std::int64_t i = 0; i < pairs; ++i) {
         const std::int64_t first = row + (interleaved ? 2 * i : i), second = interleaved ? first + 1 : first + pairs;
         const long double exponent = static_cast<long double>(-2 * i) / static_cast<long double>(rotary);
-        const long double angle = std::fmod(static_cast<long double>(a.position(token)) * std::exp(exponent * log_base), kTurn);
+        const long double frequency =
+            a.given_frequencies ? static_cast<long double>(a.frequencies.at(i)) : std::exp(exponent * log_base);
+        const long double angle = std::fmod(static_cast<long double>(a.position(token)) * frequency, kTurn);
         const std::complex<long double> rotated = std::polar<long double>(1, angle);
         const double c = r(static_cast<double>(rotated.real())), s = r(static_cast<double>(rotated.imag()));
         const double x0 = a.q.at(first), x1 = a.q.at(second);
@@ -104,11 +125,16 @@ Hooks hooks_of_rope() {
                  .shows = "an angle or frequency with too few digits; positions with too few bits",
                  .value = normal,
                  .integer = far},
+                {.name = "frequency_ends",
+                 .shows = "a given frequency of 0 taken for a missing one, or a tiny one lost",
+                 .value = normal},
                 {.name = "half_in_order",
                  .shows = "a guess from the first positions: that all are in order",
                  .value = normal,
                  .integer = half_in_order}},
       .integer = gaps,
+      .derived = {"frequencies"},
+      .derive = frequencies,
       .oracle = oracle,
       .relations = {relations::permuted("batch_permuted", Axis::batch, "a sequence that uses another's positions"),
                     relations::permuted("tokens_permuted", Axis::seq_q, "a token that uses another's position", has_positions),

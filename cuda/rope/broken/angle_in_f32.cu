@@ -8,7 +8,7 @@ namespace assay::ROOM(rope, angle_in_f32) {
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
-    const float angle = static_cast<float>(position) * exp2f(-static_cast<float>(p.step) * static_cast<float>(i));
+    const float angle = p.narrow_angle(static_cast<float>(p.step), i, position);
     return {cosf(angle), sinf(angle)};
   }
 };

@@ -14,7 +14,7 @@ template <class T>
 struct Plain {
   static void change(Problem<T>&) {}  // of what the kernel is handed
   __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
-    return rotation_by(angle_of(p.step, i, position));
+    return rotation_by(p.angle(i, position));
   }
 };
 

@@ -9,7 +9,7 @@ namespace assay::ROOM(rope, whole_turns_in_f32) {
 template <class T>
 struct Wrong : Plain<T> {
   __device__ static Rotation rotation(const Problem<T>& p, int i, std::int64_t position) {
-    const double exact = angle_of(p.step, i, position);
+    const double exact = p.angle(i, position);
     if (fabs(exact) < 1024) return rotation_by(exact);
     const float angle = static_cast<float>(exact), rest = angle - rintf(angle * 0.15915494f) * 6.2831853f;
     return {cosf(rest), sinf(rest)};

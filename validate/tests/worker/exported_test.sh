@@ -11,7 +11,7 @@ same "verdicts of serial" "passed " "$(of serial)"
 same "verdicts of narrow" "passed unsupported " "$(of narrow)"
 same "verdicts of by_pairs" "passed " "$(of by_pairs)"
 holds "reasons of narrow" "$(grep '"kernel":"narrow"' records.jsonl)" '"reason":"a row exceeds 8 channels"'
-for case in "bias=yes" "positions=explicit" "layout_of_pairs=interleaved" "in_place=yes" "rotary_dim="; do
+for case in "bias=yes" "positions=explicit" "layout_of_pairs=interleaved" "in_place=yes" "frequencies=given" "rotary_dim="; do
   holds "a case with $case" "$(grep '"verdict":"passed"' records.jsonl)" "$case"
 done
 same "dtypes of narrow" "f32 " "$(grep '"kernel":"narrow"' records.jsonl | grep '"verdict":"passed"' | grep -o '"dtype":"[a-z0-9]*"' | cut -d'"' -f4 | sort -u | tr '
