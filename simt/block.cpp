@@ -231,8 +231,7 @@ void sync_block(Where where) {
   if (++machine.arrived == machine.threads) {
     if (machine.mixed) stop({.what = Trouble::What::stuck});
     machine.arrived = 0;
-    machine.guards.synchronised();
-    end_early_of_block();
+    machine.guards.synchronised(), end_early_of_block(false, 0);
     if (machine.options.watch) machine.watch.block_barrier();
     ready_threads([](Thread&) { return true; });
   }
@@ -258,9 +257,8 @@ void come_to_named(int id, int threads, bool waits, Where where) {
   if (waits) {
     t.at_named = id;
     wait_as(Meet::named, static_cast<unsigned>(id), where);
-  } else {
-    b.late = b.late || !t.early;
-    if (machine.options.watch) machine.watch.release(t.id, b.clocks);
+  } else if (b.late = b.late || !t.early; machine.options.watch) {
+    machine.watch.release(t.id, b.clocks);
   }
   b.expected = expected;
   ++b.arrived;
@@ -270,21 +268,14 @@ void come_to_named(int id, int threads, bool waits, Where where) {
     b.arrived += kWarpLanes - tail;
   }
   if (b.arrived < b.expected) return;
-  const Watch::Clocks arrived = std::move(b.clocks);
-  const bool late = b.late;
-  b = {};
+  const NamedBarrier over = std::exchange(b, {});
   machine.guards.synchronised();
-  end_early(
-      [&](auto f) {
-        for (unsigned i = 0; i < machine.threads; ++i)
-          if (machine.thread[i].at_named == id) f(machine.thread[i]);
-      },
-      late);
+  end_early_of_block(over.late, id);
   if (machine.options.watch) {
     std::vector<std::uint16_t> members;
     for (unsigned i = 0; i < machine.threads; ++i)
       if (machine.thread[i].at_named == id) members.push_back(static_cast<std::uint16_t>(i));
-    machine.watch.named_barrier(members, arrived);
+    machine.watch.named_barrier(members, over.clocks);
   }
   ready_threads([&](Thread& other) { return other.at_named == id && (other.at_named = 0, true); });
 }

@@ -155,10 +155,14 @@ void end_early(Each each, bool late = false) {
   each([&](Thread& t) { late = late || !t.early; });
   if (late) each([](Thread& t) { t.early = false; });
 }
-inline void end_early_of_block() {
-  end_early([](auto f) {
-    for (unsigned i = 0; i < machine.threads; ++i) f(machine.thread[i]);
-  });
+// The block's threads at a named barrier, or for 0 those at none: at a block barrier all.
+inline void end_early_of_block(bool late, int named) {
+  end_early(
+      [=](auto f) {
+        for (unsigned i = 0; i < machine.threads; ++i)
+          if (machine.thread[i].at_named == named) f(machine.thread[i]);
+      },
+      late);
 }
 inline void end_early_of_warp(unsigned warp, unsigned lanes) {
   end_early([=](auto f) {

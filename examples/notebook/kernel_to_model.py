@@ -5,7 +5,7 @@
 # A norm that sums its squares in half precision goes through this notebook: alone, against its bound, and inside a model, where
 # nothing that one usually looks at shows it. Jupyter and VS Code open this file as a notebook (`# %%` begins a cell); `python
 # examples/notebook/kernel_to_model.py` runs it as it is. It needs `make test` (for `validate-trial`), NumPy, and the package
-# [assay](../../docs/python.md). With matplotlib it draws three plots, into the notebook or into the folder that is its first
+# assay (docs/python.md). With matplotlib it draws three plots, into the notebook or into the folder that is its first
 # argument.
 
 # %%

@@ -10,8 +10,7 @@ namespace assay {
 
 // Sets the strides to those of a contiguous row-major tensor.
 inline void make_contiguous(Tensor& t) {
-  std::int64_t step = 1;
-  for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = step, step *= t.shape[a];
+  for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = a + 1 < t.rank ? t.stride[a + 1] * t.shape[a + 1] : 1;
 }
 
 inline Tensor dense(void* data, DType dtype, std::initializer_list<std::int64_t> shape) {
