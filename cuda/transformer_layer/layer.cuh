@@ -70,8 +70,13 @@ class Layer {
     switch (output) {
       case kQ0:
       case kK0:
-      case kV:
-      case kAct: return stored;
+      case kV: return stored;
+      case kAct:
+        if (a.dialect != transformer_layer::Dialect::llama) {
+          const Numerics step = KERNEL_OF(gelu, vector16).traits.numerics;
+          stored.quotient_error = step.quotient_error, stored.flushes_subnormals = step.flushes_subnormals;
+        }
+        return stored;
       case kQ:
       case kK: return a.rotates() ? KERNEL_OF(rope, vector16).traits.numerics : stored;
       case kO: return KERNEL_OF(attention_forward, unfused).traits.numerics;
