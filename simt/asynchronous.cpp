@@ -73,8 +73,8 @@ void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
 }
 
 // Note: device words refuse an early write even if no launch before has touched the bytes; no kernel here needs one.  PTX, which
-// others write, may clear memory of its own.  A read is refused of what any launch of the run wrote, also if a launch between that
-// is not dependent has waited for it.
+// others write, may clear memory of its own.  A read is refused of what any launch of the run wrote, also if a launch between
+// that is not dependent has waited for it.
 void check_early(std::uintptr_t address, unsigned bytes, bool write, Where where) {
   const auto refuse = [&](const char* kind, const char* why) {
     refuse_asynchronous(kind,

@@ -5,13 +5,13 @@
 #pragma once
 
 #include "cuda/attention_backward/problem.cuh"
+#include "cuda/core/exponential.cuh"
 #include "cuda/core/head_tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
 using namespace head_tile;
 
-inline constexpr float kLog2E = 1.44269504f;
 inline constexpr int kRows = 16;  // rows per warp
 
 template <class T, int kDim, int kColumns>

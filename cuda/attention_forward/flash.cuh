@@ -6,13 +6,12 @@
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
+#include "cuda/core/exponential.cuh"
 #include "cuda/core/head_tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 using namespace head_tile;
-
-inline constexpr float kLog2E = 1.44269504f;
 
 struct Mma16 {  // sm_80
   template <class T>

@@ -3,7 +3,7 @@
 // (ops/core/activation.hpp).  inf gives inf, and -inf gives NaN, as in the formulas.
 #pragma once
 
-#include "cuda/core/device.cuh"
+#include "cuda/core/exponential.cuh"
 #include "ops/core/activation.hpp"
 
 namespace assay::ASSAY_FLAVOUR {
@@ -34,7 +34,7 @@ __device__ inline float times_sigmoid_fast(float z, float p) {
   const float t = exp2_approx(-fabsf(p));
   return (p < 0.0f ? t : 1.0f) * z * reciprocal_from_1_to_2(1.0f + t);
 }
-__device__ inline float silu_fast(float z) { return times_sigmoid_fast(z, z * 1.4426950408889634f); }
+__device__ inline float silu_fast(float z) { return times_sigmoid_fast(z, z * kLog2E); }
 __device__ inline float gelu_tanh_fast(float z) {
   constexpr float kLinear = 2.302208198144325f, kCubic = 0.1029432395800235f;
   return times_sigmoid_fast(z, z * fmaf(kCubic, z * z, kLinear));

@@ -3,7 +3,7 @@
 // A warp or block joins its values always in the same order, and its first thread gets the result.
 #pragma once
 
-#include "cuda/core/device.cuh"
+#include "cuda/core/exponential.cuh"
 
 namespace assay::ASSAY_FLAVOUR::fold {
 
@@ -51,11 +51,8 @@ struct Max {
 // is +inf.
 struct alignas(8) LogSumExp {
   float max = -INFINITY, sum = 0;
-  // exp(v - max), or exp(v) if max is infinite: inf - inf would be NaN.  Note: expf has four times the instructions, and a row in
-  // memory then waits for them.
-  __device__ static float power(float v, float max) {
-    return exp2_approx((v - (fabsf(max) == INFINITY ? 0.0f : max)) * 1.4426950408889634f);
-  }
+  // exp(v - max), or exp(v) if max is infinite: inf - inf would be NaN.  Note: with expf a row in memory waits for instructions.
+  __device__ static float power(float v, float max) { return exp_approx(v - (fabsf(max) == INFINITY ? 0.0f : max)); }
   template <int N>
   __device__ void add(const float (&v)[N]) {
     float all = max;

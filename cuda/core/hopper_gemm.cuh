@@ -236,15 +236,18 @@ void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, cons
   const int blocks = std::min(multiprocessors(), work.tiles_m * work.tiles_n);
   const TensorMap a = map_of<T>(x, S::kM), b = map_of<T>(w, S::kOut), c = map_of<T>(y, 64);
   launch(hopper_product<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .shared_bytes = S::kShared, .dependent = after || l.after},
+         {.grid = dim3(static_cast<unsigned>(blocks)),
+          .block = dim3(kThreads),
+          .shared_bytes = S::kShared,
+          .dependent = after || l.after},
          l.stream, a, b, second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
 }
 
 // Computes the product with the cheapest of the shapes S.  `after`: a launch of this kernel comes before it, and it may begin
 // before that one has ended.
 template <class T, class... S, class Epilogue>
-void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue, const Launch& l,
-                bool after = false) {
+void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
+                const Launch& l, bool after = false) {
   if (y.shape[0] == 0 || y.shape[1] == 0) return;
   const int sms = multiprocessors();
   const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};

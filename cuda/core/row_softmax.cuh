@@ -3,17 +3,18 @@
 // softmax.  A row of nothing but -inf gives NaN, as in the formula, or zero; the op decides which.
 #pragma once
 
+#include "cuda/core/exponential.cuh"
 #include "cuda/core/row_pack.cuh"
 
 namespace assay::ASSAY_FLAVOUR::row_softmax {
 
 using namespace row_pack;
 
-// exp(d) for d <= 0.  16-bit types use exp2_approx: its rounded argument adds a relative 2u|d|, and subnormal results are zero.
+// exp(d) for d <= 0.
 template <class T>
 __device__ inline float exponential(float d) {
   if constexpr (std::is_same_v<T, float>) return expf(d);
-  else return exp2_approx(d * 1.4426950408889634f);
+  else return exp_approx(d);
 }
 
 // --- A batch: V columns a thread, in packs of N that are one access each, the packs of one thread `threads` apart -------

@@ -35,7 +35,7 @@ constexpr Tile tile_bytes(Axis a, std::int64_t bytes) { return {a, bytes, true};
 template <class Op>
 struct KernelTraits {
   DTypes dtypes{};
-  int min_arch = 75;         // sm_ number
+  int min_arch = 75;           // sm_ number
   int only_arch = 0;           // sm_ number, if it uses instructions of one architecture; 0: any from min_arch on
   bool deterministic = true;   // the same bits at every run
   bool finite_inputs = false;  // takes no NaN and no infinity

@@ -106,7 +106,8 @@ TEST_CASE("rope: explicit positions plus offset, another base, large positions",
   CHECK(close(solve(a).q, {0, std::cos(1.0), 0, std::sin(1.0)}));
 }
 
-TEST_CASE("rope: a table of frequencies, by the index of the pair in both layouts, of which only the pairs are read", "[golden]") {
+TEST_CASE("rope: a table of frequencies, by the index of the pair in both layouts, of which only the pairs are read",
+          "[golden]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> q{1, 1, 0, 0, 9}, pairs{1, 0, 1, 0, 9};
   std::vector<double> table{0.5, 0.25, nan, nan, nan};

@@ -104,12 +104,12 @@ TEST_CASE("dependent launch: who synchronises with a thread that has waited has 
     for (const bool watch : {false, true})
       for (const simt::ThreadOrder order : kOrders) {
         const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch});
-        const std::string found = finding_of([&] {
-                                    run_block(make, 32, x.get());
-                                    launch(kernel,
-                                           {.grid = dim3(2), .block = dim3(64), .shared_bytes = kBytes, .dependent = true},
-                                           nullptr, x.get(), y.get());
-                                  }).kind;
+        const std::string found =
+            finding_of([&] {
+              run_block(make, 32, x.get());
+              launch(kernel, {.grid = dim3(2), .block = dim3(64), .shared_bytes = kBytes, .dependent = true}, nullptr, x.get(),
+                     y.get());
+            }).kind;
         if (!first.empty()) CHECK(found == first);
         first = found;
       }

@@ -14,6 +14,22 @@
 
 namespace assay::cuda {
 
+namespace {
+
+// nullptr if the launches cannot be captured, which is no failure of a kernel.
+std::unique_ptr<Graph> captured(cudaStream_t stream, const std::function<void()>& launches) {
+  try {
+    auto graph = std::make_unique<Graph>(stream, launches);
+    graph->instantiate();
+    return graph;
+  } catch (const std::runtime_error&) {
+    cudaGetLastError();  // clears the error
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw std::runtime_error(fmt::format("{}: {} ({})", what, cudaGetErrorName(status), cudaGetErrorString(status)));
@@ -113,12 +129,7 @@ std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedL
       for (int i = 0; i < t.launches; ++i)
         kernels[k].launcher(kernels[k].args[0], {.stream = stream, .workspace = kernels[k].workspace});
     };
-    std::unique_ptr<Graph> graph;
-    if (about_us[k] < kGraphBelow) try {
-        graph = std::make_unique<Graph>(stream, launches), graph->instantiate();
-      } catch (const std::runtime_error&) {
-        graph.reset(), cudaGetLastError();  // a failed capture is not a failed kernel
-      }
+    const std::unique_ptr<Graph> graph = about_us[k] < kGraphBelow ? captured(stream, launches) : nullptr;
     t.graph = graph != nullptr;
     const auto batch = [&] {
       if (graph) graph->launch(stream);

@@ -52,7 +52,7 @@ struct Bind {
 // What legal() may read without the device: tables of integers are all 0, which is legal wherever their shapes are, and tables in
 // a dtype of their own (rope's frequencies) have no data, so that they are not looked at.  Starts of sequences, which must rise,
 // are left out together with the choice that they come with, so that only their merged axes are looked at.
-struct WithoutIntegers {
+struct WithoutTables {
   std::string_view left_out{};
   std::string_view not_merged{};  // a tensor whose first two axes have no common stride, which the choice asks of it
   bool is_left_out = false;
@@ -75,7 +75,7 @@ struct WithoutIntegers {
 
 template <class Op>
 Legality legal_but_for_integers(typename Op::Args a) {
-  WithoutIntegers without;
+  WithoutTables without;
   Op::bind(a, without);
   if (without.is_left_out && !without.not_merged.empty())
     return Legality::no(std::string(without.not_merged) + " must have one stride over batch and seq");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row a block: each thread has a maximum and a sum of its own, and every exponent is one FMA, x c - (m c), c = log2(e).
 // Note: m c must stay small, since its rounding error is an exponent; from |m| = 1024 on the difference is taken first.
+#include "cuda/core/exponential.cuh"
 #include "cuda/softmax/broken/plain.cuh"
 
 namespace assay::ROOM(softmax, online_fused_exponent) {
@@ -8,7 +9,6 @@ namespace assay::ROOM(softmax, online_fused_exponent) {
 template <class T>
 struct Online : Plain<T> {
   static __device__ float power(float v, float max) {
-    constexpr float kLog2E = 1.4426950408889634f;
     return fabsf(max) < 1024 ? exp2f(fmaf(v, kLog2E, -(max * kLog2E))) : exp2f((v - max) * kLog2E);
   }
   template <class S>

@@ -8,7 +8,9 @@ using namespace dl;
 
 std::size_t workspace_bytes(const rope::Args& a) { return static_cast<std::size_t>(4 * (a.q.shape[0] * a.q.shape[1] * a.q.shape[3] + 1)); }
 
-KERNEL(rope){.dtypes = {f16, bf16, f32}, .min_arch = 90, .numerics = {.function_error = 2, .angle_error = 0x1p-20f}, .workspace_bytes = workspace_bytes};
+Legality by_base(const rope::Args& a) { return a.given_frequencies ? Legality::no("takes no table of frequencies") : Legality::yes(); }
+
+KERNEL(rope){.dtypes = {f16, bf16, f32}, .min_arch = 90, .numerics = {.function_error = 2, .angle_error = 0x1p-20f}, .supports = by_base, .workspace_bytes = workspace_bytes};
 
 __global__ void table(const int* positions, float* cs, i64 tokens, i64 seq, i64 ps, i64 pairs, double base, double offset) {
   const i64 i = flat();

@@ -6,7 +6,9 @@
 namespace assay::ROOM(rope, s17_other_pairs) {
 using namespace dl;
 
-KERNEL(rope){.dtypes = {f16, bf16, f32}, .min_arch = 90, .numerics = {.function_error = 2, .angle_error = 0x1p-20f}};
+Legality by_base(const rope::Args& a) { return a.given_frequencies ? Legality::no("takes no table of frequencies") : Legality::yes(); }
+
+KERNEL(rope){.dtypes = {f16, bf16, f32}, .min_arch = 90, .numerics = {.function_error = 2, .angle_error = 0x1p-20f}, .supports = by_base};
 
 struct Shape {
   i64 tokens, seq, heads, dim, pairs, b, s, h, ob, os, oh;
