@@ -5,8 +5,8 @@
 // Su et al. 2021, arXiv 2104.09864, eq. 34.  half: pair i is channels i and i + rotary_dim/2 (GPT-NeoX, Llama in Hugging Face
 // form); interleaved: 2i and 2i + 1 (GPT-J).  Channels from rotary_dim on are copied.  position = offset + positions[b,s], or
 // offset + s.  rotary_dim 0 means head_dim rounded down to even; base 0 means 10,000.  A NaN or inf affects its own pair.
-// A table of frequencies says whatever scaling a model has (Llama 3.1); base is then not looked at.  It has head_dim elements, an
-// axis that the op has, of which those from rotary_dim/2 on are not read: the number of pairs depends on an attribute.
+// A table of frequencies gives scaled ones, as Llama 3.1 has; base is then not read.  It has head_dim elements, because no axis
+// counts pairs.  Elements from rotary_dim/2 on are not read.
 #pragma once
 
 #include "ops/core/contract.hpp"

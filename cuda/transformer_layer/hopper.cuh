@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since three products read it.  Up to 64
-// tokens, the products are those for few tokens, whose sums may have other bits.
+// The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since the products for q, k and v read it.  Up
+// to 64 tokens, the products are those for few tokens, whose sums may have other bits.
 #pragma once
 
 #include "cuda/core/hopper_few.cuh"
@@ -25,7 +25,7 @@ class Hopper : public Fused {
  public:
   using Fused::Fused;
 
-  // Products of few tokens declare the numerics of the others.
+  // The kernels for few tokens declare the same numerics as sm90_wgmma.
   static Numerics numerics(const Args& a, int output) {
     return numerics_of_kernels(a, output, linear_room::sm90_wgmma::traits.numerics,
                                attention_forward_room::sm90_wgmma::traits.numerics, gemm_swiglu_room::sm90_wgmma::traits.numerics,

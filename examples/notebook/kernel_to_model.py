@@ -2,11 +2,13 @@
 # %% [markdown]
 # # From one kernel to a model
 #
-# A norm that sums its squares in half precision goes through this notebook: alone, against its bound, and inside a model, where
-# nothing that one usually looks at shows it. Jupyter and VS Code open this file as a notebook (`# %%` begins a cell); `python
-# examples/notebook/kernel_to_model.py` runs it as it is. It needs `make test` (for `validate-trial`), NumPy, and the package
-# assay (docs/python.md). With matplotlib it draws three plots, into the notebook or into the folder that is its first
-# argument.
+# A norm that sums its squares in half precision goes through this notebook: alone, against its bound, and inside a model. There
+# the usual measures, perplexity and the likeliest tokens, do not show it.
+#
+# Jupyter (with jupytext) and VS Code open this file as a notebook; start them at the root of the repository. It runs as a script
+# too, by `python examples/notebook/kernel_to_model.py`. It needs NumPy, the package assay (docs/python.md), and the program
+# `validate-trial` (`cmake --build build --target validate-trial`). With matplotlib it draws three plots, into the notebook or into
+# the folder that is its first argument.
 
 # %%
 import json
