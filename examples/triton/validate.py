@@ -2,6 +2,7 @@
 """Judges the Triton kernels of this folder (docs/python.md):  python examples/triton/validate.py [SUITE] [OP...]
 
 Without a GPU, on the simulated machine (docs/triton.md):  python examples/triton/validate.py --simulate sm_80 [SUITE] [OP...]
+On a GPU, from the PTX for an older one, which simulate() runs too:  python examples/triton/validate.py --compile-for sm_80 [SUITE] [OP...]
 Without a GPU, in Triton's interpreter:  TRITON_INTERPRET=1 python examples/triton/validate.py sanitize
 """
 
@@ -31,9 +32,22 @@ KERNELS = {
 }
 
 
+def compile_for(arch: int) -> None:
+    """Makes Triton compile for this arch, and ptxas make code for the GPU that is there from its PTX."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    driver, make = triton.runtime.driver.active, CUDABackend.make_cubin
+    here = driver.get_current_target().arch
+    driver.get_current_target = lambda: GPUTarget("cuda", arch, 32)
+    CUDABackend.make_cubin = lambda self, source, metadata, options, capability: make(self, source, metadata, options, here)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simulate", metavar="ARCH")
+    parser.add_argument("--compile-for", metavar="ARCH")
     parser.add_argument("--isolation", default="process", choices=("process", "none"))
     parser.add_argument("--jobs", type=int, help="workers at a time")
     parser.add_argument("suite", nargs="?", default="smoke")
@@ -44,6 +58,9 @@ def main() -> int:
     where = interpreted if os.environ.get("TRITON_INTERPRET") == "1" else {"device": "cuda"}
     if options.simulate:
         where = {"simulate": options.simulate}
+    if options.compile_for:
+        compile_for(int(options.compile_for.removeprefix("sm_")))
+        options.isolation = "none"  # Note: a worker of its own would compile for the GPU that is there
     if options.jobs:
         where["flags"] = ["--jobs", str(options.jobs)]
     wrong = 0
