@@ -8,9 +8,14 @@
 
 namespace assay {
 
-// Sets the strides to those of a contiguous row-major tensor.
+// Sets the strides to those of a contiguous row-major tensor.  A stride that 64 bits cannot hold wraps; what has it is empty, or
+// refused for its size.
 inline void make_contiguous(Tensor& t) {
-  for (int a = t.rank - 1; a >= 0; --a) t.stride[a] = a + 1 < t.rank ? t.stride[a + 1] * t.shape[a + 1] : 1;
+  std::uint64_t stride = 1;
+  for (int a = t.rank - 1; a >= 0; --a) {
+    t.stride[a] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(t.shape[a]);
+  }
 }
 
 inline Tensor dense(void* data, DType dtype, std::initializer_list<std::int64_t> shape) {
