@@ -28,6 +28,7 @@ struct FusedSteps : HopperSteps {
   __device__ static void clear(V* sums) {
     st(sums, V{});
   }
+  __device__ static void add(const TensorMap& sums, const float* of_block, int row) { add_box(sums, of_block, 0, row); }
   __device__ static void fence_scores() { fence_shared_async(); }
   // Waits until dS of the step before last is no longer read.
   __device__ static void wait_for_scores(Barrier* free, int phase) { barrier_wait(free, phase); }
@@ -123,11 +124,11 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
           wgmma<T>(sum, of_scores.plus(j * 16 * kBoxRow), of_keys.plus(j * 16 * kBoxRow), j != Steps::kFirstProduct);
         wgmma_commit();
         wgmma_wait<0>(sum);
-        if (h == S::kHalves - 1 && thread == 0) barrier_arrive(scores_empty + b);
         if (h == 0) {
           if (thread == 0) Steps::wait_for_sums();
           sync_named(3, 128);
         }
+        if (h == S::kHalves - 1 && thread == 0) barrier_arrive(scores_empty + b);
 #pragma unroll
         for (int i = 0; i < 8; ++i)
           st(box_memory<Vec<float, 4>>(S::kSumsAt + (h * 8 + i) * S::kPiece) + thread,
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       fence_shared_async();
       sync_named(3, 128);
       if (thread == 0) {
-        add_box(sums, box_memory<float>(S::kSumsAt), 0, ((batch * p.heads + head) * of_head + w.block) * S::kSumsRows);
+        Steps::add(sums, box_memory<float>(S::kSumsAt), ((batch * p.heads + head) * of_head + w.block) * S::kSumsRows);
         store_commit();
         if (next < steps) {
           barrier_wait(q_empty + t.stage, t.phase ^ 1);
@@ -232,12 +233,13 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     sync_named(1 + me, 128);
     if (thread == 0) barrier_arrive(scores_full + b);
   };
-  // Goes on to the next step in which a query sees one of this warpgroup's keys.  In the others dS is zero.
+  // Goes on to the next step in which a query sees one of this warpgroup's keys.  In the others dS is zero.  Note: between two
+  // such steps there is at most one other, the first of a head.  So dS of the last one is not overwritten, which dK still needs.
   const auto skip = [&] {
     for (; w.step < steps && w.block < mine_from; w.next(), t.next()) {
       barrier_wait(q_full + t.stage, t.phase), barrier_wait(o_full + t.stage, t.phase);
-      if (thread == 0) barrier_arrive(q_empty + t.stage), barrier_arrive(o_empty + t.stage);
       store_scores([](unsigned(&ds)[4], int) { ds[0] = ds[1] = ds[2] = ds[3] = 0; });
+      if (thread == 0) barrier_arrive(q_empty + t.stage), barrier_arrive(o_empty + t.stage);
     }
   };
 

@@ -8,8 +8,8 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
-// Note: dS is a product of the rounded P.  Sums in memory flush subnormals, and one addition of a block's sum rounds less than
-// the last product of the block, whose first step has no sum to align.
+// Note: dS is a product of the rounded P, so both are rounded: stores_intermediate.  A block's first product of 16 keys has no
+// sum to align, so the addition of the block's sum to memory, one rounding in any order, is counted.  It flushes subnormals.
 inline constexpr Numerics kFusedNumerics = {.accumulate = DType::f32,
                                             .chain = {.lanes = 1},
                                             .stores_intermediate = true,
@@ -54,7 +54,7 @@ std::size_t bytes_with_fused_sums(const attention_backward::Args& a) {
 }
 
 template <int kDim, class Steps, class T>
-void run_fused(const attention_backward::Args& a, const Launch& l) {
+void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   using S = FusedShape<kDim>;
   const Problem<T> p = problem<T>(a, l);
   const std::int64_t pitch = pitch_of(a), rows = a.q.shape[0] * p.heads, blocks = rows * pitch / kLoopQueries;
@@ -66,9 +66,9 @@ void run_fused(const attention_backward::Args& a, const Launch& l) {
   const bool queries = a.q.size() > 0;
   if (a.k.size() > 0) {
     // Heads whose queries, dO and sums fit the L2 cache, the sums read and written.  Without a mask one head after the other.
-    const double of_head = 12.0 * p.group * p.queries * p.dim;
+    const double of_head = 12.0 * p.group * (p.queries + 1.0) * p.dim;
     const Schedule s = schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches,
-                                a.mask == attention_backward::Mask::none ? INFINITY : of_head + 1);
+                                a.mask == attention_backward::Mask::none ? INFINITY : of_head);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     const std::int64_t of_sums[] = {S::kSumsRow};
     const TensorMap map_of_sums = queries ? tensor_map<float>(sums, {S::kSumsRow, blocks * S::kSumsRows}, of_sums,

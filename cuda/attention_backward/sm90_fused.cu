@@ -20,7 +20,7 @@ KERNEL(attention_backward){
 
 void run(const attention_backward::Args& a, const Launch& l) {
   with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
-    a.q.shape[3] > 64 ? run_fused<128, FusedSteps, T>(a, l) : run_fused<64, FusedSteps, T>(a, l);
+    a.q.shape[3] > 64 ? run_one_pass<128, FusedSteps, T>(a, l) : run_one_pass<64, FusedSteps, T>(a, l);
   });
 }
 
