@@ -37,7 +37,7 @@ __device__ inline int box_byte(int row, int channel, int box) {
 // L log2(e) and D of all queries, in rows of `pitch` floats a head, a multiple of 64.  Where no query is, or none that sees a
 // key, L is infinite, which makes every weight zero.
 struct Statistics {
-  const float *l, *d;
+  float *l, *d;
   int pitch;
   __device__ std::int64_t row(int batch, int head, int heads) const {
     return (static_cast<std::int64_t>(batch) * heads + head) * pitch;
@@ -46,13 +46,14 @@ struct Statistics {
 
 inline constexpr int kStatisticThreads = 128;
 
-// One warp for each place of `l` and `d`.
-template <class Steps, class T>
+// One warp for each place of `l` and `d`, and for kSums of the floats `sums`, which it clears.
+template <class Steps, int kSums, class T>
 __global__ void __launch_bounds__(kStatisticThreads)
-    attention_backward_statistics(Problem<T> p, float* l, float* d, int pitch, std::int64_t places) {
+    attention_backward_statistics(Problem<T> p, float* l, float* d, float* sums, int pitch, std::int64_t places) {
   const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * (kStatisticThreads / kWarp) + warp_id();
   if (place >= places) return;
   const int query = static_cast<int>(place % pitch), all = static_cast<int>(place / pitch), lane = lane_id();
+  if constexpr (kSums > 0) Steps::clear(reinterpret_cast<Vec<float, kSums / kWarp>*>(sums) + place * kWarp + lane);
   const int batch = all / p.heads, head = all % p.heads;
   float sum = 0;
   if (query < p.queries) {
@@ -185,6 +186,21 @@ TensorMap head_map(const Tensor& t, int rows) {
   const auto stride = [&](int axis) { return t.shape[axis] > 1 ? t.stride[axis] : 8; };
   const std::int64_t strides[] = {stride(1), stride(2), stride(0)};
   return tensor_map<T>(t.as<T>(), {t.shape[3], t.shape[1], t.shape[2], t.shape[0]}, strides, {64, rows, 1, 1}, Swizzle::by_128);
+}
+
+// Launches attention_backward_statistics.
+template <class Steps, int kSums, class T>
+void run_statistics(const Problem<T>& p, const Statistics& of, float* sums, const Launch& l) {
+  const std::int64_t places = static_cast<std::int64_t>(p.batches) * p.heads * of.pitch;
+  if (places > 0)
+    launch(attention_backward_statistics<Steps, kSums, T>,
+           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp)), .block = dim3(kStatisticThreads)}, l.stream, p, of.l, of.d,
+           sums, of.pitch, places);
+}
+// A map of boxes of L or D of kLoopQueries queries.
+inline TensorMap row_map(const float* data, std::int64_t pitch, std::int64_t rows) {
+  const std::int64_t strides[] = {pitch};
+  return tensor_map<float>(data, {pitch, rows}, strides, {kLoopQueries, 1}, Swizzle::none);
 }
 
 inline std::int64_t pitch_of(const attention_backward::Args& a) { return ceil_div(a.q.shape[1], kLoopQueries) * kLoopQueries; }

@@ -19,6 +19,51 @@ struct KeysShape {
   static constexpr int kShared = kBarriersAt + 8 * (1 + 4 * kStages);
 };
 
+// Stores the gradients of this warpgroup's 64 keys, by way of the rows of V and K that it has multiplied.  wait_for_k: returns
+// when nobody else reads those of K.
+template <class S, class Steps, class T, class Wait>
+__device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float (&of_v)[S::kDim / 2], const TensorMap& dk,
+                                  const TensorMap& dv, const Problem<T>& p, const Statistics& statistics, int first, int kv_head,
+                                  int batch, int me, Wait&& wait_for_k) {
+  const int thread = static_cast<int>(threadIdx.x) % 128, warp_key = first + me * 64 + thread / kWarp * 16;
+  sync_named(1 + me, 128);
+  unsigned char* const staging = box_memory<unsigned char>();
+  const unsigned bad_k[2] = {not_finite(of_k, 0), not_finite(of_k, 1)}, bad_v[2] = {not_finite(of_v, 0), not_finite(of_v, 1)};
+  stage_rows<T>(of_v, 1.0f, staging + S::kTile, me, S::kBox);
+  wait_for_k();
+  stage_rows<T>(of_k, Steps::key_factor(p.scale), staging, me, S::kBox);
+  if (Steps::mends(bad_k[0] | bad_k[1] | bad_v[0] | bad_v[1])) {
+    sync_warp();
+#pragma unroll 1
+    for (int row = 0; row < 16; ++row) {
+      const int key = warp_key + row, at = me * 64 + thread / kWarp * 16 + row;
+      const auto is_bad = [&](const unsigned(&bad)[2]) { return ((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) != 0; };
+      const bool mends_k = is_bad(bad_k), mends_v = is_bad(bad_v);  // apart: dS may be out of range where P is not
+      if (!(mends_k || mends_v) || key >= p.keys) continue;
+      MendedRow<S::kDim, T> mended;
+#pragma unroll 1
+      for (int head = kv_head * p.group; head < (kv_head + 1) * p.group; ++head) {
+        const std::int64_t of = statistics.row(batch, head, p.heads);
+        mended.add(p.k.row(batch, kv_head, key), p.v.row(batch, kv_head, key), p.q, p.d_o, batch, head, p.seen_from(key),
+                   p.queries, p.dim, p.scale * kLog2E,
+                   [&](int i) { return Vec<float, 2>{{ld(statistics.l + of + i), ld(statistics.d + of + i)}}; });
+      }
+      if (mends_k) mended.store(mended.x, p.scale, staging, at, S::kBox);
+      if (mends_v) mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
+    }
+  }
+  Steps::fence();
+  sync_named(1 + me, 128);
+  if (thread == 0) {
+    for (int h = 0; h < S::kHalves; ++h) {
+      store_box(dk, staging + h * S::kBox + me * 64 * kBoxRow, h * 64, first + me * 64, kv_head, batch);
+      store_box(dv, staging + S::kTile + h * S::kBox + me * 64 * kBoxRow, h * 64, first + me * 64, kv_head, batch);
+    }
+    store_commit();
+    store_wait<0>();
+  }
+}
+
 template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_keys(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
@@ -161,43 +206,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     wgmma_wait<0>(of_k);
   }
 
-  // The rows of K and V that this warpgroup has multiplied are free.
-  sync_named(1 + me, 128);
-  unsigned char* const staging = box_memory<unsigned char>();
-  const unsigned bad_k[2] = {not_finite(of_k, 0), not_finite(of_k, 1)}, bad_v[2] = {not_finite(of_v, 0), not_finite(of_v, 1)};
-  stage_rows<T>(of_k, Steps::key_factor(p.scale), staging, me, S::kBox);
-  stage_rows<T>(of_v, 1.0f, staging + S::kTile, me, S::kBox);
-  if (Steps::mends(bad_k[0] | bad_k[1] | bad_v[0] | bad_v[1])) {
-    sync_warp();
-#pragma unroll 1
-    for (int row = 0; row < 16; ++row) {
-      const int key = warp_key + row, at = me * 64 + thread / kWarp * 16 + row;
-      const auto is_bad = [&](const unsigned(&bad)[2]) { return ((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) != 0; };
-      const bool mends_k = is_bad(bad_k), mends_v = is_bad(bad_v);  // apart: dS may be out of range where P is not
-      if (!(mends_k || mends_v) || key >= p.keys) continue;
-      MendedRow<S::kDim, T> mended;
-#pragma unroll 1
-      for (int head = kv_head * p.group; head < (kv_head + 1) * p.group; ++head) {
-        const std::int64_t of = statistics.row(batch, head, p.heads);
-        mended.add(p.k.row(batch, kv_head, key), p.v.row(batch, kv_head, key), p.q, p.d_o, batch, head, p.seen_from(key),
-                   p.queries, p.dim, c, [&](int i) {
-                     return Vec<float, 2>{{ld(statistics.l + of + i), ld(statistics.d + of + i)}};
-                   });
-      }
-      if (mends_k) mended.store(mended.x, p.scale, staging, at, S::kBox);
-      if (mends_v) mended.store(mended.y, 1.0f, staging + S::kTile, at, S::kBox);
-    }
-  }
-  Steps::fence();
-  sync_named(1 + me, 128);
-  if (thread == 0) {
-    for (int h = 0; h < S::kHalves; ++h) {
-      store_box(dk, staging + h * S::kBox + me * 64 * kBoxRow, h * 64, first + me * 64, kv_head, batch);
-      store_box(dv, staging + S::kTile + h * S::kBox + me * 64 * kBoxRow, h * 64, first + me * 64, kv_head, batch);
-    }
-    store_commit();
-    store_wait<0>();
-  }
+  store_keys<S, Steps, T>(of_k, of_v, dk, dv, p, statistics, first, kv_head, batch, me, [] {});
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_backward_room

@@ -13,9 +13,9 @@ inline constexpr Numerics kHopperNumerics = {
 template <int kDim, class Steps, class T>
 void run_passes(const attention_backward::Args& a, const Launch& l) {
   const Problem<T> p = problem<T>(a, l);
-  const std::int64_t pitch = pitch_of(a), places = a.q.shape[0] * p.heads * pitch;
-  float *const of_l = static_cast<float*>(l.workspace), *const of_d = of_l + places;
-  const Statistics statistics{of_l, of_d, static_cast<int>(pitch)};
+  const std::int64_t pitch = pitch_of(a), rows = a.q.shape[0] * p.heads;
+  float* const of_l = static_cast<float*>(l.workspace);
+  const Statistics statistics{of_l, of_l + rows * pitch, static_cast<int>(pitch)};
   const auto order = [&](std::int64_t tiles, int heads, std::int64_t columns) {
     return schedule(tiles, static_cast<std::int64_t>(heads) * p.batches, 2.0 * sizeof(T) * (columns + 1) * p.dim);
   };
@@ -24,10 +24,7 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
                         .block = dim3(kHopperThreads),
                         .shared_bytes = shared};
   };
-  if (places > 0)
-    launch(attention_backward_statistics<Steps, T>,
-           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp)), .block = dim3(kStatisticThreads)}, l.stream, p, of_l, of_d,
-           static_cast<int>(pitch), places);
+  run_statistics<Steps, 0>(p, statistics, nullptr, l);
   // Note: of an empty tensor there is no map, and none of its boxes is copied.
   const Tensor &some_k = a.k.size() > 0 ? a.k : a.q, &some_v = a.k.size() > 0 ? a.v : a.q;
   if (a.q.size() > 0) {
@@ -41,14 +38,11 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
     using S = KeysShape<kDim>;
     const bool queries = a.q.size() > 0;
     const Schedule s = order(ceil_div(p.keys, kOwn), p.heads / p.group, static_cast<std::int64_t>(p.group) * p.queries);
-    const auto row_map = [&](const float* data) {
-      const std::int64_t strides[] = {pitch};
-      return queries ? tensor_map<float>(data, {pitch, places / pitch}, strides, {kLoopQueries, 1}, Swizzle::none) : TensorMap{};
-    };
+    const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     launch(attention_backward_hopper_keys<S, Steps, T>, dims(s, S::kShared), l.stream,
            head_map<T>(queries ? a.q : a.k, kLoopQueries), head_map<T>(queries ? a.d_o : a.k, kLoopQueries),
-           head_map<T>(a.k, kOwn), head_map<T>(a.v, kOwn), head_map<T>(a.dk, 64), head_map<T>(a.dv, 64), row_map(of_l),
-           row_map(of_d), p, statistics, s);
+           head_map<T>(a.k, kOwn), head_map<T>(a.v, kOwn), head_map<T>(a.dk, 64), head_map<T>(a.dv, 64), map_of(statistics.l),
+           map_of(statistics.d), p, statistics, s);
   }
 }
 

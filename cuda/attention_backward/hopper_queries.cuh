@@ -15,6 +15,27 @@ struct QueriesShape {
   static constexpr int kShared = kBarriersAt + 8 * (1 + 4 * kStages);
 };
 
+// Writes dQ of 64 queries, rows [64 me, 64 me + 64) from `first` on, to staging.
+template <int kDim, class Steps, class T>
+__device__ inline void stage_queries(const float (&sum)[kDim / 2], const Problem<T>& p, const Statistics& statistics, int batch,
+                                     int head, int first, unsigned char* staging, int me, int box) {
+  const unsigned bad[2] = {not_finite(sum, 0), not_finite(sum, 1)};
+  stage_rows<T>(sum, p.scale, staging, me, box);
+  if (!Steps::mends(bad[0] | bad[1])) return;
+  sync_warp();
+#pragma unroll 1
+  for (int row = 0; row < 16; ++row) {
+    const int at = me * 64 + static_cast<int>(threadIdx.x) % 128 / kWarp * 16 + row, query = first + at;
+    if (((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) == 0 || query >= p.queries) continue;
+    const std::int64_t of_query = statistics.row(batch, head, p.heads) + query;
+    const Vec<float, 2> of{{ld(statistics.l + of_query), ld(statistics.d + of_query)}};
+    MendedRow<kDim, T> mended;
+    mended.add(p.q.row(batch, head, query), p.d_o.row(batch, head, query), p.k, p.v, batch, head / p.group, 0, p.visible(query),
+               p.dim, p.scale * kLog2E, [&](int) { return of; });
+    mended.store(mended.x, p.scale, staging, at, box);
+  }
+}
+
 template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_queries(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
@@ -118,21 +139,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   // The rows of Q that this warpgroup has multiplied are free.
   sync_named(1 + me, 128);
   unsigned char* const staging = box_memory<unsigned char>();
-  const unsigned bad[2] = {not_finite(sum, 0), not_finite(sum, 1)};
-  stage_rows<T>(sum, p.scale, staging, me, S::kBox);
-  if (Steps::mends(bad[0] | bad[1])) {
-    sync_warp();
-#pragma unroll 1
-    for (int row = 0; row < 16; ++row) {
-      const int query = warp_query + row;
-      if (((row < 8 ? bad[0] : bad[1]) >> row % 8 * 4 & 15) == 0 || query >= p.queries) continue;
-      MendedRow<S::kDim, T> mended;
-      const Vec<float, 2> of{{shuffle(row < 8 ? l[0] : l[1], row % 8 * 4), shuffle(row < 8 ? d[0] : d[1], row % 8 * 4)}};
-      mended.add(p.q.row(batch, head, query), p.d_o.row(batch, head, query), p.k, p.v, batch, kv_head, 0, p.visible(query), p.dim,
-                 c, [&](int) { return of; });
-      mended.store(mended.x, p.scale, staging, me * 64 + thread / kWarp * 16 + row, S::kBox);
-    }
-  }
+  stage_queries<S::kDim, Steps, T>(sum, p, statistics, batch, head, first, staging, me, S::kBox);
   Steps::fence();
   sync_named(1 + me, 128);
   if (thread == 0) {
