@@ -100,6 +100,8 @@ inline Vec<T, N> from_floats(const float (&v)[N]) {
 
 inline float rsqrtf(float v) { return 1.0f / ::sqrtf(v); }
 
+inline void prefetch(const void*) {}
+
 template <class T>
 inline T ld(const T* p, Where where = Where::current()) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -8,6 +8,7 @@
 //   from_floats<T>(float (&)[N])             a Vec<T, N> of N rounded values
 //   ld(p) st(p, v)                           one access of sizeof(T) = 1, 2, 4, 8 or 16 bytes of global or shared memory;
 //                                            p must be aligned to it.  On simt it is counted, bounds-checked and watched
+//   prefetch(p)                              fetches what lies at p in global memory into the L2 cache; reads and checks nothing
 //   shared_memory<T>(byte_offset = 0)        T* into the block's dynamic shared memory, which starts 128-byte aligned
 //   sync_block()  sync_warp(mask = all)      barriers
 //   sync_named(id, threads)                  barrier `id` (1..15) of `threads` threads, a multiple of 32

@@ -88,6 +88,8 @@ template <class T>
 __device__ __forceinline__ T ld(const T* p) {
   return detail::bits<T>(*reinterpret_cast<const detail::raw_t<T>*>(p));
 }
+// Note: into L2, which all multiprocessors share, so that nothing old can be read by it.
+__device__ __forceinline__ void prefetch(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 template <class T>
 __device__ __forceinline__ void st(T* p, T v) {
   *reinterpret_cast<detail::raw_t<T>*>(p) = detail::bits<detail::raw_t<T>>(v);

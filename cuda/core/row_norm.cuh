@@ -150,6 +150,8 @@ __device__ inline float inverse_deviation(const M& m, float squares, const Group
 // A pack has N elements and is one access, so x, residual, s, gamma, beta and y must lie at multiples of N elements.  A thread
 // takes packs `threads` apart, and at most one of the elements after the last whole pack.
 
+inline constexpr int kFewRows = 256;
+
 // Keeps a row in registers, at most P packs a thread.  Longest chain of additions: log2(N) + P, the tail, the group.
 template <int N, int P, class M, class Group>
 __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
@@ -165,6 +167,16 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
     if (const int p = i * threads + thread; p < packs) pack = ld(reinterpret_cast<const Pack*>(from) + p);
     return pack;
   };
+
+  // Of few rows none finds gamma and beta in L2, and each would wait for them after its sums.
+  if ((M::kScales || M::kCentres) && m.rows <= kFewRows) {
+#pragma unroll
+    for (int i = 0; i < P; ++i)
+      if (const int p = i * threads + thread; p < packs) {
+        if constexpr (M::kScales) prefetch(reinterpret_cast<const Pack*>(m.gamma) + p);
+        if constexpr (M::kCentres) prefetch(reinterpret_cast<const Pack*>(m.beta) + p);
+      }
+  }
 
   // Load the row.
   const T* const x = m.x + row * m.x_stride;

@@ -201,10 +201,9 @@ std::string why_off() {
 
 }  // namespace
 
-Confined confined_on(const std::string& backend) { return backend == "cuda" ? Confined::no : Confined::kernels; }
+Confined confined_on(const std::string& backend) { return backend == "cuda" ? Confined::program : Confined::kernels; }
 
 std::string sandbox_text(Confined how) {
-  if (how == Confined::no) return "off: our workers on a GPU have none";
   if (const std::string why = why_off(); !why.empty()) return "off: " + why;
   const int version = landlock_version();
   const std::string land = version ? fmt::format("landlock {}", version) : "";
@@ -213,7 +212,7 @@ std::string sandbox_text(Confined how) {
 }
 
 bool confine(Confined how, const std::string& folder) {
-  if (how == Confined::no || !why_off().empty()) return true;
+  if (!why_off().empty()) return true;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || (landlock_version() && !lock_land(how, folder))) return false;
   return how != Confined::kernels || filter_calls();
 }

@@ -9,9 +9,8 @@ namespace assay {
 
 // Profiles of the sandbox (SECURITY.md).
 enum class Confined {
-  no,       // our own worker on a GPU: it has none
-  kernels,  // our own worker elsewhere
-  program   // another program: it may write to a folder of its own and to a GPU's device nodes, and start processes
+  kernels,  // our own worker without a GPU
+  program   // another program, or our own worker on a GPU: it may write to a GPU's device nodes, and a program to a folder of its own
 };
 
 // Of our own worker on a backend.

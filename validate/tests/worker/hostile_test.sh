@@ -14,7 +14,7 @@ hang=20
 kept=(opens_files_for_writing signals_the_judge traces_the_judge opens_the_record asks_for_namespaces connects_to_services
   leaves_shared_memory)
 sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox *kernels: \([^;]*\);.*/\1/p')
-on simt || sandbox="off: our workers on a GPU have none"
+on simt || sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox .*other programs: //p')  # Landlock alone
 [[ $sandbox == "landlock "*", seccomp" && ${sandbox//[^0-9]/} -ge 6 ]] || { echo "not tried, the sandbox is '$sandbox': ${kept[*]}" && unconfined=("${kept[@]}") && kept=(); }
 mkdir hostile_folder && echo kept >hostile_folder/file
 export HOSTILE_FOLDER=$tmp/hostile_folder
