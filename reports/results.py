@@ -16,13 +16,16 @@ COMPARED = [
     ("LayerNorm + residual, 16384×8192", "layernorm_residual", "f16", "rows=16384 cols=8192"),
     *[(f"Llama-2-7B attention, {n} tokens", "attention_forward", "f16", f"batch=1 seq_q={n} seq_k={n} {LLAMA} mask=causal")
       for n in (512, 1024, 2048, 4096)],
-    *[(f"its feed-forward block with GELU, {n}", "ffn_gelu", "f16", f"tokens={n} hidden=4096 ffn=11008") for n in (512, 4096)],
+    *[(f"its feed-forward block with GELU, {n}", "ffn_gelu", "f16", f"tokens={n} hidden=4096 ffn=11008")
+      for n in (512, 1024, 2048, 4096)],
     *[(f"the whole layer, {n}", "transformer_layer", "f16", f"batch=1 seq_q={n} hidden=4096 {LLAMA} ffn=11008")
-      for n in (512, 4096)],
-    ("RMSNorm + GEMM, 4096 to 12288, 512 tokens", "rmsnorm_gemm", "f16", "tokens=512 hidden=4096 out=12288"),
-    ("GEMM + SwiGLU, 4096 to 11008, 512 tokens", "gemm_swiglu", "f16", "tokens=512 hidden=4096 ffn=11008"),
-    ("scores + softmax, 2048 queries and keys", "attention_scores", "f16",
-     f"batch=1 seq_q=2048 seq_k=2048 {LLAMA} mask=causal"),
+      for n in (512, 1024, 2048, 4096)],
+    *[(f"RMSNorm + GEMM, 4096 to 12288, {n} token{'s' * (n > 1)}", "rmsnorm_gemm", "f16", f"tokens={n} hidden=4096 out=12288")
+      for n in (1, 512, 2048)],
+    *[(f"GEMM + SwiGLU, 4096 to 11008, {n} token{'s' * (n > 1)}", "gemm_swiglu", "f16", f"tokens={n} hidden=4096 ffn=11008")
+      for n in (1, 512, 2048)],
+    *[(f"scores + softmax, {n} queries and keys", "attention_scores", "f16", f"batch=1 seq_q={n} seq_k={n} {LLAMA} mask=causal")
+      for n in (512, 2048)],
 ]
 SUITES = [f"{kind}_{name}.jsonl*" for kind in ("suite", "pytorch") for name in ("ln-residual", "llama2-7b", "fused-ops")]
 SUITES.append("pytorch_compile.jsonl*")
