@@ -116,6 +116,7 @@ class CudaBackend final : public Backend, public Clock {
     return cuda::dram_bytes(streams_[0], kernels, about_s);
   }
   DramBytes copy_dram_bytes(std::size_t bytes) override { return cuda::copy_dram_bytes(streams_[0], bytes); }
+  Launcher copier() const override { return cuda::copy_within; }
   double copy_rate() override {
     return cuda::copy_rate(streams_[0], std::min<std::size_t>(std::size_t{2} << 30, properties_.totalGlobalMem / 8));
   }

@@ -151,22 +151,28 @@ std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedL
   return all;
 }
 
+void copy_within(const void* device_copy, const Launch& l) {
+  const DeviceCopy& c = *static_cast<const DeviceCopy*>(device_copy);
+  check(cudaMemcpyAsync(c.to, c.from, c.bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(l.stream)),
+        "copy within the device");
+}
+
 double copy_rate(cudaStream_t stream, std::size_t bytes) {
-  void *from = nullptr, *to = nullptr;
-  check(cudaMalloc(&from, bytes), "memory to copy from");
-  check(cudaMalloc(&to, bytes), "memory to copy to");
+  DeviceCopy copy{.bytes = bytes};
+  check(cudaMalloc(&copy.from, bytes), "memory to copy from");
+  check(cudaMalloc(&copy.to, bytes), "memory to copy to");
   // Note: noise, since a GPU may be faster on zeros or constants.
   std::vector<std::uint64_t> noise(1 << 20);
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = (i + 1) * 0x9e3779b97f4a7c15u ^ (i << 29);
   for (std::size_t at = 0; at + noise.size() * 8 <= bytes; at += noise.size() * 8)
-    check(cudaMemcpy(static_cast<char*>(from) + at, noise.data(), noise.size() * 8, cudaMemcpyHostToDevice), "filling");
+    check(cudaMemcpy(static_cast<char*>(copy.from) + at, noise.data(), noise.size() * 8, cudaMemcpyHostToDevice), "filling");
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin), "cudaEventCreate");
   check(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<double> rates;
   for (int i = 0; i < 14; ++i) {
     check(cudaEventRecord(begin, stream), "cudaEventRecord");
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy within the device");
+    copy_within(&copy, {.stream = stream});
     check(cudaEventRecord(end, stream), "cudaEventRecord");
     check(cudaEventSynchronize(end), "copy within the device");
     float ms = 0;
@@ -174,7 +180,7 @@ double copy_rate(cudaStream_t stream, std::size_t bytes) {
     if (i >= 3) rates.push_back(2 * static_cast<double>(bytes) / (1e-3 * static_cast<double>(ms)));
   }
   cudaEventDestroy(begin), cudaEventDestroy(end);
-  cudaFree(from), cudaFree(to);
+  cudaFree(copy.from), cudaFree(copy.to);
   std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
   return rates[rates.size() / 2];
 }

@@ -34,6 +34,7 @@ class Graph {
 std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds);
 std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                    const std::vector<double>& about_us);
+void copy_within(const void* device_copy, const Launch&);  // the launcher of a DeviceCopy
 double copy_rate(cudaStream_t stream, std::size_t bytes);
 double matrix_rate(cudaStream_t stream, DType type);  // 0 without the vendor's library
 

@@ -319,21 +319,15 @@ std::vector<DramBytes> dram_bytes(cudaStream_t, const std::vector<TimedLaunch>&,
 #endif
 
 DramBytes copy_dram_bytes(cudaStream_t stream, std::size_t bytes) {
-  struct Copy {
-    void *from = nullptr, *to = nullptr;
-    std::size_t bytes = 0;
+  struct Copy : DeviceCopy {
     ~Copy() { cudaFree(from), cudaFree(to); }
-  } copy{.bytes = bytes};
+  } copy{{.bytes = bytes}};
   for (void** p : {&copy.from, &copy.to}) {
     check(cudaMalloc(p, bytes), "memory for a copy");
     check(cudaMemsetAsync(*p, 0x5a, bytes, stream), "filling");
   }
-  const Launcher launcher = [](const void* args, const Launch& l) {
-    const Copy& c = *static_cast<const Copy*>(args);
-    check(cudaMemcpyAsync(c.to, c.from, c.bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(l.stream)),
-          "copy within the device");
-  };
-  return dram_bytes(stream, {{.launcher = launcher, .args = {&copy}, .workspace = nullptr}}, {1e-3}).at(0);
+  const DeviceCopy* const args = &copy;
+  return dram_bytes(stream, {{.launcher = copy_within, .args = {args}, .workspace = nullptr}}, {1e-3}).at(0);
 }
 
 }  // namespace assay::cuda

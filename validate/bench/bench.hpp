@@ -55,6 +55,7 @@ struct BenchFlags {
   bool memory = false;      // only allocate and report device memory; no kernel runs
   bool once = false;        // only launch each kernel once, for a profiler
   bool dram = false;        // count DRAM bytes with the hardware's counters
+  bool copy = false;        // also time a copy of as many bytes, in rows that memory limits
   bool resources = false;   // print registers, shared memory and occupancy of each function
   int processes = 6;        // processes that time each row
   std::string plugin;       // path of a shared object whose kernels are timed beside ours

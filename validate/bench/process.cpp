@@ -52,6 +52,7 @@ Json to_json(const KernelTimes& t) {
          {"code", t.code}};
   if (!t.functions.empty()) j["functions"] = json_of(t.functions);
   if (t.dram) j["dram"] = json_of(*t.dram);
+  if (!t.copy_us.empty()) j["copy_us"] = t.copy_us;
   return j;
 }
 
@@ -65,6 +66,7 @@ KernelTimes times_from(const Json& j) {
   t.code = j.at("code");
   if (const auto functions = j.find("functions"); functions != j.end()) t.functions = functions_from(*functions);
   if (const auto dram = j.find("dram"); dram != j.end()) t.dram = dram_from(*dram);
+  t.copy_us = j.value("copy_us", std::vector<double>{});
   return t;
 }
 
@@ -85,6 +87,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.kernels = order.at("kernels").get<std::vector<std::string>>();
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
+  o.copy_bytes = order.value("copy_bytes", std::size_t{0});
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
     throw std::runtime_error("this build lays out the tensors differently");
@@ -231,6 +234,7 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
              {"judge", o.judge},
              {"functions", o.functions},
              {"dram", o.dram},
+             {"copy_bytes", o.copy_bytes},
              {"inputs", file(inputs)},
              {"input_bytes", packing.input_bytes},
              {"outputs", file(outputs)},

@@ -16,7 +16,6 @@ namespace {
 
 using Json = BenchJson;
 
-
 // At most 50 samples of each process, evenly spaced, in µs rounded to a nanosecond.  `compare` needs them, and files stay small.
 Json kept(const Clusters& processes) {
   constexpr std::size_t kKept = 50;
@@ -111,18 +110,20 @@ struct ToldRow {
   const std::optional<MachineState>& machine;
 
   void print(const Timed& t, const Summary& s, const Ratios& ratios, const DramBytes* unfused) const {
-    const double seconds = 1e-6 * s.p50;
-    const std::string rate =
-        limit.by_memory()
-            ? fmt::format("{:>7.1f} GB/s  {:>5.1f} % of copy", 1e-9 * cost.bytes() / seconds, 100 * limit.copy_us / s.p50)
-            : fmt::format("{:>6.1f} TFLOP/s  {:>5.1f} % of matrix", 1e-12 * cost.flops / seconds, 100 * limit.matrix_us / s.p50);
-    print_wrapped(
-        fmt::format("{:<18} {:>9.2f} µs  {}  [{:.2f}, {:.2f}] µs{}", t.kernel->name, s.p50, rate, s.p5, s.p95, ratios.text));
+    print_line(t.kernel->name, s, ratios.text + (t.copy.empty() ? "" : fmt::format("  {:.2f}x same copy", share_of(t, s))));
     if (!(t.margin <= 1)) print_wrapped(fmt::format("  WRONG: err/bound {:.3g}", t.margin));
     if (t.first.dram) print_wrapped("  " + dram_text(*t.first.dram, t.kernel->name, cost, unfused));
     if (flags.resources)
       for (const LaunchedFunction& f : t.first.functions) print_wrapped("  " + resources_text(f));
     std::fflush(stdout);
+  }
+
+  // Prints the copy that took turns with the kernels.
+  void print_copy(const std::vector<Timed>& all) const {
+    const auto t = std::ranges::find_if(all, [](const Timed& k) { return k.first.left_out.empty(); });
+    if (t == all.end()) return;
+    if (t->copy.empty()) print_wrapped(fmt::format("{:<18} left out: no memory for it", "device copy"));
+    else print_line("device copy", summary_of(t->copy), "");
   }
 
   Json record(const Timed& t, const Summary& s, const Ratios& ratios) const {
@@ -158,6 +159,7 @@ struct ToldRow {
       j["steady_us"] = json_of(summary_of(t.steady));
       j["steady_us"]["launches"] = t.first.steady.launches, j["steady_us"]["graph"] = t.first.steady.graph;
     }
+    if (!t.copy.empty()) j["copy_us"] = json_of(summary_of(t.copy)), j["share_of_same_copy"] = share_of(t, s);
     if (t.first.dram) j["dram"] = json_of(*t.first.dram);
     if (!t.first.functions.empty()) j["resources"] = json_of(t.first.functions);
     if (!t.first.code.empty()) j["code"] = t.first.code;
@@ -165,6 +167,18 @@ struct ToldRow {
     if (const auto step = std::find(shape.ladder.begin(), shape.ladder.end(), t.kernel->name); step != shape.ladder.end())
       j["step"] = step - shape.ladder.begin();
     return j;
+  }
+
+ private:
+  // The time of the copy of as many bytes over the kernel's time.
+  static double share_of(const Timed& t, const Summary& s) { return median_of(t.copy) / s.p50; }
+  void print_line(std::string_view what, const Summary& s, const std::string& ratios) const {
+    const double seconds = 1e-6 * s.p50;
+    const std::string rate =
+        limit.by_memory()
+            ? fmt::format("{:>7.1f} GB/s  {:>5.1f} % of copy", 1e-9 * cost.bytes() / seconds, 100 * limit.copy_us / s.p50)
+            : fmt::format("{:>6.1f} TFLOP/s  {:>5.1f} % of matrix", 1e-12 * cost.flops / seconds, 100 * limit.matrix_us / s.p50);
+    print_wrapped(fmt::format("{:<18} {:>9.2f} µs  {}  [{:.2f}, {:.2f}] µs{}", what, s.p50, rate, s.p5, s.p95, ratios));
   }
 };
 
@@ -190,6 +204,11 @@ std::string bench_impossible(const Cost& cost, double us, double peak_bytes, dou
   if (peak_flops > 0 && flops > peak_flops)
     return fmt::format("IMPOSSIBLE: {:.1f} TFLOP/s, the device has {:.1f}", 1e-12 * flops, 1e-12 * peak_flops);
   return "";
+}
+
+std::size_t bench_copy_bytes(const Cost& cost, const Ceilings& ceilings, DType t) {
+  if (cost.bytes() < 1e6 || !Limit(cost, ceilings, t).by_memory()) return 0;
+  return static_cast<std::size_t>(cost.bytes() / 2) / 16 * 16;
 }
 
 bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFlags& flags, const Ceilings& ceilings,
@@ -224,6 +243,7 @@ bool write_timed(std::vector<Timed>& all, const BenchShape& shape, const BenchFl
     if (own) row.print(t, s, ratios, unfused_of(all, t));
     out.write(row.record(t, s, ratios));
   }
+  if (own && flags.copy && bench_copy_bytes(cost, ceilings, shape.c.dtype)) row.print_copy(all);
   return sound;
 }
 

@@ -10,6 +10,7 @@
 #include "validate/base/error.hpp"
 #include "validate/problem/image.hpp"
 #include "validate/records/stats.hpp"
+#include "validate/values/random.hpp"
 #include "validate/worker/guarded_buffer.hpp"
 #include "validate/worker/plugin.hpp"
 #include "validate/worker/protocol.hpp"
@@ -40,6 +41,7 @@ class DeviceProblem {
     for (std::size_t s = 0; s < places; ++s) add_place(s > 0);
   }
   std::size_t bytes() const { return bytes_; }
+  std::size_t places() const { return problems_.size(); }
   std::size_t workspace_bytes(const Kernel& k) { return k.workspace_bytes(args(k, 0)); }
   // Says why the kernel cannot run here; empty: it can.
   std::string why_not(const Kernel& k) {
@@ -132,6 +134,49 @@ class DeviceProblem {
   std::optional<std::size_t> fresh_;
   void* workspace_ = nullptr;
   std::size_t workspace_room_ = 0;
+};
+
+// A copy within device memory, in as many places as the problem that it takes turns with.
+class DeviceCopies {
+ public:
+  explicit DeviceCopies(Backend& backend) : backend_(backend) {}
+  ~DeviceCopies() { release(); }
+  DeviceCopies(const DeviceCopies&) = delete;
+  DeviceCopies& operator=(const DeviceCopies&) = delete;
+
+  // Returns false if there is no memory for it.
+  bool add_places(std::size_t places, std::size_t bytes) {
+    // Note: noise, since a GPU may be faster on zeros or constants.
+    std::vector<std::uint64_t> noise(1 << 17);
+    for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = random::bits(0, i);
+    const std::size_t most = noise.size() * sizeof noise[0];
+    try {
+      for (std::size_t s = 0; s < places; ++s) {
+        DeviceCopy& c = copies_.emplace_back(DeviceCopy{.bytes = bytes});
+        for (void** p : {&c.from, &c.to}) *p = backend_.allocate(bytes, 0, "copy");
+        for (std::size_t at = 0; at < bytes; at += most)
+          backend_.write(static_cast<std::byte*>(c.from) + at, noise.data(), std::min(most, bytes - at));
+      }
+    } catch (const NoMemory&) {
+      release();
+    }
+    return !copies_.empty();
+  }
+  TimedLaunch launch(Launcher copier) const {
+    TimedLaunch t{.launcher = copier, .args = {}, .workspace = nullptr};
+    for (const DeviceCopy& c : copies_) t.args.push_back(&c);
+    return t;
+  }
+  void release() {
+    for (const DeviceCopy& c : copies_)
+      for (void* p : {c.from, c.to})
+        if (p) backend_.release(p);
+    copies_.clear();
+  }
+
+ private:
+  Backend& backend_;
+  std::vector<DeviceCopy> copies_;
 };
 
 // The kernels that can run here, with their estimated times; the others get a reason in `left_out`.
@@ -249,14 +294,20 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
     count_dram(clock, chosen, launches);
     return all;
   }
+  std::vector<TimedLaunch> turns = launches;
+  DeviceCopies copies(backend_);
+  const bool copied = order.copy_bytes && copies.add_places(device.places(), order.copy_bytes);
+  if (copied) turns.push_back(copies.launch(clock.copier()));
   const std::size_t in_use = backend_.memory_in_use();
-  std::vector<std::vector<double>> cold = clock.time_us(launches, order.seconds);
+  std::vector<std::vector<double>> cold = clock.time_us(turns, order.seconds);
   std::vector<double> about;
-  for (const auto& us : cold) about.push_back(quantile(us, 0.5));
+  for (std::size_t i = 0; i < chosen.size(); ++i) about.push_back(quantile(cold[i], 0.5));
   std::vector<SteadyTimes> steady = clock.steady_us(launches, about);
   const std::size_t more = std::max(in_use, backend_.memory_in_use()) - in_use;
+  copies.release();  // judging needs memory
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     KernelTimes& t = *chosen[i].times;
+    if (copied) t.copy_us = cold.back();
     t.cold_us = std::move(cold[i]), t.steady = std::move(steady[i]);
     t.tensor_bytes = device.bytes(), t.workspace_bytes = device.workspace_bytes(*chosen[i].kernel), t.other_bytes = more;
   }

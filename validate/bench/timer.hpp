@@ -24,6 +24,7 @@ struct TimingOrder {
   bool leave_out_slow = false;  // leave out kernels that take more than 50 times as long as the fastest
   bool judge = false;           // run each kernel once more after the timing and hand its outputs to the judge
   bool functions = false;       // report the functions that each kernel launches, too
+  std::size_t copy_bytes = 0;  // also time a copy that reads so many bytes and writes as many, in turns with the kernels; 0: none
   // These two replace the timing:
   bool dram = false;  // count the DRAM bytes of a launch
   bool once = false;  // launch each kernel once, for a profiler, and report its functions; slow kernels are left out
@@ -35,6 +36,7 @@ struct KernelTimes {
   bool failed = false;   // left out because it failed
   bool slow = false;     // left out because it takes more than 50 times as long as the fastest
   std::vector<double> cold_us;
+  std::vector<double> copy_us;  // of the copy that took turns with it; empty: none was asked for, or it had no memory
   SteadyTimes steady;
   // Bytes of device memory: one set of tensors, the declared workspace, and what else the launches allocated.
   std::size_t tensor_bytes = 0, workspace_bytes = 0, other_bytes = 0;

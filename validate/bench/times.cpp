@@ -45,11 +45,13 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
   constexpr std::size_t kJudgedEach = std::size_t{16} << 20;  // larger outputs, and all with --ab, are judged in one process only
   const RowJudge row(*shape.op, shape.c);
   const bool ab = !flags.ab.empty();
+  const std::size_t copy_bytes = flags.copy ? bench_copy_bytes(row.cost(), ceilings, shape.c.dtype) : 0;
   std::vector<Timed> all[2];
   for (const Kernel* k : bench_candidates(shape, flags))
     for (int side = 0; side < 2; ++side)
       if (ab || side == (k->loaded != nullptr))
-        all[side].push_back({.kernel = k, .cold = {}, .steady = {}, .first = {}}), all[side].back().first.kernel = k->name;
+        all[side].push_back({.kernel = k, .cold = {}, .steady = {}, .copy = {}, .first = {}}),
+            all[side].back().first.kernel = k->name;
   if (timers.monitor) timers.monitor->start();
   const std::size_t turns = std::max(timers.sides[0].size(), timers.sides[1].size());
   for (std::size_t turn = 0; turn < turns; ++turn)
@@ -69,6 +71,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         for (const Timed& t : all[0])
           if (t.first.left_out.empty() && !named(t.kernel->name)) order.kernels.emplace_back(t.kernel->name);
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
+      order.copy_bytes = copy_bytes;
       order.functions = turn == 0, order.leave_out_slow = turn == 0 && (ab || which == 0);
       order.judge = turn == 0 || (!ab && row.output_bytes() <= kJudgedEach);
       const auto at = [&](const std::string& name) {
@@ -83,7 +86,8 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         const auto t = at(k.kernel);
         if (t == side.end()) continue;
         if (k.left_out.empty()) t->cold.push_back(std::move(k.cold_us)), t->steady.push_back(std::move(k.steady.us));
-        k.cold_us.clear(), k.steady.us.clear();
+        if (k.left_out.empty() && !k.copy_us.empty()) t->copy.push_back(std::move(k.copy_us));
+        k.cold_us.clear(), k.steady.us.clear(), k.copy_us.clear();
         if (k.functions.empty()) k.functions = std::move(t->first.functions);  // only the first turn reports them
         t->first = k;
       }

@@ -190,13 +190,14 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (!flags.ab.empty() && flags.ab_json == flags.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
   if (backend_name == "cuda") {
-    if (flags.once && (flags.memory || flags.dram || flags.sites || flags.times_only || !flags.ab.empty()))
-      throw BadInput("--once times and counts nothing, so it excludes --memory, --dram, --sites, --times-only and --ab");
-    if (flags.memory && (flags.dram || flags.resources))
-      throw BadInput("--memory runs nothing, so it excludes --dram and --resources");
+    if (flags.once && (flags.memory || flags.dram || flags.copy || flags.sites || flags.times_only || !flags.ab.empty()))
+      throw BadInput("--once times and counts nothing, so it excludes --memory, --dram, --copy, --sites, --times-only and --ab");
+    if (flags.memory && (flags.dram || flags.copy || flags.resources))
+      throw BadInput("--memory runs nothing, so it excludes --dram, --copy and --resources");
     return;
   }
   if (flags.dram) throw BadInput("--dram: simt has no DRAM counters; it needs a GPU, --backend cuda");
+  if (flags.copy) throw BadInput("--copy: simt cannot time; it needs a GPU, --backend cuda");
   if (flags.resources)
     throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
   if (flags.once) throw BadInput("--once: simt has no profiler; it needs a GPU, --backend cuda");

@@ -27,12 +27,14 @@ class PretendedClock : public Backend, public Clock {
  public:
   bool computes = true;
   int room = -1;            // for so many allocations more; negative: for all
+  std::string no_room_for;  // allocations with this label fail
   int held = 0;             // allocations
   double launch_s = 20e-6;  // a launch on the host's clock, unless `work` is set
   Launcher slow = nullptr;  // this one takes slow_s
   double slow_s = 0.1;
   std::vector<Launcher> timed, launched_alone, launched_watched;
   std::string why_no_dram;
+  std::vector<std::vector<std::size_t>> copies;  // bytes of each copy that was timed, at each place
   // If set: the us that a launch on these arguments takes; timing then gives 40 samples with noise.
   std::function<double(const void* args)> work;
   std::uint64_t noise = 1;
@@ -40,7 +42,7 @@ class PretendedClock : public Backend, public Clock {
 
   std::string_view name() const override { return "cuda"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
-    if (room == 0 || bytes >> 40) throw NoMemory("no room is left");
+    if (room == 0 || label == no_room_for || bytes >> 40) throw NoMemory("no room is left");
     void* const p = simt::allocate(bytes, offset, label);
     --room, ++held;
     return p;
@@ -66,6 +68,7 @@ class PretendedClock : public Backend, public Clock {
     std::vector<std::vector<double>> us;
     for (const TimedLaunch& k : kernels) {
       timed.push_back(k.launcher);
+      if (k.launcher == copier()) copies.push_back(copied(k));
       if (work) {
         us.emplace_back();
         for (int i = 0; i < 40; ++i)
@@ -86,6 +89,12 @@ class PretendedClock : public Backend, public Clock {
     (watched ? launched_watched : launched_alone).push_back(k.launcher);
     return {{.name = "rows_room::run", .registers = 40, .dynamic_shared = 64, .threads = 96, .blocks = 9, .occupancy = 0.5}};
   }
+  Launcher copier() const override {
+    return [](const void* args, const Launch&) {
+      const DeviceCopy& c = *static_cast<const DeviceCopy*>(args);
+      std::memcpy(c.to, c.from, c.bytes);
+    };
+  }
   // Kernel number i reads 1000·(i + 1) bytes and writes 10 bytes.
   std::vector<DramBytes> dram_bytes(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_s) override {
     if (!why_no_dram.empty()) throw std::runtime_error(why_no_dram);
@@ -97,6 +106,21 @@ class PretendedClock : public Backend, public Clock {
 
  protected:
   double now_s_ = 0;
+
+ private:
+  // Copies at every place.  What is copied must be noise to the last word.
+  static std::vector<std::size_t> copied(const TimedLaunch& k) {
+    std::vector<std::size_t> bytes;
+    for (const void* args : k.args) {
+      const DeviceCopy& c = *static_cast<const DeviceCopy*>(args);
+      k.launcher(args, {});
+      std::uint64_t last[2] = {};
+      std::memcpy(last, static_cast<const std::byte*>(c.to) + c.bytes - sizeof last, sizeof last);
+      if (last[0] == last[1] || !last[0] || !last[1]) throw std::logic_error("what is copied is no noise");
+      bytes.push_back(c.bytes);
+    }
+    return bytes;
+  }
 };
 
 struct BenchRows {

@@ -19,6 +19,12 @@ struct TimedLaunch {
   void* workspace = nullptr;
 };
 
+// A copy of `bytes` bytes within device memory: the arguments of Clock::copier().
+struct DeviceCopy {
+  void *from = nullptr, *to = nullptr;
+  std::size_t bytes = 0;
+};
+
 struct SteadyTimes {
   std::vector<double> us;  // samples of the time per launch, each a mean over `launches`; empty: the backend cannot measure it
   int launches = 0;
@@ -89,6 +95,8 @@ class Clock {
   }
   // The same for a copy of `bytes` within device memory.  Its traffic is known, so it checks the counters.
   virtual DramBytes copy_dram_bytes(std::size_t /*bytes*/) { throw std::runtime_error("this backend has no counters"); }
+  // Launches a DeviceCopy, so that a copy can be timed among kernels.
+  virtual Launcher copier() const { throw std::runtime_error("this backend is no clock"); }
   // Theoretical peaks by the device's attributes, in bytes and operations per second; 0: unknown.
   virtual double peak_bytes_rate() const { return 0; }
   virtual double peak_flops_rate(DType) const { return 0; }

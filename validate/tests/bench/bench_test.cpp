@@ -73,6 +73,81 @@ TEST_CASE("bench: a row records DRAM bytes and functions; failing counters only 
   CHECK_FALSE(timed(machine, line, flags, {.copy = 1e15, .matrix = {}}).of("naive").contains("dram"));
 }
 
+TEST_CASE("bench --copy: a copy of as many bytes takes turns with the kernels, and each kernel's ratio is to it") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.processes = 2, flags.copy = true;
+  const std::string line = "layernorm_residual f32 rows=90 cols=1000 seed=1";
+  const Ceilings by_memory{.copy = 1e9, .matrix = {}};
+  const BenchRows o = timed(machine, line, flags, by_memory);
+  CHECK(o.sound);
+  REQUIRE(o.records.size() == 4);  // block_row, naive, unfused, warp_row and the copy: 10, 20, 30, 40, 50 us
+  REQUIRE(machine.timed.size() == 2 * 5);
+  for (const std::size_t process : {0, 1}) CHECK(machine.timed[5 * process + 4] == machine.copier());
+  const auto bytes = o.of("naive").at("bytes").at("formula").get<std::size_t>();
+  REQUIRE(machine.copies.size() == 2);
+  REQUIRE(machine.copies[0].size() > 1);  // places
+  for (const std::size_t each : machine.copies[0]) CHECK((each % 16 == 0 && 2 * each <= bytes && bytes < 2 * each + 32));
+  CHECK(machine.held == 0);
+  for (const auto& [kernel, us] : {std::pair{"block_row", 10.0}, {"naive", 20.0}, {"unfused", 30.0}, {"warp_row", 40.0}}) {
+    const Json& j = o.of(kernel);
+    CAPTURE(kernel);
+    CHECK(j.at("time_us").at("median") == us);
+    CHECK(j.at("copy_us").at("median") == 50);
+    CHECK(j.at("copy_us").at("samples") == 6);
+    CHECK(j.at("share_of_same_copy").get<double>() == Approx(50 / us));
+    CHECK(j.at("steady_us").at("median") == us / 2);  // by kernel, as without a copy
+  }
+  CHECK(o.shown.find("2.50x same copy") != std::string::npos);
+  CHECK(o.shown.find("device copy            50.00 µs") != std::string::npos);
+  // No copy: not asked for, less than 1 MB, or limited by the matrix rate.
+  const auto has_none = [&](const std::string& row, const Ceilings& ceilings) {
+    const BenchRows none = timed(machine, row, flags, ceilings);
+    return none.sound && none.shown.find("device copy") == std::string::npos &&
+           none.shown.find("same copy") == std::string::npos && !none.of("naive").contains("copy_us") &&
+           !none.of("naive").contains("share_of_same_copy");
+  };
+  CHECK(has_none("layernorm_residual f32 rows=9 cols=72 seed=1", by_memory));
+  CHECK(has_none(line, {.copy = 1e9, .matrix = {{f32, 1e3}}}));
+  flags.copy = false;
+  CHECK(has_none(line, by_memory));
+  CHECK(machine.copies.size() == 2);
+}
+
+TEST_CASE("bench --copy: without memory for the copy the kernels are timed without it") {
+  PretendedClock machine;
+  BenchFlags flags;
+  flags.processes = 1, flags.copy = true;
+  machine.no_room_for = "copy";
+  const BenchRows o = timed(machine, "layernorm_residual f32 rows=90 cols=1000 seed=1", flags, {.copy = 1e9, .matrix = {}});
+  CHECK(o.sound);
+  CHECK_FALSE(o.of("naive").contains("copy_us"));
+  CHECK(o.of("naive").at("time_us").at("median") == 20);
+  CHECK(o.shown.find("device copy        left out: no memory for it") != std::string::npos);
+  CHECK(machine.held == 0);
+}
+
+TEST_CASE("bench --copy: a timing process is told the copy's bytes and answers with its times") {
+  const auto program = std::filesystem::temp_directory_path() / ("assay_timer_" + std::to_string(::getpid()));
+  std::ofstream(program) << R"(#!/bin/sh
+echo '{"timer":1,"commit":"c","build":"b"}'
+while read -r order; do
+  case $order in *'"copy_bytes":4096,'*) copy=',"copy_us":[3.0,5.0]' ;; *) copy= ;; esac
+  echo '{"kernels":[{"kernel":"naive","left_out":"","failed":false,"cold_us":[1.0],"steady_us":[],"launches":1,"graph":false,' \
+    '"tensor_bytes":1,"workspace_bytes":0,"other_bytes":0,"code":""'"$copy}]}"
+done
+)";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ChildTimer timer(program.string(), "cuda", 60);
+  std::filesystem::remove(program);
+  const BenchShape shape = shape_of("layernorm_residual f16 rows=1 cols=8 seed=1");
+  TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive"}};
+  const SharedMemory inputs(4096);
+  CHECK(timer.time(order, inputs, {}).at(0).copy_us.empty());
+  order.copy_bytes = 4096;
+  CHECK(timer.time(order, inputs, {}).at(0).copy_us == std::vector<double>{3, 5});
+}
+
 TEST_CASE("bench: records have a row's place in a suite and a kernel's step in the ladder") {
   PretendedClock machine;
   BenchFlags flags;

@@ -94,6 +94,7 @@ TEST_CASE("schema: full and bare records conform") {
   CHECK(violation(bench.dump()) == "");
   bench["dram"] = {{"read_bytes", 5e8}, {"written_bytes", 0}};
   bench["resources"] = Json::parse(kResources);
+  bench["copy_us"] = bench["time_us"], bench["share_of_same_copy"] = 1.1;
   CHECK(violation(bench.dump()) == "");
   for (const char* launched : {"[]", kResources}) {
     Json j =
@@ -177,6 +178,12 @@ TEST_CASE("schema: every field of a record is checked") {
   CHECK(violation(timing.dump()) == "");
   timing["functions"][0].erase("function");
   CHECK(violation(timing.dump()) != "");
+  for (const auto& [field, wrong] : {std::pair<const char*, Json>{"copy_us", 5}, {"share_of_same_copy", "1x"}}) {
+    bench[field] = wrong;
+    CHECK(violation(bench.dump()) != "");
+    bench.erase(field);
+    CHECK(violation(bench.dump()) == "");
+  }
   bench["time_us"]["samples"] = 0;
   CHECK(violation(bench.dump()) != "");
 }
