@@ -148,12 +148,22 @@ def short(shape):
 
 
 def sm90_attention(records):
-    rows = []
-    for op in ("attention_forward", "attention_backward"):
-        for (dtype, shape), row in hopper(records, op).items():
-            rows.append([f"`{op[10:]}`", f"`{short(shape)}`", dtype, f"{us(fastest(row, 'sm90_')):.1f}", ratio(row, "baseline_cudnn"),
-                         ratio(row, "mma_tiled"), share(row)])
-    return table(["", "shape", "dtype", "µs", "to cuDNN", "to `mma_tiled`", "share"], rows)
+    return table(["shape", "dtype", "µs", "to cuDNN", "to `mma_tiled`", "share"],
+                 [[f"`{short(shape)}`", dtype, f"{us(fastest(row, 'sm90_')):.1f}", ratio(row, "baseline_cudnn"), ratio(row, "mma_tiled"),
+                   share(row)] for (dtype, shape), row in hopper(records, "attention_forward").items()])
+
+
+def sm90_backward(records):
+    rows, cudnn = [], {}
+    for record in records_of(records.paths("pytorch_attention_backward.jsonl*")):
+        if record["record"] == "timing" and "time_us" in record: cudnn[record["dtype"], record["shape"]] = record
+    for (dtype, shape), row in hopper(records, "attention_backward").items():
+        if "sm90_fused" not in row: continue
+        fused, steps, other = us(row["sm90_fused"]), us(row["sm90_wgmma"]), us(cudnn[dtype, shape])
+        rows.append([f"`{short(shape)}`", dtype, f"{fused:.1f}", f"{steps:.1f}", f"{other:.1f}", f"{other / fused:.2f}",
+                     f"{other / steps:.2f}", f"{100 * row['sm90_fused']['share_of_matrix']:.0f} %"])
+    return table(["shape", "dtype", "`sm90_fused`, µs", "`sm90_wgmma`", "cuDNN", "`sm90_fused` to cuDNN", "`sm90_wgmma` to cuDNN",
+                  "share of matrix"], rows)
 
 
 def sm90_products(records):
@@ -195,7 +205,7 @@ def sm90_pages(records):
                    ratio(row, "split_keys")] for (dtype, shape), row in hopper(records, "paged_attention").items() if dtype == "f16"])
 
 
-TABLES = {"sm90_attention": sm90_attention, "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few,
+TABLES = {"sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few,
           "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 

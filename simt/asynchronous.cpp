@@ -63,12 +63,12 @@ void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where wher
   if (write && machine.current != nullptr) machine.guards.wrote(offset, bytes, machine.current->id);
 }
 
-void check_fenced(std::size_t offset, std::size_t bytes, Where where) {
+void check_fenced(std::size_t offset, std::size_t bytes, bool write, Where where) {
   // Note: device words ask for a fence by who wrote; PTX, whose compilers rely on it, is content with one by who reads.
   if (machine.guards.unfenced(offset, bytes, machine.whole_block ? machine.current->id : ~0u))
     refuse_asynchronous("unfenced",
-                        "bytes from " + std::to_string(offset) + " of shared memory are to be read by the asynchronous " +
-                            "proxy, and who wrote them has not fenced since",
+                        "bytes from " + std::to_string(offset) + " of shared memory are to be " + (write ? "overwritten" : "read") +
+                            " by the asynchronous proxy, and who wrote them has not fenced since",
                         where);
 }
 

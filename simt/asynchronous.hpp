@@ -110,7 +110,8 @@ void use_asynchronous(Where where);
 void end_asynchronous();   // called when the block has ended or was abandoned
 void check_all_is_over();  // reports what the ended block has left running
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // checks an access to shared memory
-void check_fenced(std::size_t offset, std::size_t bytes, Where where);  // for bytes that a wgmma or store_box will read
+// For bytes that a wgmma or store_box will read, or a copy_box write.
+void check_fenced(std::size_t offset, std::size_t bytes, bool write, Where where);
 std::size_t arena_offset(const void* p);                                // in bytes, of an address in shared memory
 // Whether asynchronous work is done as late as possible: yes in forward order, no in reverse, at random if shuffled.
 bool as_late_as_may_be();

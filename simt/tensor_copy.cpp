@@ -183,6 +183,7 @@ void Boxes::copy(void* shared, const TensorMap& map, const int* at, int coordina
         "copy_box to +" + std::to_string(b.offset) + " of shared memory, which a wgmma or a store may still be reading", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), true, where);
+  check_fenced(b.offset, b.bytes, true, where);
   for_rows(b, false, [&](std::size_t, const unsigned char* from, std::int64_t first, std::int64_t end) {
     touch_global(from, static_cast<std::size_t>(end - first) * map.element_bytes, false, where);
   });
@@ -238,7 +239,7 @@ void Boxes::store(const TensorMap& map, const void* shared, const int* at, int c
   if (add && !map.is_float32) refuse_asynchronous("bad_box", "add_box of elements that are not float", where);
   const auto begin = reinterpret_cast<std::uintptr_t>(shared);
   if (machine.options.watch) machine.watch.begin(b.thread, begin, static_cast<unsigned>(b.bytes), false, where);
-  check_fenced(b.offset, b.bytes, where);
+  check_fenced(b.offset, b.bytes, false, where);
   if (machine.copies.in_flight())
     for (std::size_t byte = 0; byte < b.bytes; byte += 16) check_not_in_flight(begin + byte, 16, false, where);
   for_rows(b, true, [&](std::size_t, const unsigned char* to, std::int64_t first, std::int64_t end) {

@@ -91,12 +91,12 @@ void Watch::begin(unsigned thread, std::uintptr_t address, unsigned bytes, bool 
             .write = write,
             .earlier = earlier,
             .earlier_write = was_write});
-    if (!write && was_write && !fenced(earlier, thread))
+    if (was_write && !fenced(earlier, thread))
       refuse_asynchronous(
           "unfenced",
           "bytes from " + std::to_string(at - reinterpret_cast<std::uintptr_t>(machine.shared)) +
-              " of shared memory are to be read by the asynchronous proxy, but no fence_shared_async of the writer, " +
-              describe(earlier) + ", is ordered before",
+              " of shared memory are to be " + (write ? "overwritten" : "read") +
+              " by the asynchronous proxy, but no fence_shared_async of the writer, " + describe(earlier) + ", is ordered before",
           where);
   };
   Cell* c = s.cells.get() + ((address - s.base) >> s.shift);

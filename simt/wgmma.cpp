@@ -119,7 +119,7 @@ void Wgmma::start(unsigned group, Where where) {
     p.clock = machine.watch.advance();
     for (const std::uint32_t at : p.read) machine.watch.done(engine_of(group), p.clock, arena + at, 16, false, where);
   }
-  for (const std::uint32_t at : p.read) check_fenced(at, 16, where);
+  for (const std::uint32_t at : p.read) check_fenced(at, 16, false, where);
   p.acc = &accumulators(g, where);
   p.acc->last = p.number;
   g.clocks.push_back(p.clock);

@@ -195,7 +195,9 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, std::
     for (const std::string& extra : app.remaining(true)) return stray_word(sub, extra);
   }
   const std::string text = error.what();
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return fmt::format("{} needs a value", text.substr(0, text.find(':')));
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return fmt::format("{} {}", text.substr(0, text.find(':')),
+                       text.find("At Most") == text.npos ? "needs a value" : "takes one value, and is given several");
   return text;
 }
 

@@ -120,6 +120,7 @@ Did you mean '--op softmax'?|run SOFTMAX
 'edges' was not expected here; the suite goes after --suite|run edges
 'extra' was not expected here|run extra
 --suite needs a value|run --suite
+-k takes one value, and is given several|run --backend simt -k softmax/* -k gelu/*
 Did you mean 'kernels'?|list kernel
 'list ops' takes no such flag|list ops --op softmax
 'list backends' takes no such flag|list backends --dtype f16
