@@ -70,7 +70,8 @@ class Configured {
 //   early_read          in a dependent launch: a read of what a launch before wrote, by a thread that has not waited for it
 //   early_write         the same: any write to global memory; of device words only
 //   early_end           a dependent launch in which no thread waited
-//   unfenced            shared memory given to wgmma or store_box without a fence by its writer; a barrier without barriers_ready
+//   unfenced            shared memory given to wgmma, store_box or copy_box without a fence by its writer; a barrier without
+//                       barriers_ready
 //   left_behind         a block that ends with unfinished copies, stores or wgmma, or while a barrier still expects bytes
 //   stack_overflow time_limit
 //   bad_launch          a grid, block or size of shared memory that no GPU accepts; the line is the launch's

@@ -21,7 +21,7 @@
 //                                            but the rest of a row's last 16 bytes; add_box adds floats
 //   store_commit()  store_wait_read<N>()  store_wait<N>()   commit makes a group of the thread's stores; wait until all but its N
 //                                            newest groups have been read from shared memory; until they are done
-//   fence_shared_async()                     lets wgmma and stores read what this thread has written to shared memory
+//   fence_shared_async()                     before wgmma, stores or copies meet what this thread has written to shared memory
 //
 // wgmma, by four warps: acc[n / 2] += A [64, k] B [n, k]^T over 32 bytes of k.  T is half, bfloat16 or tf32.  acc[i] of lane l of
 // warp w is at row 16 w + l / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (l % 4) + i % 2.
