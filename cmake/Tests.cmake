@@ -207,12 +207,11 @@ add_test(NAME ptx_backend COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/wor
   ${nvcc_build})
 set_tests_properties(ptx_backend PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 if(Python3_FOUND)
-  set(typed "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
-  add_test(NAME typed COMMAND ${typed})
-  add_test(NAME simt.typed COMMAND ${typed} --all)
+  add_test(NAME simt.typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
   add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(typed hostile_files PROPERTIES LABELS cpu)
+  set_tests_properties(hostile_files PROPERTIES LABELS cpu)
   set_tests_properties(simt.typed PROPERTIES LABELS simt)
 endif()
 if(ASSAY_GPU)
