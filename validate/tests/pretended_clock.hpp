@@ -110,7 +110,7 @@ class PretendedClock : public Backend, public Clock {
   double now_s_ = 0;
 
  private:
-  // Copies at every place.  What is copied must be noise to the last word.
+  // Copies at every place.  What is copied must be noise up to its last word.
   static std::vector<std::size_t> copied(const TimedLaunch& k) {
     std::vector<std::size_t> bytes;
     for (const void* args : k.args) {

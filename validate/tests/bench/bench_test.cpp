@@ -77,7 +77,7 @@ TEST_CASE("bench --copy: a copy of as many bytes takes turns with the kernels, a
   PretendedClock machine;
   BenchFlags flags;
   flags.processes = 2, flags.copy = true;
-  const std::string line = "layernorm_residual f32 rows=90 cols=1000 seed=1";
+  const std::string line = "layernorm_residual f32 rows=180 cols=1000 seed=1";
   const Ceilings by_memory{.copy = 1e9, .matrix = {}};
   const BenchRows o = timed(machine, line, flags, by_memory);
   CHECK(o.sound);
