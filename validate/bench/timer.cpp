@@ -144,8 +144,10 @@ class DeviceCopies {
   DeviceCopies(const DeviceCopies&) = delete;
   DeviceCopies& operator=(const DeviceCopies&) = delete;
 
-  // Returns false if there is no memory for it.
+  // Returns false if there is no memory for it, or too little would be left for what the timing and libraries allocate.
   bool add_places(std::size_t places, std::size_t bytes) {
+    constexpr std::size_t kLeft = std::size_t{1} << 30;
+    if (const auto free = backend_.memory_free(); free && *free < 2 * places * bytes + kLeft) return false;
     // Note: noise, since a GPU may be faster on zeros or constants.
     std::vector<std::uint64_t> noise(1 << 17);
     for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = random::bits(0, i);

@@ -28,6 +28,7 @@ class PretendedClock : public Backend, public Clock {
   bool computes = true;
   int room = -1;            // for so many allocations more; negative: for all
   std::string no_room_for;  // allocations with this label fail
+  std::optional<std::size_t> free;
   int held = 0;             // allocations
   double launch_s = 20e-6;  // a launch on the host's clock, unless `work` is set
   Launcher slow = nullptr;  // this one takes slow_s
@@ -48,6 +49,7 @@ class PretendedClock : public Backend, public Clock {
     return p;
   }
   void release(void* p) noexcept override { simt::release(p), --held; }
+  std::optional<std::size_t> memory_free() override { return free; }
   bool checks_bounds() const override { return true; }
   void write(void* device, const void* host, std::size_t bytes) override {
     if (bytes) std::memcpy(device, host, bytes);
@@ -108,7 +110,7 @@ class PretendedClock : public Backend, public Clock {
   double now_s_ = 0;
 
  private:
-  // Copies at every place.  What is copied must be noise to the last word.
+  // Copies at every place.  What is copied must be noise up to its last word.
   static std::vector<std::size_t> copied(const TimedLaunch& k) {
     std::vector<std::size_t> bytes;
     for (const void* args : k.args) {
