@@ -19,9 +19,16 @@ Forward = Callable[[torch.Tensor], torch.Tensor]
 
 
 def _ours(name: str) -> Callable[..., Any]:
+    """The op.  Note: on a GPU it is called directly, since the way through PyTorch's dispatcher takes longer than most kernels; a
+    compiler has to see an operator."""
     from . import torch as ops
 
-    return getattr(ops, name)
+    op, run = getattr(ops, name), ops.operators[name].run
+
+    def call(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        return (run if x.is_cuda and not torch.compiler.is_compiling() else op)(x, *args, **kwargs)
+
+    return call
 
 
 def _rows(x: torch.Tensor) -> torch.Tensor:
@@ -72,20 +79,25 @@ def _is_product(module: torch.nn.Module) -> bool:
 
 def _linear(module: torch.nn.Module) -> Forward:
     weight = _weight(module)
-    return lambda x: _ours("linear")(_rows(x), weight, module.bias).view(*x.shape[:-1], weight.shape[0])
+    product = _ours("linear")
+    return lambda x: product(_rows(x), weight, module.bias).view(*x.shape[:-1], weight.shape[0])
 
 
 def _rmsnorm(module: Any) -> Forward:
-    return lambda x: _ours("rmsnorm")(_rows(x), module.weight, epsilon=module.variance_epsilon).view(x.shape)
+    norm = _ours("rmsnorm")
+    return lambda x: norm(_rows(x), module.weight, epsilon=module.variance_epsilon).view(x.shape)
 
 
 def _layernorm(module: Any) -> Forward:
-    return lambda x: _ours("layernorm")(_rows(x), module.weight, module.bias, epsilon=module.eps).view(x.shape)
+    norm = _ours("layernorm")
+    return lambda x: norm(_rows(x), module.weight, module.bias, epsilon=module.eps).view(x.shape)
 
 
 def _gated(module: Any) -> Forward:
+    product = _ours("gemm_swiglu")
+
     def forward(x: torch.Tensor) -> torch.Tensor:
-        act = _ours("gemm_swiglu")(_rows(x), module.gate_proj.weight, module.up_proj.weight)
+        act = product(_rows(x), module.gate_proj.weight, module.up_proj.weight)
         return module.down_proj(act).view(x.shape)
 
     return forward
@@ -93,10 +105,10 @@ def _gated(module: Any) -> Forward:
 
 def _gelu(module: Any, form: str, up: str, down: str) -> Forward:
     first, second = getattr(module, up), getattr(module, down)
-    weight = _weight(first)
+    weight, product = _weight(first), _ours("gelu_linear")
 
     def forward(x: torch.Tensor) -> torch.Tensor:
-        return second(_ours("gelu_linear")(_rows(x), weight, first.bias, form=form)).view(x.shape)
+        return second(product(_rows(x), weight, first.bias, form=form)).view(x.shape)
 
     return forward
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple
 
 import torch
 
@@ -24,6 +24,20 @@ _DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _NOT_OFFERED = ("in_place",)  # an output of a custom op may not be the memory of an input
 _MOST_CALLS = 4096  # that are kept
+_ALIGNMENT = 256  # bytes; two addresses that differ by a multiple of this take the same kernel
+
+
+def _kind(x: torch.Tensor) -> tuple[Any, ...]:
+    return x.shape, x.stride(), x.dtype, x.device, x.data_ptr() % _ALIGNMENT
+
+
+class _Made(NamedTuple):
+    """A call, the names of its inputs, its outputs by name, shape and dtype, and their addresses modulo _ALIGNMENT."""
+
+    call: Call
+    inputs: list[str]
+    outputs: list[tuple[str, list[Any], torch.dtype]]
+    places: list[int]
 
 
 class _Operator:
@@ -42,7 +56,7 @@ class _Operator:
         self.returned = [t for t in op.outputs if t.role == "output"]
         self.as_list = any(t.only_with for t in self.returned)
         self.schema = self._schema(given)
-        self._calls: dict[Any, Call] = {}
+        self._calls: dict[Any, _Made] = {}
 
     def _schema(self, given: list[library.Tensor]) -> str:
         arguments = []
@@ -140,39 +154,44 @@ class _Operator:
     def run(self, *args: Any, **kwargs: Any) -> Any:
         arguments = self.bound(args, kwargs)
         device = next(x for x in arguments.values() if isinstance(x, torch.Tensor)).device
+        stream = torch.cuda.current_stream(device).cuda_stream
+        if device.index == torch.cuda.current_device():
+            return self.launched(arguments, (CUDA, device.index), stream)
         with torch.cuda.device(device):
-            return self.launched(arguments, (CUDA, device.index), torch.cuda.current_stream(device).cuda_stream)
+            return self.launched(arguments, (CUDA, device.index), stream)
 
     def launched(self, arguments: Mapping[str, Any], device: tuple[int, int], stream: int) -> Any:
         """The outputs of a launch on the tensors' device: `device` as DLPack has it."""
-        attributes, shapes, dtype = self.outputs(arguments)
-        tensors = {t.name: arguments[t.name] for t in self.op.inputs if arguments[t.name] is not None}
-        like = next(iter(tensors.values()))
-        outputs = [like.new_empty(shape, dtype=_DTYPES[t.dtype or dtype]) for t, shape in shapes]
-        tensors.update((t.name, y) for (t, _), y in zip(shapes, outputs))
-        call, addresses = self.call(dtype, tensors, attributes, device)
-        workspace = like.new_empty(call.workspace_bytes, dtype=torch.uint8) if call.workspace_bytes else None
-        call.launch(addresses, stream, workspace.data_ptr() if workspace is not None else 0)
-        return self._result(outputs)
-
-    def call(
-        self, dtype: str, tensors: Mapping[str, torch.Tensor], attributes: Mapping[str, Any], device: tuple[int, int]
-    ) -> tuple[Call, dict[str, int]]:
-        """The call of the kernel that is preferred for these tensors, and their addresses."""
-        addresses = {name: x.data_ptr() for name, x in tensors.items()}
-        key = (
-            dtype,
-            device,
-            tuple(attributes.values()),
-            tuple((name, x.shape, x.stride(), addresses[name] % 256) for name, x in tensors.items()),
-        )
-        call = self._calls.get(key)
-        if call is None:
+        values = [arguments[name] for name in self.names]
+        like = next(x for x in values if isinstance(x, torch.Tensor))
+        # What decides how the call is made.  Arguments that are like those of a call before are not checked again.
+        key = (device, *[_kind(x) if isinstance(x, torch.Tensor) else x for x in values])
+        made = self._calls.get(key)
+        outputs = [like.new_empty(shape, dtype=dtype) for _, shape, dtype in made.outputs] if made else []
+        if made is None or made.places != [y.data_ptr() % _ALIGNMENT for y in outputs]:
+            made, outputs = self._make(arguments, device, like)
             if len(self._calls) >= _MOST_CALLS:
                 self._calls.clear()
-            given = {n: Given(_NAMES[x.dtype], tuple(x.shape), x.stride(), addresses[n]) for n, x in tensors.items()}
-            call = self._calls[key] = kernels().choose(self.op, dtype, given, attributes, device)
-        return call, addresses
+            self._calls[key] = made
+        addresses = {name: arguments[name].data_ptr() for name in made.inputs}
+        addresses.update((name, y.data_ptr()) for (name, _, _), y in zip(made.outputs, outputs))
+        workspace = like.new_empty(made.call.workspace_bytes, dtype=torch.uint8) if made.call.workspace_bytes else None
+        made.call.launch(addresses, stream, workspace.data_ptr() if workspace is not None else 0)
+        return self._result(outputs)
+
+    def _make(
+        self, arguments: Mapping[str, Any], device: tuple[int, int], like: torch.Tensor
+    ) -> tuple[_Made, list[torch.Tensor]]:
+        """The call of the kernel that is preferred for these arguments, and its outputs."""
+        attributes, shapes, dtype = self.outputs(arguments)
+        tensors = {t.name: arguments[t.name] for t in self.op.inputs if arguments[t.name] is not None}
+        inputs = list(tensors)
+        outputs = [like.new_empty(shape, dtype=_DTYPES[t.dtype or dtype]) for t, shape in shapes]
+        tensors.update((t.name, y) for (t, _), y in zip(shapes, outputs))
+        given = {n: Given(_NAMES[x.dtype], tuple(x.shape), x.stride(), x.data_ptr()) for n, x in tensors.items()}
+        call = kernels().choose(self.op, dtype, given, attributes, device)
+        made = [(t.name, shape, y.dtype) for (t, shape), y in zip(shapes, outputs)]
+        return _Made(call, inputs, made, [y.data_ptr() % _ALIGNMENT for y in outputs]), outputs
 
     def refuse(self, *args: Any, **kwargs: Any) -> Any:
         """What the op does on the host."""
