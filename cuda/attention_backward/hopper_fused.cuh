@@ -161,21 +161,6 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
   for (int i = 0; i < S::kDim / 2; ++i) of_k[i] = 0, of_v[i] = 0;
 
-  // Note: without fresh(), the compiler keeps descriptors of own rows in registers, and spills.
-  const auto over_channels = [&](int own_at, int at) {
-    const auto a = k_major<T>(box_memory<unsigned char>(own_at + fresh(me) * 64 * kBoxRow)),
-               b = k_major<T>(box_memory<unsigned char>(at));
-#pragma unroll
-    for (int j = 0; j < 4 * S::kHalves; ++j)
-      wgmma<T>(s, a.plus(j / 4 * S::kBox + j % 4 * 32), b.plus(j / 4 * S::kLoopBox + j % 4 * 32), j != 0);
-    wgmma_commit();
-  };
-  const auto add_to_v = [&](int stage) {
-    const auto b = mn_major<T>(box_memory<unsigned char>(S::kGradientAt + stage * S::kLoop), S::kLoopBox);
-#pragma unroll
-    for (int j = 0; j < kLoopQueries / 16; ++j) wgmma<T>(of_v, weights[j], b.plus(j * 16 * kBoxRow), true);
-    wgmma_commit();
-  };
   const auto add_to_k = [&](int stage, int buffer) {
     const auto a = k_major<T>(box_memory<unsigned char>(S::kScoresAt + buffer * S::kScores + me * 64 * kBoxRow));
     const auto b = mn_major<T>(box_memory<unsigned char>(S::kQAt + stage * S::kLoop), S::kLoopBox);
@@ -248,21 +233,21 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   if (w.step < steps) {
     barrier_wait(q_full + t.stage, t.phase);
     wgmma_begin();
-    over_channels(0, S::kQAt + t.stage * S::kLoop);
+    over_channels<S, T>(s, 0, S::kQAt + t.stage * S::kLoop, me);
     wgmma_wait<0>(s);
     weigh();
     barrier_wait(o_full + t.stage, t.phase);
     wgmma_begin();
-    over_channels(S::kTile, S::kGradientAt + t.stage * S::kLoop);
+    over_channels<S, T>(s, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);
     wgmma_wait<0>(s);
     store_scores(weighed);
     int before = t.stage, buffer = w.step & 1;
     w.next(), t.next(), skip();
     while (w.step < steps) {
       wgmma_begin();
-      add_to_v(before);
+      over_queries<S, T>(of_v, weights, S::kGradientAt + before * S::kLoop);
       barrier_wait(q_full + t.stage, t.phase);
-      over_channels(0, S::kQAt + t.stage * S::kLoop);
+      over_channels<S, T>(s, 0, S::kQAt + t.stage * S::kLoop, me);
       add_to_k(before, buffer);
       wgmma_wait<1>(s);
       wgmma_wait<1>(of_v);
@@ -270,7 +255,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       weigh();  // under dK
       barrier_wait(o_full + t.stage, t.phase);
       wgmma_begin();
-      over_channels(S::kTile, S::kGradientAt + t.stage * S::kLoop);
+      over_channels<S, T>(s, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);
       wgmma_wait<0>(s);
       wgmma_wait<0>(of_k);
       if (thread == 0) barrier_arrive(q_empty + before);
@@ -279,7 +264,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       w.next(), t.next(), skip();
     }
     wgmma_begin();
-    add_to_v(before);
+    over_queries<S, T>(of_v, weights, S::kGradientAt + before * S::kLoop);
     add_to_k(before, buffer);
     wgmma_wait<0>(of_v);
     wgmma_wait<0>(of_k);

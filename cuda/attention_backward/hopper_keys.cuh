@@ -64,6 +64,26 @@ __device__ inline void store_keys(const float (&of_k)[S::kDim / 2], const float 
   }
 }
 
+// A product of own rows with those of a stage, over channels; and one of weights with a stage's rows, over queries.  `me`: which of
+// the two warpgroups that hold keys.  Note: without fresh(), the compiler keeps all descriptors of own rows in registers, and
+// spills.
+template <class S, class T>
+__device__ inline void over_channels(float (&to)[kLoopQueries / 2], int own_at, int at, int me) {
+  const auto a = k_major<T>(box_memory<unsigned char>(own_at + fresh(me) * 64 * kBoxRow)),
+             b = k_major<T>(box_memory<unsigned char>(at));
+#pragma unroll
+  for (int j = 0; j < 4 * S::kHalves; ++j)
+    wgmma<T>(to, a.plus(j / 4 * S::kBox + j % 4 * 32), b.plus(j / 4 * S::kLoopBox + j % 4 * 32), j != 0);
+  wgmma_commit();
+}
+template <class S, class T>
+__device__ inline void over_queries(float (&to)[S::kDim / 2], const unsigned (&by)[kLoopQueries / 16][4], int at) {
+  const auto b = mn_major<T>(box_memory<unsigned char>(at), S::kLoopBox);
+#pragma unroll
+  for (int j = 0; j < kLoopQueries / 16; ++j) wgmma<T>(to, by[j], b.plus(j * 16 * kBoxRow), true);
+  wgmma_commit();
+}
+
 template <class S, class Steps, class T>
 __global__ void __launch_bounds__(kHopperThreads, 1)
     attention_backward_hopper_keys(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap d_o,
@@ -119,22 +139,6 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
 #pragma unroll
   for (int i = 0; i < S::kDim / 2; ++i) of_k[i] = 0, of_v[i] = 0;
 
-  // A product of own rows with those of a stage, over channels; and one of weights with a stage's rows, over queries.  Note:
-  // without fresh(), the compiler keeps all descriptors of own rows in registers, and spills.
-  const auto over_channels = [&](float(&to)[kLoopQueries / 2], int own_at, int at) {
-    const auto a = k_major<T>(box_memory<unsigned char>(own_at + fresh(me) * 64 * kBoxRow)),
-               b = k_major<T>(box_memory<unsigned char>(at));
-#pragma unroll
-    for (int j = 0; j < 4 * S::kHalves; ++j)
-      wgmma<T>(to, a.plus(j / 4 * S::kBox + j % 4 * 32), b.plus(j / 4 * S::kLoopBox + j % 4 * 32), j != 0);
-    wgmma_commit();
-  };
-  const auto over_queries = [&](float(&to)[S::kDim / 2], const unsigned(&by)[kLoopQueries / 16][4], int at) {
-    const auto b = mn_major<T>(box_memory<unsigned char>(at), S::kLoopBox);
-#pragma unroll
-    for (int j = 0; j < kLoopQueries / 16; ++j) wgmma<T>(to, by[j], b.plus(j * 16 * kBoxRow), true);
-    wgmma_commit();
-  };
   // L or D of the thread's queries 8 n + 2 (lane % 4) and the one after it.
   const auto pair = [&](int at, int n) {
     return ld(box_memory<const Vec<float, 2>>(at + t.stage * S::kRow + n * 32 + lane % 4 * 8));
@@ -169,9 +173,9 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   if (steps > 0) {
     barrier_wait(q_full, 0);
     wgmma_begin();
-    over_channels(s, 0, S::kQAt);
+    over_channels<S, T>(s, 0, S::kQAt, me);
     barrier_wait(o_full, 0);
-    over_channels(g, S::kTile, S::kGradientAt);
+    over_channels<S, T>(g, S::kTile, S::kGradientAt, me);
     wgmma_wait<1>(s);
     weigh(0);
     wgmma_wait<0>(g);
@@ -180,10 +184,10 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       const int before = t.stage;
       t.next();
       wgmma_begin();
-      over_queries(of_v, weights, S::kGradientAt + before * S::kLoop);
+      over_queries<S, T>(of_v, weights, S::kGradientAt + before * S::kLoop);
       barrier_wait(q_full + t.stage, t.phase);
-      over_channels(s, 0, S::kQAt + t.stage * S::kLoop);
-      over_queries(of_k, ds, S::kQAt + before * S::kLoop);
+      over_channels<S, T>(s, 0, S::kQAt + t.stage * S::kLoop, me);
+      over_queries<S, T>(of_k, ds, S::kQAt + before * S::kLoop);
       if (lane == 0) Steps::keys_issued(q_empty + before);
       wgmma_wait<1>(s);
       wgmma_wait<1>(of_v);
@@ -192,7 +196,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       weigh(step);
       barrier_wait(o_full + t.stage, t.phase);
       wgmma_begin();
-      over_channels(g, S::kTile, S::kGradientAt + t.stage * S::kLoop);
+      over_channels<S, T>(g, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);
       wgmma_wait<0>(g);
       wgmma_wait<0>(of_k);
       sync_warp();
@@ -200,8 +204,8 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       pack();
     }
     wgmma_begin();
-    over_queries(of_v, weights, S::kGradientAt + t.stage * S::kLoop);
-    over_queries(of_k, ds, S::kQAt + t.stage * S::kLoop);
+    over_queries<S, T>(of_v, weights, S::kGradientAt + t.stage * S::kLoop);
+    over_queries<S, T>(of_k, ds, S::kQAt + t.stage * S::kLoop);
     wgmma_wait<0>(of_v);
     wgmma_wait<0>(of_k);
   }

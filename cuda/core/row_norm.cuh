@@ -150,7 +150,7 @@ __device__ inline float inverse_deviation(const M& m, float squares, const Group
 // A pack has N elements and is one access, so x, residual, s, gamma, beta and y must lie at multiples of N elements.  A thread
 // takes packs `threads` apart, and at most one of the elements after the last whole pack.
 
-inline constexpr int kFewRows = 256;
+inline constexpr int kFewRows = 256;  // about as many blocks as begin at once, two on each multiprocessor
 
 // Keeps a row in registers, at most P packs a thread.  Longest chain of additions: log2(N) + P, the tail, the group.
 template <int N, int P, class M, class Group>

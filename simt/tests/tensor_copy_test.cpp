@@ -292,6 +292,34 @@ TEST_CASE("each writer must fence before the barrier after which the asynchronou
   CHECK(found(kernel, 64, map, 2).kind == "unfenced");
 }
 
+TEST_CASE("each writer must fence before a copy overwrites what it wrote; readers need not", "[simt][hopper][watch]") {
+  const auto kernel = +[](TensorMap x, int how) {
+    auto* const full = box_memory<Barrier>(1024);
+    half* const own = box_memory<half>() + threadIdx.x;
+    if (threadIdx.x == 0) barrier_init(full, 1), barriers_ready();
+    sync_block();
+    for (int box = 0; box < 2; ++box) {
+      if (box == 1 && how < 3) st(own, half{1});
+      if (how == 0) fence_shared_async();
+      sync_block();
+      if (how == 1) fence_shared_async();  // too late
+      if (threadIdx.x == 0) {
+        barrier_arrive_expect(full, 128);
+        copy_box(box_memory<half>(), x, full, 0, 0);
+      }
+      barrier_wait(full, box);
+      ld(own);
+    }
+  };
+  const Buffer<half> x(64);
+  const std::int64_t stride[] = {32};
+  const TensorMap map = tensor_map<half>(x.get(), {32, 2}, stride, {32, 2}, Swizzle::none);
+  CHECK(found(kernel, 64, map, 0).kind == "none");
+  CHECK(says(found(kernel, 64, map, 1), "to be overwritten by the asynchronous proxy"));
+  CHECK(found(kernel, 64, map, 2).kind == "unfenced");
+  CHECK(found(kernel, 64, map, 3).kind == "none");
+}
+
 TEST_CASE("a warpgroup can give registers to the others, within limits", "[simt][hopper]") {
   const auto take = +[](int how) {
     const unsigned group = threadIdx.x / 128;

@@ -3,23 +3,19 @@
 // FusedSteps replaced.
 #pragma once
 
+#include "cuda/attention_backward/broken/hopper.cuh"
 #include "cuda/attention_backward/hopper_fused_pass.cuh"
-#include "cuda/core/kernel_family.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_backward_room {
 
 template <class Steps>
 constexpr KernelTraits<attention_backward> fused_traits() {
-  return {.dtypes = {f16},
-          .only_arch = 90,
-          .deterministic = false,
-          .tiles = {tile(Axis::seq_q, kLoopQueries), tile(Axis::seq_k, kOwn)},
-          .numerics = kFusedNumerics,
-          .supports =
-              [](const attention_backward::Args& a) {
-                return a.q.shape[3] > 64 ? Legality::no("head_dim exceeds 64") : fits_boxes(a);
-              },
-          .workspace_bytes = bytes_with_fused_sums<64>};
+  KernelTraits<attention_backward> traits = hopper_traits<Steps>();
+  traits.deterministic = false;
+  traits.tiles = {tile(Axis::seq_q, kLoopQueries), tile(Axis::seq_k, kOwn)};
+  traits.numerics = kFusedNumerics;
+  traits.workspace_bytes = bytes_with_fused_sums<64>;
+  return traits;
 }
 template <class Steps>
 void run_fused(const attention_backward::Args& a, const Launch& l) {
