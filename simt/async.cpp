@@ -41,6 +41,7 @@ void Copies::finish(unsigned thread, unsigned newest, const unsigned char* arena
     if (!c.done) land(c);
     const auto offset = static_cast<std::size_t>(c.to - arena);
     words_[offset / 256] &= ~bits(offset, c.bytes);
+    if (machine.asynchronous) machine.guards.wrote(offset, c.bytes, thread);
     if (machine.options.watch) machine.watch.landed(thread, reinterpret_cast<std::uintptr_t>(c.to), c.bytes, c.where);
     --in_flight_;
   }

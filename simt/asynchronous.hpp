@@ -43,7 +43,9 @@ class Guards {
 
   // The thread that wrote a cell last, until it fences or a copy overwrites the cell.  A fence of the reader does too, if threads
   // have synchronised in between.  Only the watch knows whether they are those two, and whether a fence of the writer is ordered
-  // before the asynchronous read (Watch::fenced).
+  // before the asynchronous read (Watch::fenced).  Of writes before the block's first asynchronous word nobody knows the thread:
+  // their writer is `unknown`, and a fence of any thread counts as its own.
+  static constexpr unsigned unknown = 1024;
   void wrote(std::size_t offset, std::size_t bytes, unsigned thread) {
     if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
     each(offset, bytes, [&](Cell& c) {
@@ -55,12 +57,9 @@ class Guards {
   }
   void synchronised() { ++round_; }
   void fenced(unsigned thread) {
-    if (unfenced_.size() <= thread) unfenced_.resize(thread + 1);
     if (fence_round_.size() <= thread) fence_round_.resize(thread + 1);
     fence_round_[thread] = round_;
-    for (Cell* const c : unfenced_[thread])
-      if (c->writer == thread + 1) c->writer = 0;
-    unfenced_[thread].clear();
+    settle(thread), settle(unknown);
   }
   void replaced(std::size_t offset, std::size_t bytes) {
     each(offset, bytes, [](Cell& c) { c.writer = 0; });
@@ -78,6 +77,12 @@ class Guards {
     std::uint16_t readers, writer;  // writer: its thread + 1
     std::uint32_t round;            // of the write
   };
+  void settle(unsigned thread) {
+    if (unfenced_.size() <= thread) return;
+    for (Cell* const c : unfenced_[thread])
+      if (c->writer == thread + 1) c->writer = 0;
+    unfenced_[thread].clear();
+  }
   Cell* cells() {
     if (cells_ == nullptr) cells_ = std::make_unique<Cell[]>(kArenaBytes / kCell);
     return cells_.get();
@@ -105,8 +110,10 @@ void report_after_block(const char* kind, std::string message, unsigned thread, 
 inline void left_behind(std::string message, unsigned thread, Where where) {
   report_after_block("left_behind", std::move(message), thread, where);
 }
-// The words that begin asynchronous work call it.  From the block's first such call on, every access goes through slow_access().
+// The words that begin asynchronous work, and fences, call it.  From the block's first such call on, every access goes through
+// slow_access(), and so does every access of the blocks of the launch that run later.
 void use_asynchronous(Where where);
+void start_asynchronous();  // called when a block starts
 void end_asynchronous();   // called when the block has ended or was abandoned
 void check_all_is_over();  // reports what the ended block has left running
 void check_guards(std::uintptr_t address, unsigned bytes, bool write, Where where);  // checks an access to shared memory

@@ -106,7 +106,8 @@ struct Machine {
   SectorLog sectors;
   Copies copies;
   Watch watch;
-  bool asynchronous = false;  // the block has used one of the next five
+  bool asynchronous = false;       // the block has used one of the next five, or
+  bool asynchronous_grid = false;  // an earlier one of the launch has
   Guards guards;
   Barriers barriers;
   Boxes boxes;

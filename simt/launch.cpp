@@ -116,12 +116,11 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   // Note: all bits set is a NaN in every float type, so a read of what no thread wrote shows in the result.
-  // The watch also needs it marked as unwritten; no counter uses that map for shared memory.
+  // It is also marked as unwritten, for the watch and the fences; no counter uses that map for shared memory.
   void poison() {
     std::memset(machine.shared, 0xff, bytes_);
-    if (machine.options.watch)
-      std::memset(reinterpret_cast<void*>(hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8), 0,
-                  (bytes_ + 7) / 8);
+    std::memset(reinterpret_cast<void*>(hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8), 0,
+                (bytes_ + 7) / 8);
   }
 
  private:
@@ -132,7 +131,7 @@ class Running {
  public:
   explicit Running(const Grid& g) {
     if (machine.grid != nullptr) throw std::logic_error("simt: a launch within a launch");
-    machine.grid = &g, machine.anyone_waited = false;
+    machine.grid = &g, machine.anyone_waited = machine.asynchronous_grid = false;
     machine.random.state = machine.options.seed;
     machine.deadline = machine.options.time_limit_s > 0 ? now_s() + machine.options.time_limit_s : 0;
     hot.ticks = machine.every_access() ? -1 : kTicks;
@@ -179,6 +178,7 @@ void run_grid(const Grid& g) {
                         static_cast<unsigned>(yz / g.grid.y)};
     arena.poison();
     if (machine.options.watch) machine.watch.start_block();
+    start_asynchronous();
     run_block();
     if (machine.trouble.what == Trouble::What::none) check_all_is_over();
     if (machine.options.watch) {

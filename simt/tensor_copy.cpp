@@ -336,6 +336,7 @@ void store_wait(unsigned newest, Where where) {
 }
 void fence_shared_async(Where where) {
   if (--hot.ticks < 0) tick(where);
+  use_asynchronous(where);
   machine.guards.fenced(machine.current->id);
   if (machine.options.watch) machine.watch.fence(machine.current->id);
 }

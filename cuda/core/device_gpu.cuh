@@ -164,6 +164,17 @@ inline void check(cudaError_t status, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")");
 }
 
+// Whether a launch may begin before the one before it has ended: from sm_90 on.
+inline bool device_overlaps_launches() {
+  static const bool overlaps = [] {
+    int device = 0, major = 0;
+    check(cudaGetDevice(&device), "asking for the device");
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the architecture");
+    return major >= 9;
+  }();
+  return overlaps;
+}
+
 inline constexpr std::size_t kSharedByDefault = 48 * 1024;  // bytes; more takes an opt-in (CUDA C++ Programming Guide)
 
 template <class... Params, class... Args>
@@ -185,7 +196,7 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
         early.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t all{};
         all.gridDim = config.grid, all.blockDim = config.block, all.dynamicSmemBytes = config.shared_bytes;
-        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent ? 1 : 0;
+        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent && device_overlaps_launches() ? 1 : 0;
         check(cudaLaunchKernelExC(&all, reinterpret_cast<const void*>(kernel), pointers), "launch");
       },
       values);

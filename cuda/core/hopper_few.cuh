@@ -174,6 +174,7 @@ __global__ void __launch_bounds__(kGroup)
     hopper_few_join(float* parts, T* y, std::int64_t stride, const Work work, const Epilogue epilogue) {
   typename S::Sums sums = {};
   const int tile = static_cast<int>(blockIdx.x);
+  next_grid_may_start();
   wait_for_previous_grid();
 #pragma unroll 2
   for (int part = 0; part < work.parts; ++part)

@@ -43,6 +43,8 @@ __device__ inline Place place_of(std::int64_t item, std::int64_t a_row) {
 template <class T, int N, bool kOneRow, int kInputs, class F>
 __global__ void __launch_bounds__(kThreads)
     pointwise_map(Inputs<T, kInputs> in, T* y, std::int64_t y_stride, Items<N> items, F f) {
+  next_grid_may_start();
+  wait_for_previous_grid();
   constexpr int kBatch = Inputs<T, kInputs>::kBatch;
   using Pack = Vec<T, N>;
   const auto apply = [&](auto&& input) {
@@ -81,7 +83,8 @@ __global__ void __launch_bounds__(kThreads)
 // Launches pointwise_map.  Matrices without gaps between rows are taken as one long row.  Packs are used if every row starts at a
 // multiple of 16 bytes.
 template <class T, int kInputs, class F>
-void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
+void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream,
+         bool after = false) {
   const auto all = [&](auto&& holds) {
     return holds(Rows<T>{y, y_stride}) && std::all_of(std::begin(in.rows), std::end(in.rows), holds);
   };
@@ -93,8 +96,8 @@ void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t
   const auto go = [&]<int N, bool kOneRow>(std::integral_constant<int, N>, std::bool_constant<kOneRow>) {
     const Items<N> items = kOneRow ? Items<N>(1, rows * cols) : Items<N>(rows, cols);
     launch(pointwise_map<T, N, kOneRow, kInputs, F>,
-           {.grid = dim3(ceil_div(items.all, kThreads * Inputs<T, kInputs>::kBatch)), .block = dim3(kThreads)}, stream, in, y,
-           y_stride, items, f);
+           {.grid = dim3(ceil_div(items.all, kThreads * Inputs<T, kInputs>::kBatch)), .block = dim3(kThreads), .dependent = after},
+           stream, in, y, y_stride, items, f);
   };
   const auto of = [&](auto n) { one ? go(n, std::true_type{}) : go(n, std::false_type{}); };
   wide ? of(std::integral_constant<int, 16 / sizeof(T)>{}) : of(std::integral_constant<int, 1>{});
@@ -105,8 +108,9 @@ void unary(Rows<T> a, T* y, std::int64_t y_stride, std::int64_t rows, std::int64
   map<T, 1>({{a}}, y, y_stride, rows, cols, f, stream);
 }
 template <class T, class F>
-void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream) {
-  map<T, 2>({{a, b}}, y, y_stride, rows, cols, f, stream);
+void binary(Rows<T> a, Rows<T> b, T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t cols, F f, void* stream,
+            bool after = false) {
+  map<T, 2>({{a, b}}, y, y_stride, rows, cols, f, stream, after);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::pointwise

@@ -168,7 +168,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
     return pack;
   };
 
-  // Of few rows none finds gamma and beta in L2, and each would wait for them after its sums.
+  // Of few rows none finds gamma and beta in L2, and each would wait for them after its sums.  No launch before writes them.
   if ((M::kScales || M::kCentres) && m.rows <= kFewRows) {
 #pragma unroll
     for (int i = 0; i < P; ++i)
@@ -177,6 +177,7 @@ __device__ inline void held(const M& m, std::int64_t row, const Group& group) {
         if constexpr (M::kCentres) prefetch(reinterpret_cast<const Pack*>(m.beta) + p);
       }
   }
+  wait_for_previous_grid();
 
   // Load the row.
   const T* const x = m.x + row * m.x_stride;
@@ -261,6 +262,7 @@ template <int N, int P, class M, class Group>
 __device__ inline void read_again(const M& m, std::int64_t row, const Group& group) {
   using T = typename M::Element;
   using Pack = Raw<T, N>;
+  wait_for_previous_grid();
   const int thread = group.thread(), threads = group.threads();
   const std::int64_t packs = m.cols / N, tail = tail_column<N>(m.cols, thread);
   const bool has_tail = tail < m.cols;
@@ -331,9 +333,10 @@ __device__ inline void by_block(const M& m, std::int64_t row) {
 
 // Launches one of two kernels of by_block: the one that holds its rows, if they fit.
 template <int N, class M>
-void launch_blocks(void (*holds)(M), void (*reads_again)(M), const M& m, void* stream) {
+void launch_blocks(void (*holds)(M), void (*reads_again)(M), const M& m, void* stream, bool after = false) {
   launch(m.cols <= kMostHeld<N> ? holds : reads_again,
-         {.grid = dim3(m.rows), .block = dim3(threads_for<N>(m.cols)), .shared_bytes = kScratchBytes}, stream, m);
+         {.grid = dim3(m.rows), .block = dim3(threads_for<N>(m.cols)), .shared_bytes = kScratchBytes, .dependent = after}, stream,
+         m);
 }
 
 // --- A row by a warp --------------------------------------------------------------------------------------------------

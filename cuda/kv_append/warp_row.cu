@@ -16,6 +16,8 @@ KERNEL(kv_append){
 
 template <class T, int N>
 __global__ void __launch_bounds__(kWarps* kWarp) kv_append_warp_row(Problem<T> p, std::int64_t rows) {
+  next_grid_may_start();
+  wait_for_previous_grid();
   const std::int64_t all = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id(), b = all / p.rows;
   if (all >= rows) return;
   const int row = static_cast<int>(all % p.rows), packs = p.dim / N;
@@ -44,7 +46,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_warp_row(Problem<T> p
 template <class T, int N>
 void run_width(const kv_append::Args& a, const Launch& l) {
   const std::int64_t rows = a.k.shape[0] * a.k.shape[1];
-  launch(kv_append_warp_row<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp)}, l.stream, problem<T>(a),
+  launch(kv_append_warp_row<T, N>,
+         {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp), .dependent = l.after}, l.stream, problem<T>(a),
          rows);
 }
 

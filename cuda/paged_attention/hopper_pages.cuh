@@ -302,6 +302,8 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
     paged_attention_pages(const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v, const Problem<T> p,
                           const PagesWork w) {
   next_grid_may_start();
+  if (threadIdx.x == 0) prefetch_map(k), prefetch_map(v);
+  wait_for_previous_grid();
   const int lane = lane_id(), warp = warp_id(), all_rows = p.queries * p.group;
   // Note: heads are innermost, since neighbours in memory should be read at about the same time.
   int rest = static_cast<int>(blockIdx.x);
@@ -310,7 +312,6 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
   block.rows = all_rows - block.first < S::kRows ? all_rows - block.first : S::kRows;
   block.kv = rest % p.kv_heads, rest /= p.kv_heads;
   block.split = rest % w.count, block.batch = rest / w.count;
-  if (threadIdx.x == 0) prefetch_map(k), prefetch_map(v);
   // The warp's first pages, if the sequence is about as long as its table: looked up together with its length.
   const int room = p.max_pages * p.page_size, guess = block.split * split_positions(room);
   block.end = room;
@@ -374,6 +375,7 @@ __global__ void __launch_bounds__(kPagesThreads, S::kBlocks)
 // added.
 template <class Steps, class T>
 __global__ void __launch_bounds__(kPagesThreads) paged_attention_join_pages(const Problem<T> p, const PagesWork w) {
+  next_grid_may_start();
   const int all_rows = p.queries * p.group, row = static_cast<int>(blockIdx.x) % all_rows, lane = lane_id(), warp = warp_id();
   const int rest = static_cast<int>(blockIdx.x) / all_rows;
   const PagesPlace<T> place{rest / p.kv_heads, rest % p.kv_heads};

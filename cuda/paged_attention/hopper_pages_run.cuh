@@ -63,7 +63,8 @@ void launch_pages(const paged_attention::Args& a, const Launch& l) {
   launch(paged_attention_pages<S, Steps, T>,
          {.grid = dim3(static_cast<unsigned>(std::int64_t{p.batches} * p.kv_heads * w.chunks * w.count)),
           .block = dim3(kPagesThreads),
-          .shared_bytes = S::kShared},
+          .shared_bytes = S::kShared,
+          .dependent = l.after},
          l.stream, pool_map<T>(a.k_pool, box, halves), pool_map<T>(a.v_pool, box, halves), p, w);
   if (w.count > 1)
     launch(paged_attention_join_pages<Steps, T>,

@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(kMostThreads<N>) residual_layernorm_block_row(
 
 template <class T, int N>
 void run_width(const residual_layernorm::Args& a, const Launch& l) {
-  launch_blocks<N>(residual_layernorm_block_row<T, N, true>, residual_layernorm_block_row<T, N, false>, matrices<T>(a), l.stream);
+  launch_blocks<N>(residual_layernorm_block_row<T, N, true>, residual_layernorm_block_row<T, N, false>, matrices<T>(a), l.stream,
+                   l.after);
 }
 
 void run(const residual_layernorm::Args& a, const Launch& l) {

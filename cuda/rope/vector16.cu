@@ -17,6 +17,7 @@ KERNEL(rope){
 template <class T, int N>
 __global__ void __launch_bounds__(kThreads) rope_vector16(Problem<T> p) {
   next_grid_may_start();
+  wait_for_previous_grid();
   const std::int64_t token = blockIdx.x;
   Rotation* const turns = shared_memory<Rotation>();
   const int thread = static_cast<int>(threadIdx.x), packs = p.half / N, all = p.heads() * packs;
@@ -62,7 +63,10 @@ void run(const rope::Args& a, const Launch& l) {
     const Problem<T> p = problem_of<T>(a);
     with_pack_width<T>(a, [&]<int N>(std::integral_constant<int, N>) {
       launch(rope_vector16<T, N>,
-             {.grid = dim3(tokens), .block = dim3(kThreads), .shared_bytes = std::max<std::size_t>(p.half, 1) * sizeof(Rotation)},
+             {.grid = dim3(tokens),
+              .block = dim3(kThreads),
+              .shared_bytes = std::max<std::size_t>(p.half, 1) * sizeof(Rotation),
+              .dependent = l.after},
              l.stream, p);
     });
   });

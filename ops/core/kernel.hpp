@@ -52,7 +52,8 @@ struct KernelTraits {
 struct Launch {
   void* stream = nullptr;     // cudaStream_t on a GPU
   void* workspace = nullptr;  // workspace_bytes(args) of device memory, 256-byte aligned, contents undefined
-  // The launch before it on the stream is another step of the same op, and writes no weights: it may begin before that one ends.
+  // The launch before it on the stream is another step of the same op or model, and writes no weights, scales or biases: this one
+  // may begin before that one ends.
   bool after = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor copies of every rank and swizzle, within a tensor and beyond its ends; misuse of boxes, barriers, fences and registers.
+// Tensor copies of every rank and swizzle, within a tensor and beyond its ends; misuse of boxes, barriers and registers.
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -269,55 +269,6 @@ TEST_CASE("a barrier in memory orders accesses before an arrival and after a wai
   };
   CHECK(found(handed, 64, 0).kind == "none");
   CHECK(found(handed, 64, 1).kind == "shared_race");
-}
-
-TEST_CASE("each writer must fence before the barrier after which the asynchronous proxy reads", "[simt][hopper][watch]") {
-  const auto kernel = +[](TensorMap y, int how) {
-    st(box_memory<half>() + threadIdx.x, half{1});
-    if (how == 0) fence_shared_async();
-    sync_block();
-    if (how == 1) fence_shared_async();  // too late for the writes of other threads
-    if (threadIdx.x != 0) return;
-    store_box(y, box_memory<half>(), 0, 0);
-    store_commit();
-    store_wait<0>();
-  };
-  const Buffer<half> y(64);
-  const std::int64_t stride[] = {32};
-  const TensorMap map = tensor_map<half>(y.get(), {32, 2}, stride, {32, 2}, Swizzle::none);
-  CHECK(found(kernel, 64, map, 0).kind == "none");
-  const Finding late = found(kernel, 64, map, 1);
-  CHECK(late.kind == "unfenced");
-  CHECK(says(late, "no fence_shared_async of the writer, thread (1, 0, 0)"));
-  CHECK(found(kernel, 64, map, 2).kind == "unfenced");
-}
-
-TEST_CASE("each writer must fence before a copy overwrites what it wrote; readers need not", "[simt][hopper][watch]") {
-  const auto kernel = +[](TensorMap x, int how) {
-    auto* const full = box_memory<Barrier>(1024);
-    half* const own = box_memory<half>() + threadIdx.x;
-    if (threadIdx.x == 0) barrier_init(full, 1), barriers_ready();
-    sync_block();
-    for (int box = 0; box < 2; ++box) {
-      if (box == 1 && how < 3) st(own, half{1});
-      if (how == 0) fence_shared_async();
-      sync_block();
-      if (how == 1) fence_shared_async();  // too late
-      if (threadIdx.x == 0) {
-        barrier_arrive_expect(full, 128);
-        copy_box(box_memory<half>(), x, full, 0, 0);
-      }
-      barrier_wait(full, box);
-      ld(own);
-    }
-  };
-  const Buffer<half> x(64);
-  const std::int64_t stride[] = {32};
-  const TensorMap map = tensor_map<half>(x.get(), {32, 2}, stride, {32, 2}, Swizzle::none);
-  CHECK(found(kernel, 64, map, 0).kind == "none");
-  CHECK(says(found(kernel, 64, map, 1), "to be overwritten by the asynchronous proxy"));
-  CHECK(found(kernel, 64, map, 2).kind == "unfenced");
-  CHECK(found(kernel, 64, map, 3).kind == "none");
 }
 
 TEST_CASE("a warpgroup can give registers to the others, within limits", "[simt][hopper]") {

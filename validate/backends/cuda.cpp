@@ -170,7 +170,7 @@ class CudaBackend final : public Backend, public Clock {
    private:
     cudaStream_t stream() const { return backend_.streams_[0]; }
     void launch_all() {
-      for (const BoundLaunch& l : launches_) l.launcher(l.args, {.stream = stream(), .workspace = l.workspace});
+      for (const BoundLaunch& l : launches_) l.launcher(l.args, {.stream = stream(), .workspace = l.workspace, .after = l.after});
     }
     CudaBackend& backend_;
     std::vector<BoundLaunch> launches_;

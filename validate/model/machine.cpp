@@ -114,8 +114,8 @@ class Recorder {
   }
 
   std::size_t workspace_bytes(std::size_t step, const Kernel& k) const { return k.workspace_bytes(steps_[step].problem.args()); }
-  BoundLaunch bound(std::size_t step, const Kernel& k, DeviceMemory& workspace) const {
-    return {backend_.launcher(k), steps_[step].problem.args(), workspace.of(workspace_bytes(step, k))};
+  BoundLaunch bound(std::size_t step, const Kernel& k, DeviceMemory& workspace, bool first) const {
+    return {backend_.launcher(k), steps_[step].problem.args(), workspace.of(workspace_bytes(step, k)), !first};
   }
 
  private:
@@ -133,7 +133,7 @@ class Recorder {
     for (const std::size_t i : which) bytes = std::max(bytes, workspace_bytes(i, k));
     workspace.of(bytes);
     std::vector<BoundLaunch> launches;
-    for (const std::size_t i : which) launches.push_back(bound(i, k, workspace));
+    for (const std::size_t i : which) launches.push_back(bound(i, k, workspace, launches.empty()));
     const std::unique_ptr<Replay> replay = backend_.record(std::move(launches), graph);
     double s = INFINITY;
     for (int r = 0; r < runs; ++r) {
@@ -175,10 +175,11 @@ std::unique_ptr<Replay> recorded(Backend& backend, const Clock& clock, const Ker
   auto made = std::make_unique<Recorded>(backend, next);
   made->workspace.of(most);
   std::vector<BoundLaunch> launches;
-  for (std::size_t i = 0; i < steps.size(); ++i) launches.push_back(recorder.bound(i, *kernels[i], made->workspace));
+  for (std::size_t i = 0; i < steps.size(); ++i) launches.push_back(recorder.bound(i, *kernels[i], made->workspace, i == 0));
   launches.push_back({choose, &made->next, nullptr});
   return guarded("a pass as a whole", [&] {
     if (as_graph) backend.record({launches.back()}, false)->run(1);  // loads its code
+    launches.back().after = true;
     made->all = backend.record(std::move(launches), as_graph);
     return std::unique_ptr<Replay>(std::move(made));
   });

@@ -43,6 +43,7 @@ struct BoundLaunch {
   Launcher launcher = nullptr;
   const void* args = nullptr;
   void* workspace = nullptr;
+  bool after = false;  // as Launch::after
 };
 
 // Launches to be run again and again; what they were given must stay where it is.

@@ -30,6 +30,7 @@ struct Best {
 
 template <class T, int N>
 __global__ void __launch_bounds__(kGreedyThreads) next_token(const T* logits, int vocab, std::int64_t stride, NextTokens a) {
+  wait_for_previous_grid();
   const T* const row = logits + blockIdx.x * stride;
   const int thread = static_cast<int>(threadIdx.x), packs = vocab / N;
   Best best;
@@ -66,7 +67,8 @@ void next_tokens(const void* args, const Launch& l) {
   with_type(a.logits.dtype, [&]<class T>(Type<T>) {
     const LaunchConfig config{.grid = dim3(static_cast<unsigned>(a.logits.shape[0])),
                               .block = dim3(kGreedyThreads),
-                              .shared_bytes = kGreedyThreads / kWarp * (sizeof(float) + sizeof(int))};
+                              .shared_bytes = kGreedyThreads / kWarp * (sizeof(float) + sizeof(int)),
+                              .dependent = l.after};
     const auto with = [&](void (*kernel)(const T*, int, std::int64_t, NextTokens)) {
       launch(kernel, config, l.stream, a.logits.as<T>(), static_cast<int>(a.logits.shape[1]), a.logits.stride[0], a);
     };

@@ -23,6 +23,8 @@ struct Plain {
     st(p.k_pool + to, ld(p.k + from));
     st(p.v_pool + to, ld(p.v + from));
   }
+  // Its threads wait for no launch before.
+  static bool begins_early(const Launch&) { return false; }
 };
 
 // Block (channels, head, row, sequence), the channels fastest.
@@ -47,8 +49,10 @@ void run_plain(const kv_append::Args& a, const Launch& l) {
   with_type(a.k.dtype, [&]<class T>(Type<T>) {
     const std::int64_t channel_blocks = ceil_div(a.k.shape[3], kPlainThreads);
     launch(kv_append_plain<T, F<T>>,
-           {.grid = dim3(channel_blocks * a.k.shape[0] * a.k.shape[1] * a.k.shape[2]), .block = dim3(kPlainThreads)}, l.stream,
-           problem<T>(a), channel_blocks);
+           {.grid = dim3(channel_blocks * a.k.shape[0] * a.k.shape[1] * a.k.shape[2]),
+            .block = dim3(kPlainThreads),
+            .dependent = F<T>::begins_early(l)},
+           l.stream, problem<T>(a), channel_blocks);
   });
 }
 
