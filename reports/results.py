@@ -259,8 +259,9 @@ def compiled(records):
 
 
 TABLES = {"layer_parts": layer_parts, "copies": copies, "compiled": compiled,
-          "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few,
-          "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
+          "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
+          "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_pages": sm90_pages, "compared": compared,
+          "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 
 def main(arguments):
