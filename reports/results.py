@@ -45,6 +45,9 @@ class Records:
         if not found: raise BadInput(f"'{self.folder}' has no {pattern}")
         return found
 
+    def found(self, *names):
+        return [path for name in names for path in sorted(glob.glob(os.path.join(self.folder, name + ".jsonl*")))]
+
     def row(self, op, dtype, shape):
         try:
             return self.rows[op, dtype, axes_of(shape)]
@@ -65,7 +68,7 @@ def compared(records):
     rows = []
     for words, op, dtype, shape in COMPARED:
         row = records.row(op, dtype, shape)
-        ours = min((r for kernel, r in row.items() if is_ours(kernel)), key=us)
+        ours = ours_of(row)
         library = min((r for kernel, r in row.items() if kernel.startswith("baseline_")), key=us, default=None)
         others = [row.get("pytorch_eager_graph", row.get("pytorch_eager")), row.get("pytorch_compile"), row.get("unfused"), library]
         published = ours.get("suite", {}).get("reported", {}).get("speedup")
@@ -115,16 +118,22 @@ def verdicts(records):
     return table(["suite", "passed", "failed", "suspect", "unsupported as declared", "skipped"], rows)
 
 
-def hopper(records, name):
-    """The rows of a file of `.ci/hopper`, in its order: {(dtype, shape): {kernel: record}}."""
+def rows_in(paths):
+    """The rows of files in their order: {(op, dtype, shape): {kernel: record}}."""
     rows = {}
-    for record in records_of(records.paths(f"hopper_{name}.jsonl*")):
-        if record["record"] == "bench" and "time_us" in record:
-            rows.setdefault((record["dtype"], record["shape"]), {})[record["kernel"]] = record
+    for record in records_of(paths):
+        if record["record"] in ("bench", "timing") and "time_us" in record:
+            rows.setdefault((record["op"], record["dtype"], record["shape"]), {})[record["kernel"]] = record
     return rows
 
 
+def hopper(records, name):
+    """The rows of a file of `.ci/hopper`: {(dtype, shape): {kernel: record}}."""
+    return {key[1:]: row for key, row in rows_in(records.paths(f"hopper_{name}.jsonl*")).items()}
+
+
 def fastest(row, begin): return min((r for kernel, r in row.items() if kernel.startswith(begin)), key=us, default=None)
+def ours_of(row): return min((r for kernel, r in row.items() if is_ours(kernel)), key=us)
 
 
 def ratio(row, other):
@@ -205,8 +214,54 @@ def sm90_pages(records):
                    ratio(row, "split_keys")] for (dtype, shape), row in hopper(records, "paged_attention").items() if dtype == "f16"])
 
 
-TABLES = {"sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few,
-          "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
+def launches_of(record): return sorted((f["function"], f["blocks"], f["threads"], f["dynamic_shared"]) for f in record["resources"])
+
+
+def layer_parts(records):
+    tables = {}
+    for row in rows_in(records.found("beside_layer-parts")).values():
+        best = ours_of(row)
+        tables.setdefault(best["suite"]["table"], {})[best["suite"]["label"]] = best
+    rows = []
+    for title, of in tables.items():
+        layer = of.pop("layer")
+        parts = [(int(label.split(" × ")[0]) if " × " in label else 1, part) for label, part in of.items()]
+        if launches_of(layer) != sorted(launch for times, part in parts for launch in times * launches_of(part)):
+            raise BadInput(f"beside_layer-parts, {title}: the layer launches other functions than its parts")
+        each = [times * us(part) for times, part in parts]
+        rows.append([title, f"{us(layer):.1f}"] + [f"{part:.1f}" for part in each] +
+                    [f"{sum(each):.1f}", f"{sum(each) / us(layer):.3f}"])
+    return table(["", "layer, µs"] + list(of) + ["sum of the parts", "sum to layer"], rows) if rows else ["Not measured yet."]
+
+
+def copies(records):
+    gathers, rows = rows_in(records.found("beside_pytorch_copies")), []
+    for (op, dtype, shape), row in rows_in(records.found("beside_copies")).items():
+        best = ours_of(row)
+        gather = min(gathers.get((op, dtype, shape), {}).values(), key=us, default=None)
+        copy = [f"{best['copy_us']['median']:.1f}", f"{best['share_of_same_copy']:.3f}"] if "copy_us" in best else ["–", "–"]
+        rows.append([f"`{op}`", f"`{best['kernel']}`", f"`{shape}`", dtype, f"{1e-6 * best['bytes']['formula']:.0f}",
+                     f"{us(best):.1f}"] + copy + [f"{us(gather) / us(best):.2f}" if gather else "–"])
+    return table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "PyTorch's gather to kernel"],
+                 rows) if rows else ["Not measured yet."]
+
+
+def compiled(records):
+    ours, rows = rows_in(records.found("beside_few-rows", "beside_layer-parts")), []
+    for key, ways in rows_in(records.found("beside_pytorch_few-rows", "beside_pytorch_layer-parts")).items():
+        best = ours_of(ours[key])
+        times = [min((us(ways[kernel]) for kernel in (way, way + "_graph") if kernel in ways), default=None)
+                 for way in ("pytorch_eager", "pytorch_compile")]
+        rows.append([f"`{key[0]}`", f"`{key[2]}`", key[1]] + [f"{t:.1f}" if t else "–" for t in times] +
+                    [f"{us(best):.1f} (`{best['kernel']}`)"] + [f"{t / us(best):.2f}×" if t else "–" for t in times])
+    return table(["op", "shape", "dtype", "PyTorch eager, µs", "`torch.compile`", "ours", "to eager", "to compiled"],
+                 rows) if rows else ["Not measured yet."]
+
+
+TABLES = {"layer_parts": layer_parts, "copies": copies, "compiled": compiled,
+          "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
+          "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_pages": sm90_pages, "compared": compared,
+          "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 
 def main(arguments):

@@ -47,6 +47,10 @@ class Maker:
     def integers(self, name, low, high, *shape, dtype=torch.int64):
         return self._made(name, torch.randint(low, high, shape, generator=self.random, device=self.device, dtype=dtype))
 
+    def backwards(self, name, extent, n):
+        """The fill ids_backwards."""
+        return self._made(name, (extent - 1 - torch.arange(n, device=self.device) % extent).to(torch.int32))
+
     def permutation(self, name, n):
         return self._made(name, torch.randperm(n, generator=self.random, device=self.device))
 
@@ -82,7 +86,9 @@ def softmax(m, a):
 
 
 def embedding(m, a):
-    table, ids = m.normal("table", a.vocab, a.hidden), m.integers("ids", 0, a.vocab, a.tokens, dtype=torch.int32)
+    table = m.normal("table", a.vocab, a.hidden)
+    ids = m.backwards("ids", a.vocab, a.tokens) if a.fill == "ids_backwards" else \
+        m.integers("ids", 0, a.vocab, a.tokens, dtype=torch.int32)
     yield eager("F.embedding(ids, table)", lambda: F.embedding(ids, table), steps=False)
 
 

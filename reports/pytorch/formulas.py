@@ -175,7 +175,8 @@ FORMULAS = {
     "attention_forward": lambda t, a: (attended(t["q"], t["k"], t["v"], a),),
     "attention_scores": lambda t, a: (weights(t["q"], t["k"], a),),
     "cross_entropy": cross_entropy,
-    "embedding": lambda t, a: ([t["table"][i] for i in t["ids"]],),
+    "embedding": lambda t, a: ([t["table"][a.vocab - 1 - at % a.vocab if a.fill == "ids_backwards" else i]
+                                for at, i in enumerate(t["ids"])],),
     "ffn_gelu": ffn_gelu,
     "gelu": lambda t, a: (each(lambda x: gelu_of(x, a.form), t["x"]),),
     "gelu_linear": lambda t, a: (each(lambda z: gelu_of(z, a.form), product(t["x"], t["weight"], t.get("bias"))),),

@@ -19,7 +19,7 @@ CASES = {
                           HEADS + " mask=causal window=2", HEADS + " window=2", HEADS + " softcap=0.5"],
     "attention_scores": [HEADS, UNEVEN + " mask=causal", UNEVEN + " mask=causal_top_left"],
     "cross_entropy": ["tokens=3 vocab=7"],
-    "embedding": ["tokens=4 hidden=3 vocab=9"],
+    "embedding": ["tokens=4 hidden=3 vocab=9", "tokens=4 hidden=3 vocab=5 fill=ids_backwards"],
     "ffn_gelu": ["tokens=3 hidden=5 ffn=4", "tokens=3 hidden=5 ffn=4 bias=yes form=erf"],
     "gelu": ["rows=3 cols=5", "rows=3 cols=5 form=erf"],
     "gelu_linear": [WIDE, WIDE + " bias=yes form=erf"],

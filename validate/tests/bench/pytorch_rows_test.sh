@@ -65,6 +65,33 @@ if "$python" -c "import torch" 2>/dev/null; then
   exits 0 env TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 CXX=/nonexistent "${compiled[@]}" --dtype f32
   same "records" 2 "$(wc -l <compiled.jsonl | tr -d ' ')"
   holds "without a compiler" "$(tail -1 compiled.jsonl)" '"left_out": "'
+  # On a GPU what was compiled is also timed as a graph, compiled once; what does not compile is not tried again.
+  cat >graphs.py <<'EOF'
+from types import SimpleNamespace as Row
+from pytorch import timing
+timing.Maker = lambda *_: None
+timing.BUILDERS["gelu"] = lambda *_: [timing.Variant("eager", "f", lambda: "plain", compiled=True)]
+for fails, kernels in ((False, ()), (True, ()), (False, ("pytorch_compile_graph",))):
+    timer, compiled = timing.RowTimer("cpu", 1, 1, kernels), []
+    timer.device, timer.clock = "cuda", Row(captured=lambda call: lambda: "a graph of " + call())
+
+    def made(_):
+        compiled.append(1)
+        if fails: raise RuntimeError
+        return lambda: "compiled"
+    timer._compiled = made
+    for v, prepare in timer._variants(Row(op="gelu", dtype="f16")):
+        if kernels and v.kernel not in kernels: continue
+        try: print(f"{v.kernel}: {prepare()()}, compiled {len(compiled)} times")
+        except RuntimeError: print(f"{v.kernel}: fails")
+EOF
+  works env PYTHONPATH="$sources/reports" "$python" graphs.py
+  same "what was compiled, as a graph" "pytorch_eager: plain, compiled 0 times
+pytorch_compile: compiled, compiled 1 times
+pytorch_compile_graph: a graph of compiled, compiled 1 times
+pytorch_eager: plain, compiled 0 times
+pytorch_compile: fails
+pytorch_compile_graph: a graph of compiled, compiled 1 times" "$out"
   whole_lines records/pytorch.jsonl "the records"
   same "rows that are left out, with a reason" 7 "$(grep -c '"left_out"' records/pytorch.jsonl)"
   same "rows timed" 7 "$(grep -c '"median"' records/pytorch.jsonl)"
