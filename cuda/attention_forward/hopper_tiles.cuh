@@ -66,11 +66,18 @@ struct HopperTile {
   int values;  // rows of V from the sequence's first one on, those of other sequences included
 };
 
-// Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.
+// Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block takes
+// one tile.  Every second round goes through the blocks in reverse, and every second group of heads through its tiles, so that the
+// last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the same in each block.
 template <class S, class T, class F>
 __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, F&& f) {
-  for (int i = static_cast<int>(blockIdx.x); i < schedule.tiles * schedule.heads; i += static_cast<int>(gridDim.x)) {
+  const int tiles = schedule.tiles * schedule.heads, per_group = schedule.tiles * schedule.together;
+  const int blocks = static_cast<int>(gridDim.x), last_group = (tiles - 1) / per_group;
+  for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += blocks, place = blocks - 1 - place) {
+    const int i = first + place;
+    if (i >= tiles) continue;
     QueryTile work = query_tile(schedule, all.heads, i);
+    if ((last_group - i / per_group) % 2 != 0) work.tile = schedule.tiles - 1 - work.tile;
     Problem<T> p = all;
     HopperTile t{};
     t.values = p.keys;
