@@ -204,9 +204,9 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       ds[i] = pack<T>(weight[0] * (s[8 * j + 2 * i] - of[0]), weight[1] * (s[8 * j + 2 * i + 1] - of[1]));
     }
   };
+  const auto wait_for_scores = [&] { Steps::wait_for_scores(scores_empty + (w.step & 1), (w.step >> 1 & 1) ^ 1); };
   const auto store_scores = [&](const auto& scores) {
     const int b = w.step & 1;
-    Steps::wait_for_scores(scores_empty + b, (w.step >> 1 & 1) ^ 1);
 #pragma unroll
     for (int j = 0; j < kLoopQueries / 16; ++j) {
       unsigned ds[4];
@@ -223,6 +223,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   const auto skip = [&] {
     for (; w.step < steps && w.block < mine_from; w.next(), t.next()) {
       barrier_wait(q_full + t.stage, t.phase), barrier_wait(o_full + t.stage, t.phase);
+      wait_for_scores();
       store_scores([](unsigned(&ds)[4], int) { ds[0] = ds[1] = ds[2] = ds[3] = 0; });
       if (thread == 0) barrier_arrive(q_empty + t.stage), barrier_arrive(o_empty + t.stage);
     }
@@ -236,6 +237,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     over_channels<S, T>(s, 0, S::kQAt + t.stage * S::kLoop, me);
     wgmma_wait<0>(s);
     weigh();
+    wait_for_scores();
     barrier_wait(o_full + t.stage, t.phase);
     wgmma_begin();
     over_channels<S, T>(s, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);
@@ -253,6 +255,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       wgmma_wait<1>(of_v);
       if (thread == 0) barrier_arrive(o_empty + before);
       weigh();  // under dK
+      wait_for_scores();  // Note: after g it would end a basic block, and ptxas would move the exponentials into the next one.
       barrier_wait(o_full + t.stage, t.phase);
       wgmma_begin();
       over_channels<S, T>(s, S::kTile, S::kGradientAt + t.stage * S::kLoop, me);

@@ -65,8 +65,9 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   // Note: of an empty tensor there is no map, and none of its boxes is copied.
   const bool queries = a.q.size() > 0;
   if (a.k.size() > 0) {
-    // Heads whose queries, dO and sums fit the L2 cache, the sums read and written.  Without a mask one head after the other.
-    const double of_head = 12.0 * p.group * (p.queries + 1.0) * p.dim;
+    // Heads whose queries, dO and sums fit the L2 cache, the sums read and written.  Without a mask one head after the other.  Of
+    // a group, a block reads one head at a time.
+    const double of_head = 12.0 * p.queries * p.dim;
     const Schedule s = schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches,
                                 a.mask == attention_backward::Mask::none ? INFINITY : of_head);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };

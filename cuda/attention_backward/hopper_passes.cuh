@@ -17,7 +17,7 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
   float* const of_l = static_cast<float*>(l.workspace);
   const Statistics statistics{of_l, of_l + rows * pitch, static_cast<int>(pitch)};
   const auto order = [&](std::int64_t tiles, int heads, std::int64_t columns) {
-    return schedule(tiles, static_cast<std::int64_t>(heads) * p.batches, 2.0 * sizeof(T) * (columns + 1) * p.dim);
+    return schedule(tiles, static_cast<std::int64_t>(heads) * p.batches, 2.0 * sizeof(T) * columns * p.dim);
   };
   const auto dims = [](const Schedule& s, std::size_t shared) {
     return LaunchConfig{.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
@@ -37,7 +37,7 @@ void run_passes(const attention_backward::Args& a, const Launch& l) {
   if (a.k.size() > 0) {
     using S = KeysShape<kDim>;
     const bool queries = a.q.size() > 0;
-    const Schedule s = order(ceil_div(p.keys, kOwn), p.heads / p.group, static_cast<std::int64_t>(p.group) * p.queries);
+    const Schedule s = order(ceil_div(p.keys, kOwn), p.heads / p.group, p.queries);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     launch(attention_backward_hopper_keys<S, Steps, T>, dims(s, S::kShared), l.stream,
            head_map<T>(queries ? a.q : a.k, kLoopQueries), head_map<T>(queries ? a.d_o : a.k, kLoopQueries),

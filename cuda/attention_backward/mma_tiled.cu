@@ -193,7 +193,7 @@ void run(const attention_backward::Args& a, const Launch& l) {
     with_dim(p.dim, [&]<int kDim>(std::integral_constant<int, kDim>) {
       const auto run_part = [&](auto kernel, std::int64_t rows, std::int64_t heads, std::int64_t columns, bool wide_stores) {
         if (rows == 0 || p.batches == 0) return;
-        const Schedule s = schedule(ceil_div(rows, kBlockRows), heads * p.batches, 2.0 * sizeof(T) * (columns + 1) * p.dim);
+        const Schedule s = schedule(ceil_div(rows, kBlockRows), heads * p.batches, 2.0 * sizeof(T) * columns * p.dim);
         launch(kernel,
                {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
                 .block = dim3(kThreads),

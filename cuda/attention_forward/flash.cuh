@@ -244,7 +244,7 @@ struct Flash {
 template <class T>
 Schedule schedule(const Problem<T>& p, int tile_queries) {
   const std::int64_t batches = separate_batches(p), keys = static_cast<std::int64_t>(p.keys) * (p.batches / batches);
-  return head_tile::schedule(query_tiles(p, tile_queries), p.heads * batches, 2.0 * sizeof(T) * (keys + 1) * p.dim / p.group);
+  return head_tile::schedule(query_tiles(p, tile_queries), p.heads * batches, 2.0 * sizeof(T) * keys * p.dim / p.group);
 }
 struct QueryTile {
   int tile, head, batch;

@@ -92,7 +92,8 @@ struct Loader {
 };
 
 // The order in which blocks take tiles.  Heads go in groups whose shared operands fit the L2 cache.  In a group the tiles of rank
-// 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.
+// 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.  The last
+// group takes all heads that are left, up to twice as many: a small one of its own would start long tiles at the end.
 struct Schedule {
   int tiles, heads, together;  // tiles of a head; heads of all sequences; heads in a group
 };
@@ -100,11 +101,12 @@ struct Work {
   int rank, head;
 };
 __device__ inline Work work_of(const Schedule& s, int block) {
-  const int group = block / (s.tiles * s.together), rest = block % (s.tiles * s.together);
-  const int first = group * s.together, count = s.heads - first < s.together ? s.heads - first : s.together;
+  const int of_group = s.tiles * s.together, last = s.heads / s.together - 1;
+  const int group = block / of_group < last ? block / of_group : last, rest = block - group * of_group;
+  const int first = group * s.together, count = group < last ? s.together : s.heads - first;
   return {rest / count, first + rest % count};
 }
-// `bytes`: the size of the operands that all tiles of a head read.
+// `bytes`: the size of the operands that all tiles of a head read; with 0, all heads are together.
 inline Schedule schedule(std::int64_t tiles, std::int64_t heads, double bytes) {
   constexpr double kBytes = 24 << 20;  // half of an H200's L2
   const double most = std::min<double>(static_cast<double>(heads), static_cast<double>((1 << 30) / tiles));
