@@ -34,7 +34,8 @@ class CudaBackend final : public Backend, public Clock {
   std::string_view name() const override { return "cuda"; }
   void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
     void* base = nullptr;
-    const cudaError_t status = cudaMalloc(&base, bytes + offset + 1);
+    // Note: the runtime gives whole pages of 2 MiB, so one more byte may cost a page.
+    const cudaError_t status = cudaMalloc(&base, bytes ? bytes + offset : offset + 1);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // this error leaves the device usable
       throw NoMemory(fmt::format("needs {} MiB of device memory for '{}', which are not free", bytes >> 20, label));

@@ -82,12 +82,16 @@ const KernelChoice::Named* KernelChoice::named(const Step& step) const {
   return n == named_.rend() ? nullptr : &*n;
 }
 
-std::vector<const Kernel*> KernelChoice::candidates(const Step& step, const void* args) const {
+std::vector<const Kernel*> KernelChoice::candidates(const Step& step, Problem& problem) const {
+  const void* const args = problem.args();
   std::vector<const Kernel*> all{&kernel(step, args)};
   if (named(step)) return all;
+  std::size_t bytes = 0;
+  for (const Tensor* t : problem.tensors())
+    if (t->data) bytes += static_cast<std::size_t>(t->bytes());
   for (const Kernel& k : kernels())
     if (k.op == step.op && &k != all[0] && k.name != "naive" && !k.broken && !k.variant && !is_vendor(k) &&
-        refusal(k, args).empty())
+        refusal(k, args).empty() && k.workspace_bytes(args) <= bytes)
       all.push_back(&k);
   return all;
 }

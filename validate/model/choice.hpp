@@ -23,8 +23,8 @@ class KernelChoice {
   // Throws BadInput if the named kernel cannot run the step, or none can.
   const Kernel& kernel(const Step& step, const void* args) const;
   // The kernels that may run the step, kernel() first: it alone where it is named, else all of ours that are right and can,
-  // except `naive`.
-  std::vector<const Kernel*> candidates(const Step& step, const void* args) const;
+  // except `naive` and those that need more workspace than the step's tensors have bytes.
+  std::vector<const Kernel*> candidates(const Step& step, Problem& problem) const;
 
   struct Named {
     std::string op, kernel;   // op empty: of any op

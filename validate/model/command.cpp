@@ -194,20 +194,30 @@ nlohmann::ordered_json json_of(const std::vector<StepTime>& steps) {
   return all;
 }
 
-int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engine, Backend& backend) {
+int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engine, const KernelChoice& choice, Backend& backend) {
   const double copy_rate = clock_of(backend).copy_rate();
+  const TimedDevice device(backend, copy_rate);
+  const auto gib = [](std::size_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
+  int code = kAllPassed;
   std::string lines;
-  fmt::print("  prompt  batch  first token     per token   tokens/s   floor      of   memory\n");
+  fmt::print("  prompt  batch  first token     per token   tokens/s   floor      of     before      needed      memory\n");
   for (const std::int64_t prompt : flags.prompt_lengths)
     for (const std::int64_t batch : flags.batches) {
       if (prompt + flags.tokens > model.decoder.positions) {
         fmt::print("  {:6}  {:5}  left out: the model takes {} positions\n", prompt, batch, model.decoder.positions);
         continue;
       }
-      const ModelTimes t = time_model(model, engine, backend, {batch, prompt, flags.tokens, flags.ahead}, copy_rate, flags.seed);
-      fmt::print("  {:6}  {:5}  {:8.2f} ms  {:9.4f} ms  {:9.1f}  {:4.1f} %  {:6.3f} GB  {:5.1f} GiB\n", prompt, batch,
-                 1e3 * t.first_token_s, 1e3 * t.token_s, t.tokens_s, 100 * t.floor_share(), t.least_bytes / 1e9,
-                 static_cast<double>(t.memory) / 0x1p30);
+      ModelTimes t;
+      try {
+        t = time_model(model, engine, choice, device, {batch, prompt, flags.tokens, flags.ahead}, flags.seed);
+      } catch (const NoMemory& e) {
+        fmt::print("  {:6}  {:5}  left out: {}\n", prompt, batch, e.what());
+        code = kIncomplete;
+        continue;
+      }
+      fmt::print("  {:6}  {:5}  {:8.2f} ms  {:9.4f} ms  {:9.1f}  {:4.1f} %  {:6.3f} GB  {:5.2f} GiB  {:6.2f} GiB  {:6.2f} GiB\n",
+                 prompt, batch, 1e3 * t.first_token_s, 1e3 * t.token_s, t.tokens_s, 100 * t.floor_share(), t.least_bytes / 1e9,
+                 gib(device.in_use), gib(t.needed), gib(t.memory));
       if (flags.by_step) print_steps("prompt", t.prompt_steps, copy_rate), print_steps("decoding", t.steps, copy_rate);
       std::fflush(stdout);
       const nlohmann::ordered_json j = {{"way", "assay"},
@@ -224,13 +234,15 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
                                         {"least_bytes", t.least_bytes},
                                         {"copy_rate", t.copy_rate},
                                         {"floor_share", t.floor_share()},
+                                        {"needed", t.needed},
+                                        {"memory_before", device.in_use},
                                         {"memory", t.memory},
                                         {"prompt_steps", json_of(t.prompt_steps)},
                                         {"steps", json_of(t.steps)}};
       lines += j.dump() + "\n";
       if (!flags.json.empty()) write_whole(flags.json, std::vector<std::string_view>{lines});
     }
-  return kAllPassed;
+  return code;
 }
 
 int run_model(const ModelFlags& flags) {
@@ -286,7 +298,7 @@ int run_model(const ModelFlags& flags) {
     }
     KernelMachine machine(*backend, choice);
     Engine engine(model, machine, options);
-    if (flags.bench) return bench_model(flags, model, engine, *backend);
+    if (flags.bench) return bench_model(flags, model, engine, choice, *backend);
     for (const Tokens& t : generate(flags, engine, prompts)) fmt::print("{}\n", shown(t, bytes));
     return kAllPassed;
   } catch (const StepFault& e) {

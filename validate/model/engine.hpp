@@ -48,6 +48,7 @@ class Engine {
   void close(std::int64_t sequence);  // gives its pages back
   std::int64_t length(std::int64_t sequence) const { return sequences_.at(sequence).length; }
   const PagePool& pages() const { return pool_; }
+  const EngineOptions& options() const { return options_; }
 
   // Runs one pass.  Returns the logits of each sequence, of every new token or of the last alone: rows of `vocab`.  Throws
   // OutOfPages, BadInput for a token outside the vocabulary or too many positions, StepFault.

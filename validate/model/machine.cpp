@@ -19,27 +19,29 @@ namespace assay {
 namespace {
 
 // Memory of a backend.
-class DeviceMemory {
+class Workspace {
  public:
-  explicit DeviceMemory(Backend& backend) : backend_(backend) {}
-  ~DeviceMemory() { free(); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  // At least so many bytes; null: none were ever asked for.  What lay there is lost when it grows.
-  void* of(std::size_t bytes) {
-    if (bytes > size_) free(), data_ = backend_.allocate(bytes, 0, "workspace"), size_ = bytes;
-    return data_;
+  Workspace(Backend& backend, std::size_t bytes)
+      : backend_(backend), data_(bytes ? backend.allocate(bytes, 0, "workspace") : nullptr) {}
+  ~Workspace() {
+    if (data_) backend_.release(data_);
   }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  void* data() const { return data_; }
 
  private:
-  void free() {
-    if (data_) backend_.release(data_);
-    data_ = nullptr, size_ = 0;
-  }
   Backend& backend_;
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
+  void* const data_;
 };
+
+// Bytes of a workspace that the steps use in turn, each by any kernel that may run it.
+std::size_t workspace_of(const KernelChoice& choice, const std::vector<PlacedStep>& steps) {
+  std::size_t most = 0;
+  for (const PlacedStep& s : steps)
+    for (const Kernel* k : choice.candidates(s.step, s.problem)) most = std::max(most, k->workspace_bytes(s.problem.args()));
+  return most;
+}
 
 // Does work that a kernel may break, and says where it did.
 template <class Work>
@@ -74,8 +76,9 @@ double least_bytes_of(const PlacedStep& p) {
 
 class Recorder {
  public:
-  Recorder(Backend& backend, const Clock& clock, const KernelChoice& choice, const std::vector<PlacedStep>& steps, bool as_graph)
-      : backend_(backend), clock_(clock), choice_(choice), steps_(steps), as_graph_(as_graph) {}
+  Recorder(Backend& backend, const Clock& clock, const KernelChoice& choice, const std::vector<PlacedStep>& steps,
+           void* workspace, bool as_graph)
+      : backend_(backend), clock_(clock), choice_(choice), steps_(steps), workspace_(workspace), as_graph_(as_graph) {}
 
   std::vector<Alike> groups() const {
     std::vector<Alike> all;
@@ -94,7 +97,7 @@ class Recorder {
   // The fastest kernel of a group.
   std::pair<const Kernel*, StepTime> fastest(const Alike& group) {
     const Step& step = steps_[group[0]].step;
-    const std::vector<const Kernel*> candidates = choice_.candidates(step, steps_[group[0]].problem.args());
+    const std::vector<const Kernel*> candidates = choice_.candidates(step, steps_[group[0]].problem);
     const Kernel* best = candidates.front();
     double least = INFINITY, least_of_one = INFINITY;
     for (const Kernel* const k : candidates) {
@@ -102,7 +105,6 @@ class Recorder {
       try {
         const double s = guarded(where, [&] { return seconds_of(group, *k, least_of_one); });
         if (s < least) least = s, best = k;
-      } catch (const NoMemory&) {  // its workspace
       } catch (const StepFault& e) {
         if (k == candidates.front()) throw;
         fmt::print(stderr, "left out: {}\n", e.what());
@@ -113,9 +115,8 @@ class Recorder {
              least_bytes_of(steps_[group[0]]) * static_cast<double>(group.size())}};
   }
 
-  std::size_t workspace_bytes(std::size_t step, const Kernel& k) const { return k.workspace_bytes(steps_[step].problem.args()); }
-  BoundLaunch bound(std::size_t step, const Kernel& k, DeviceMemory& workspace, bool first) const {
-    return {backend_.launcher(k), steps_[step].problem.args(), workspace.of(workspace_bytes(step, k)), !first};
+  BoundLaunch bound(std::size_t step, const Kernel& k, bool first) const {
+    return {backend_.launcher(k), steps_[step].problem.args(), workspace_, !first};
   }
 
  private:
@@ -128,12 +129,8 @@ class Recorder {
     return as_graph_ ? seconds(group, k, true, 4, least_of_one) : one * static_cast<double>(group.size());
   }
   double seconds(const Alike& which, const Kernel& k, bool graph, int runs, double least_of_one) {
-    DeviceMemory workspace(backend_);
-    std::size_t bytes = 0;
-    for (const std::size_t i : which) bytes = std::max(bytes, workspace_bytes(i, k));
-    workspace.of(bytes);
     std::vector<BoundLaunch> launches;
-    for (const std::size_t i : which) launches.push_back(bound(i, k, workspace, launches.empty()));
+    for (const std::size_t i : which) launches.push_back(bound(i, k, launches.empty()));
     const std::unique_ptr<Replay> replay = backend_.record(std::move(launches), graph);
     double s = INFINITY;
     for (int r = 0; r < runs; ++r) {
@@ -149,13 +146,14 @@ class Recorder {
   const Clock& clock_;
   const KernelChoice& choice_;
   const std::vector<PlacedStep>& steps_;
+  void* const workspace_;
   const bool as_graph_;
 };
 
 struct Recorded final : Replay {
-  Recorded(Backend& b, const NextTokens& n) : workspace(b), next(n) {}
+  Recorded(Backend& b, std::size_t bytes, const NextTokens& n) : workspace(b, bytes), next(n) {}
   void run(int times) override { all->run(times); }
-  DeviceMemory workspace;  // of each step in its turn
+  Workspace workspace;
   NextTokens next;
   std::unique_ptr<Replay> all{};
 };
@@ -164,18 +162,16 @@ struct Recorded final : Replay {
 std::unique_ptr<Replay> recorded(Backend& backend, const Clock& clock, const KernelChoice& choice,
                                  const std::vector<PlacedStep>& steps, const NextTokens& next, Launcher choose, bool as_graph,
                                  std::vector<StepTime>& times) {
-  Recorder recorder(backend, clock, choice, steps, as_graph);
+  auto made = std::make_unique<Recorded>(backend, workspace_of(choice, steps), next);
+  Recorder recorder(backend, clock, choice, steps, made->workspace.data(), as_graph);
   std::vector<const Kernel*> kernels(steps.size());
-  std::size_t most = 0;
   for (const Alike& group : recorder.groups()) {
     const auto& [kernel, time] = recorder.fastest(group);
     times.push_back(time);
-    for (const std::size_t i : group) kernels[i] = kernel, most = std::max(most, recorder.workspace_bytes(i, *kernel));
+    for (const std::size_t i : group) kernels[i] = kernel;
   }
-  auto made = std::make_unique<Recorded>(backend, next);
-  made->workspace.of(most);
   std::vector<BoundLaunch> launches;
-  for (std::size_t i = 0; i < steps.size(); ++i) launches.push_back(recorder.bound(i, *kernels[i], made->workspace, i == 0));
+  for (std::size_t i = 0; i < steps.size(); ++i) launches.push_back(recorder.bound(i, *kernels[i], i == 0));
   launches.push_back({choose, &made->next, nullptr});
   return guarded("a pass as a whole", [&] {
     if (as_graph) backend.record({launches.back()}, false)->run(1);  // loads its code
@@ -198,10 +194,10 @@ struct Passes final : Replay {
 void KernelMachine::run(const Step& step, const Op&, Problem& problem) {
   const Kernel& kernel = choice_.kernel(step, problem.args());
   const std::size_t bytes = kernel.workspace_bytes(problem.args());
-  DeviceMemory workspace(backend_);
-  if (bytes) backend_.fill(workspace.of(bytes), std::byte{0xff}, bytes);
+  const Workspace workspace(backend_, bytes);
+  if (bytes) backend_.fill(workspace.data(), std::byte{0xff}, bytes);
   guarded(fmt::format("{}/{}, '{}' of layer {}", kernel.op, kernel.name, step.name, step.layer),
-          [&] { backend_.run(backend_.launcher(kernel), problem.args(), workspace.of(0), how_); });
+          [&] { backend_.run(backend_.launcher(kernel), problem.args(), workspace.data(), how_); });
 }
 
 std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& steps, const NextTokens& next, bool as_graph,
@@ -218,6 +214,20 @@ std::unique_ptr<Replay> KernelMachine::record(const std::vector<PlacedStep>& ste
     return recorded(backend_, *clock, choice_, steps, next, choose, as_graph, times);
   }
   return std::make_unique<Passes>([this, run_all, choose, next] { run_all(), backend_.run(choose, &next, nullptr, how_); });
+}
+
+void* CountingMachine::allocate(std::size_t bytes, std::string_view) {
+  void* const p = reinterpret_cast<void*>(address_);
+  bytes_ += bytes, address_ += (bytes / kApart + 1) * kApart;
+  return p;
+}
+void CountingMachine::read(void* host, const void*, std::size_t bytes) {
+  if (bytes) std::memset(host, 0, bytes);
+}
+std::unique_ptr<Replay> CountingMachine::record(const std::vector<PlacedStep>& steps, const NextTokens&, bool,
+                                                std::vector<StepTime>&) {
+  bytes_ += workspace_of(choice_, steps);
+  return std::make_unique<Passes>([] {});
 }
 
 void* ContractMachine::allocate(std::size_t bytes, std::string_view) {

@@ -2,6 +2,7 @@
 // Where the steps of a pass run: kernels on a backend, or the contract itself on the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,7 +42,7 @@ class Machine {
   // Runs a step whose tensors have memory of this machine.
   virtual void run(const Step&, const Op&, Problem&) = 0;
   // Runs all steps once, then makes a record of them, with the choice of the next tokens behind them.  With a clock, the fastest
-  // kernel is taken for each kind of steps, and `times` gets what was measured.
+  // kernel is taken for each kind of steps, and `times` gets what was measured; they share a workspace, for any of these kernels.
   virtual std::unique_ptr<Replay> record(const std::vector<PlacedStep>&, const NextTokens&, bool /*as_graph*/,
                                          std::vector<StepTime>& /*times*/) {
     throw std::logic_error("only kernels run a pass again");
@@ -71,6 +72,26 @@ class KernelMachine final : public Machine {
   Backend& backend_;
   const KernelChoice& choice_;
   RunOptions how_;
+};
+
+// Has no memory and runs nothing: counts the bytes that a KernelMachine with a clock is asked for and keeps.
+class CountingMachine final : public Machine {
+ public:
+  explicit CountingMachine(const KernelChoice& choice) : choice_(choice) {}
+  std::size_t bytes() const { return bytes_; }  // of all allocations so far, as if none was released
+  void* allocate(std::size_t bytes, std::string_view label) override;
+  void release(void*) noexcept override {}
+  void write(void*, const void*, std::size_t) override {}
+  void read(void* host, const void* from, std::size_t bytes) override;  // zeros
+  void fill(void*, std::byte, std::size_t) override {}
+  void run(const Step&, const Op&, Problem&) override {}
+  std::unique_ptr<Replay> record(const std::vector<PlacedStep>&, const NextTokens&, bool, std::vector<StepTime>&) override;
+
+ private:
+  const KernelChoice& choice_;
+  static constexpr std::size_t kApart = 256;  // bytes, as a backend aligns what it allocates
+  std::size_t bytes_ = 0;
+  std::uintptr_t address_ = kApart;
 };
 
 // Computes each step as its contract allows: the golden of the op on the inputs as stored, plus a random error with the standard

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes that are kept and run again, the likeliest token on the device, and random weights.
+#include <bit>
 #include <cmath>
 
 #include "catch_shim.hpp"
@@ -75,10 +76,20 @@ TEST_CASE("model: passes that follow each other without the host give the same t
   }
 }
 
-// simt with a clock that is not true, which records launches as a GPU does.
+// simt with a clock that is not true, which records launches as a GPU does, and counts bytes.
 class Recording final : public test::PretendedClock {
  public:
+  std::size_t most = 0;                     // bytes in use at once
+  std::map<void*, std::size_t> workspaces;  // in use, and their bytes
   std::string_view name() const override { return "simt"; }
+  std::size_t memory_in_use() override { return simt::bytes_in_use(); }
+  void* allocate(std::size_t bytes, std::size_t offset, std::string_view label) override {
+    void* const p = PretendedClock::allocate(bytes, offset, label);
+    if (label == "workspace") workspaces[p] = bytes;
+    most = std::max(most, memory_in_use());
+    return p;
+  }
+  void release(void* p) noexcept override { workspaces.erase(p), PretendedClock::release(p); }
   void fill(void* p, std::byte value, std::size_t bytes) override { std::memset(p, std::to_integer<int>(value), bytes); }
   std::unique_ptr<Replay> record(std::vector<BoundLaunch> launches, bool) override {
     struct All final : Replay {
@@ -145,7 +156,9 @@ TEST_CASE("model: bench's times are those of the passes", "[model]") {
     f.options.prompts_at_once = true;
     KernelMachine machine(on, f.choice);
     Engine engine(f.model, machine, f.options);
-    const ModelTimes t = time_model(f.model, engine, on, {.batch = 3, .prompt = 7, .outputs = 10, .ahead = ahead}, 1e9, 7);
+    const TimedDevice device(on, 1e9);
+    const ModelTimes t =
+        time_model(f.model, engine, f.choice, device, {.batch = 3, .prompt = 7, .outputs = 10, .ahead = ahead}, 7);
     // Every launch takes 20 us there; the likeliest token is one more.
     const double pass = 20e-6 * static_cast<double>(plan(f.model.decoder, {.batch = 1, .seq = 1}, Ops::joined).size() + 1);
     CHECK(t.first_token_s == Approx(pass));
@@ -157,6 +170,79 @@ TEST_CASE("model: bench's times are those of the passes", "[model]") {
     CHECK(t.floor_share() == Approx(t.least_bytes / 1e9 / pass));
     CHECK(engine.pages().free() == engine.pages().total());
   }
+}
+
+// The bytes of docs/model.md, for a llama with Ops::joined, besides workspace.
+std::size_t by_formula(const LoadedModel& model, const TimedShape& shape, std::int64_t page_size) {
+  const reference::Decoder& d = model.decoder;
+  const std::int64_t s = size_of(model.dtype), q = d.heads * d.head_dim, k = d.kv_heads * d.head_dim, h = d.hidden, f = d.ffn;
+  const auto layers = static_cast<std::int64_t>(d.layers.size());
+  const auto rows = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::size_t>(shape.batch)));  // of a step of decoding
+  const std::int64_t tables = d.head.data == d.embedding.data ? head_rows(d) : d.vocab + head_rows(d);
+  const std::int64_t weights = s * (tables * h + layers * ((2 * q + 2 * k) * h + 3 * h * f + 2 * h) + h);
+  const auto pages = [&](std::int64_t positions) { return (positions + page_size - 1) / page_size; };  // of a sequence
+  const std::int64_t all = pages(shape.prompt + shape.outputs);
+  const std::int64_t cache = 2 * s * layers * k * shape.batch * all * page_size;
+  const auto pass = [&](std::int64_t batch, std::int64_t tokens, std::int64_t width) {
+    const std::int64_t integers = 2 * tokens + batch * (1 + width);  // ids and positions, lengths and tables of pages
+    return tokens * (s * (6 * h + 3 * q + 4 * k + f) + 4 * d.heads) + batch * s * (h + head_rows(d)) + 4 * integers;
+  };
+  const std::int64_t chosen = 4 * (shape.batch + rows * all * page_size);  // tokens: behind the prompts, and all that are decoded
+  return static_cast<std::size_t>(weights + cache + pass(shape.batch, shape.batch * shape.prompt, pages(shape.prompt)) +
+                                  pass(rows, rows, all) + chosen);
+}
+
+TEST_CASE("model: a device gives the bytes that bench needs, and if fewer are free, none", "[model]") {
+  for (const char* const family : {"llama", "gpt2", "gpt_neox"})
+    for (const Ops ops : {Ops::joined, Ops::fused}) {
+      auto made = std::make_unique<Recording>();
+      Recording& on = *made;
+      const std::size_t before = on.memory_in_use();
+      Fixed f(family, ops, {}, bf16, std::move(made));
+      f.options.prompts_at_once = true;
+      KernelMachine machine(on, f.choice);
+      Engine engine(f.model, machine, f.options);
+      for (const std::int64_t batch : {1, 3}) {
+        INFO(family << ", batch " << batch << ", ops " << static_cast<int>(ops));
+        const TimedShape shape{.batch = batch, .prompt = 9, .outputs = 4, .ahead = 2};
+        const std::size_t needed = memory_needed(f.model, f.choice, f.options, shape);
+        TimedDevice device(on, 1e9);
+        device.free = needed - 1;
+        const int held = on.held;
+        std::string why;
+        try {
+          time_model(f.model, engine, f.choice, device, shape, 7);
+        } catch (const NoMemory& e) {
+          why = e.what();
+        }
+        CHECK(has(why, "of device memory and"));
+        CHECK(on.held == held);
+        device.free = needed;
+        on.most = 0;
+        const ModelTimes t = time_model(f.model, engine, f.choice, device, shape, 7);
+        CHECK(t.needed == needed);
+        CHECK(t.memory - before == needed);
+        CHECK(on.most - before == needed);
+        std::size_t workspace = 0;
+        for (const auto& [p, bytes] : on.workspaces) workspace += bytes;
+        CHECK(workspace > 0);
+        if (f.model.decoder.rms() && ops == Ops::joined)
+          CHECK(needed == workspace + by_formula(f.model, shape, f.options.page_size));
+      }
+    }
+}
+
+TEST_CASE("model: a prompt of 32,768 tokens needs what the page says", "[model]") {
+  const LoadedModel model = random_model(read_config("reports/inference/llama-3.2-1b.json"), bf16, 7);
+  const std::unique_ptr<Backend> backend = open_simt();
+  const KernelChoice choice({}, ASSAY_DATASETS_DIR, every_step(model.decoder, Ops::joined), *backend, bf16);
+  const TimedShape shape{.batch = 1, .prompt = 32768, .outputs = 128, .ahead = 1};
+  REQUIRE(shape.prompt + shape.outputs <= model.decoder.positions);
+  const std::size_t tensors = by_formula(model, shape, 256);
+  CHECK(tensors == 5'437'975'704);
+  const std::size_t needed = memory_needed(model, choice, {.ops = Ops::joined, .prompts_at_once = true}, shape);
+  REQUIRE(needed >= tensors);
+  CHECK(needed - tensors < std::size_t{1} << 30);  // attention_forward/unfused would keep 64 GiB of scores
 }
 
 TEST_CASE("model: the next token is the first of the largest logits", "[model]") {
