@@ -44,30 +44,43 @@ struct Statistics {
   }
 };
 
-inline constexpr int kStatisticThreads = 128;
+inline constexpr int kStatisticThreads = 128, kStatisticRows = 8;  // places of a warp; 64, and so each pitch, is a multiple
 
-// One warp for each place of `l` and `d`, and for kSums of the floats `sums`, which it clears.
+// For each place of `l` and `d`; and clears kSums of the floats `sums` for each.  16 lanes take a row of at most 128 channels, and
+// a warp's rows are loaded before the first is used.
 template <class Steps, int kSums, class T>
 __global__ void __launch_bounds__(kStatisticThreads)
     attention_backward_statistics(Problem<T> p, float* l, float* d, float* sums, int pitch, std::int64_t places) {
-  const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * (kStatisticThreads / kWarp) + warp_id();
+  constexpr int kTurns = kStatisticRows / 2;
+  const std::int64_t place = (static_cast<std::int64_t>(blockIdx.x) * (kStatisticThreads / kWarp) + warp_id()) * kStatisticRows;
   if (place >= places) return;
-  const int query = static_cast<int>(place % pitch), all = static_cast<int>(place / pitch), lane = lane_id();
-  if constexpr (kSums > 0) Steps::clear(reinterpret_cast<Vec<float, kSums / kWarp>*>(sums) + place * kWarp + lane);
-  const int batch = all / p.heads, head = all % p.heads;
-  float sum = 0;
-  if (query < p.queries) {
-    const T *const o = p.o.row(batch, head, query), *const d_o = p.d_o.row(batch, head, query);
-    for (int c = lane * 4; c < p.dim; c += kWarp * 4) {
-      const auto x = ld(reinterpret_cast<const Vec<T, 4>*>(d_o + c)), y = ld(reinterpret_cast<const Vec<T, 4>*>(o + c));
+  const int first = static_cast<int>(place % pitch), all = static_cast<int>(place / pitch), lane = lane_id();
+  const int batch = all / p.heads, head = all % p.heads, channel = lane % 16 * 8;
+  Vec<T, 8> x[kTurns]{}, y[kTurns]{};
+  float lse[kTurns];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sum = fmaf(to_float(x[e]), to_float(y[e]), sum);
-    }
+  for (int i = 0; i < kTurns; ++i) {
+    const int query = first + 2 * i + lane / 16;
+    lse[i] = query < p.queries && lane % 16 == 0 ? ld(p.lse.row(batch, head, query)) : -INFINITY;
+    if (query >= p.queries || channel >= p.dim) continue;
+    x[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.d_o.row(batch, head, query) + channel));
+    y[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.o.row(batch, head, query) + channel));
   }
-  sum = warp_sum(sum);
-  if (lane != 0) return;
-  const float lse = query < p.queries ? ld(p.lse.row(batch, head, query)) : -INFINITY;
-  st(l + place, Steps::log_sum(lse)), st(d + place, sum);
+  if constexpr (kSums > 0) {
+#pragma unroll
+    for (int i = 0; i < kStatisticRows * kSums / (4 * kWarp); ++i)
+      Steps::clear(reinterpret_cast<Vec<float, 4>*>(sums + place * kSums) + i * kWarp + lane);
+  }
+#pragma unroll
+  for (int i = 0; i < kTurns; ++i) {
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < 8; ++e) sum = fmaf(to_float(x[i][e]), to_float(y[i][e]), sum);
+#pragma unroll
+    for (int offset = 8; offset > 0; offset /= 2) sum += shuffle_xor(sum, offset);
+    const std::int64_t at = place + 2 * i + lane / 16;
+    if (lane % 16 == 0) st(l + at, Steps::log_sum(lse[i])), st(d + at, sum);
+  }
 }
 
 // A row's gradients by plain instructions, from the pairs that count alone: x += p (g - D) a, y += p b, of the other kind's rows
@@ -194,8 +207,8 @@ void run_statistics(const Problem<T>& p, const Statistics& of, float* sums, cons
   const std::int64_t places = static_cast<std::int64_t>(p.batches) * p.heads * of.pitch;
   if (places > 0)
     launch(attention_backward_statistics<Steps, kSums, T>,
-           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp)), .block = dim3(kStatisticThreads)}, l.stream, p, of.l, of.d,
-           sums, of.pitch, places);
+           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp * kStatisticRows)), .block = dim3(kStatisticThreads)}, l.stream,
+           p, of.l, of.d, sums, of.pitch, places);
 }
 // A map of boxes of L or D of kLoopQueries queries.
 inline TensorMap row_map(const float* data, std::int64_t pitch, std::int64_t rows) {

@@ -67,15 +67,16 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   if (a.k.size() > 0) {
     // Heads whose queries, dO and sums fit the L2 cache, the sums read and written.  Without a mask one head after the other.  Of
     // a group, a block reads one head at a time.
+    const bool masked = a.mask != attention_backward::Mask::none;
     const double of_head = 12.0 * p.queries * p.dim;
     const Schedule s = schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches,
-                                a.mask == attention_backward::Mask::none ? INFINITY : of_head);
+                                masked ? of_head : INFINITY);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     const std::int64_t of_sums[] = {S::kSumsRow};
     const TensorMap map_of_sums = queries ? tensor_map<float>(sums, {S::kSumsRow, blocks * S::kSumsRows}, of_sums,
                                                               {S::kSumsRow, S::kSumsRows}, Swizzle::none)
                                           : TensorMap{};
-    launch(attention_backward_hopper_fused<S, Steps, T>,
+    launch(masked ? attention_backward_hopper_fused<S, Steps, T> : attention_backward_hopper_fused<S, Unmasked<Steps>, T>,
            {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
             .block = dim3(kHopperThreads),
             .shared_bytes = S::kShared},

@@ -242,16 +242,20 @@ struct Flash {
 
 // Blocks of queries, ordered so that those with the most visible keys start first.
 template <class T>
-Schedule schedule(const Problem<T>& p, int tile_queries) {
+Schedule schedule(const Problem<T>& p, int tile_queries, bool head_by_head = false) {
   const std::int64_t batches = separate_batches(p), keys = static_cast<std::int64_t>(p.keys) * (p.batches / batches);
-  return head_tile::schedule(query_tiles(p, tile_queries), p.heads * batches, 2.0 * sizeof(T) * keys * p.dim / p.group);
+  const double bytes = head_by_head ? INFINITY : 2.0 * sizeof(T) * keys * p.dim / p.group;
+  Schedule s = head_tile::schedule(query_tiles(p, tile_queries), p.heads * batches, bytes);
+  s.of_batch = head_tile::Divisor(p.heads);
+  return s;
 }
 struct QueryTile {
-  int tile, head, batch;
+  int tile, head, batch, group;  // group: of the schedule
 };
-__device__ inline QueryTile query_tile(const Schedule& s, int heads, int block) {
+__device__ inline QueryTile query_tile(const Schedule& s, int block) {
   const Work work = work_of(s, block);
-  return {s.tiles - 1 - work.rank, work.head % heads, work.head / heads};
+  const int batch = s.of_batch.of(work.head);
+  return {s.tiles - 1 - work.rank, work.head - batch * s.of_batch.d, batch, work.group};
 }
 
 inline Legality fits_fragments(const attention_forward::Args& a) {

@@ -271,9 +271,8 @@ TensorMap head_map(const Tensor& t, int rows, bool packed) {
 template <class S, class Steps, class T>
 void launch_hopper(const attention_forward::Args& a, const Launch& l) {
   const Problem<T> p = problem<T>(a);
-  Schedule s = schedule(p, S::kQueries);
-  // Note: a smaller last group would start with other lengths than the group before it ends with.
-  s.together = static_cast<int>(ceil_div(s.heads, ceil_div(s.heads, s.together)));
+  // Without a mask one head after the other: the K and V that a round reads first are then those of few heads.
+  const Schedule s = schedule(p, S::kQueries, !p.masked());
   const std::int64_t tiles = static_cast<std::int64_t>(s.tiles) * s.heads;
   const bool keys = a.k.size() > 0;  // without any, no box of K or V is copied
   launch(attention_forward_hopper<S, Steps, T>,

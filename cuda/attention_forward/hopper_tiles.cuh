@@ -67,17 +67,20 @@ struct HopperTile {
 };
 
 // Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block takes
-// one tile.  Every second round goes through the blocks in reverse, and every second group of heads through its tiles, so that the
-// last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the same in each block.
+// one tile.  With a mask every second round goes through the blocks in reverse, and every second group of heads through its tiles,
+// so that the last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the same in
+// each block.
 template <class S, class T, class F>
 __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, F&& f) {
-  const int tiles = schedule.tiles * schedule.heads, per_group = schedule.tiles * schedule.together;
-  const int blocks = static_cast<int>(gridDim.x), last_group = (tiles - 1) / per_group;
-  for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += blocks, place = blocks - 1 - place) {
+  const int tiles = schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x);
+  const bool differ = all.masked();
+  const int last_group = schedule.last_group();
+  for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += blocks) {
     const int i = first + place;
+    if (differ) place = blocks - 1 - place;
     if (i >= tiles) continue;
-    QueryTile work = query_tile(schedule, all.heads, i);
-    if ((last_group - i / per_group) % 2 != 0) work.tile = schedule.tiles - 1 - work.tile;
+    QueryTile work = query_tile(schedule, i);
+    if (differ && (last_group - work.group) % 2 != 0) work.tile = schedule.tiles - 1 - work.tile;
     Problem<T> p = all;
     HopperTile t{};
     t.values = p.keys;

@@ -45,7 +45,7 @@ template <class T, int kDim, bool kGeneral, bool kRotated>
 __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
     attention_forward_mma_tiled(Problem<T> p, Schedule schedule, bool wide_loads, bool wide_stores, Turns turns) {
   using S = Sizes<kDim>;
-  QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
+  QueryTile work = query_tile(schedule, static_cast<int>(blockIdx.x));
   if constexpr (kGeneral)
     if (p.q_starts && (work.tile = p.take(work.tile, S::kQueries)) < 0) return;
   const int first_query = work.tile * S::kQueries;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads, Sizes<kDim>::kBlocksAnSm)
   }
 
   // Recomputed, to save registers.
-  const QueryTile end = kGeneral ? work : query_tile(schedule, p.heads, fresh(static_cast<int>(blockIdx.x)));
+  const QueryTile end = kGeneral ? work : query_tile(schedule, fresh(static_cast<int>(blockIdx.x)));
   const int query = end.tile * S::kQueries + warp_query();
   cp_async_wait<0>();
   sync_block();

@@ -48,6 +48,7 @@ struct Problem {
     const int first = i + below, end = visible(i);
     return first < 0 ? 0 : first < end ? first : end;
   }
+  constexpr bool masked() const { return mask != attention_forward::Mask::none || window != 0; }
   // The position of a query: the last key that it would see under a causal mask.
   __device__ int place(int query) const {
     return query + (mask == attention_forward::Mask::causal_top_left ? 0 : keys - queries);

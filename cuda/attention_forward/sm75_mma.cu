@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
     attention_forward_sm75_mma(Problem<half> p, Schedule schedule, bool wide_loads, bool wide_stores) {
   using S = Sizes<kDim>;
   constexpr int kKeys = S::kKeys;
-  const QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
+  const QueryTile work = query_tile(schedule, static_cast<int>(blockIdx.x));
   const int first_query = work.tile * kQueries, warp_row = warp_id() * 16, warp_query = first_query + warp_row;
   const half* const keys = p.k.of(work.batch, work.head / p.group);
   const half* const values = p.v.of(work.batch, work.head / p.group);

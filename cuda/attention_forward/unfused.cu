@@ -83,7 +83,7 @@ template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads)
     attention_forward_unfused_values_mma(Problem<T> p, Scores<T> scores, Schedule schedule, bool wide_loads, bool wide_stores) {
   constexpr int kTilesM = kDim <= 128 ? 2 : 1, kQueries = kWarps * kTilesM * 16, kBuffer = kKeys * Rows128<kDim>::kPitch * 2;
-  const QueryTile work = query_tile(schedule, p.heads, static_cast<int>(blockIdx.x));
+  const QueryTile work = query_tile(schedule, static_cast<int>(blockIdx.x));
   const int first_query = work.tile * kQueries, warp_query = first_query + warp_id() * kTilesM * 16;
   const int last_query = first_query + kQueries < p.queries ? first_query + kQueries : p.queries;
   const int whole = p.visible(first_query) / kKeys, tiles = (p.visible(last_query - 1) + kKeys - 1) / kKeys;

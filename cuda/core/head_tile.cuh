@@ -91,26 +91,45 @@ struct Loader {
   }
 };
 
+// Divides n by d, for 0 <= n < 2^31 and d > 0, with a multiplication: n m / 2^(31 + l), where l = ceil(log2 d) and m = ceil(2^(31 +
+// l) / d) (Granlund and Montgomery 1994, theorem 4.2).
+struct Divisor {
+  int d = 1, shift = 31;
+  unsigned m = 1u << 31;
+  Divisor() = default;
+  explicit Divisor(std::int64_t by) : d(static_cast<int>(by)) {
+    while ((std::int64_t{1} << (shift - 31)) < d) ++shift;
+    m = static_cast<unsigned>((std::uint64_t{1} << shift) / static_cast<unsigned>(d) + ((d & (d - 1)) != 0));
+  }
+  __device__ int of(int n) const { return static_cast<int>(static_cast<std::uint64_t>(static_cast<unsigned>(n)) * m >> shift); }
+};
+
 // The order in which blocks take tiles.  Heads go in groups whose shared operands fit the L2 cache.  In a group the tiles of rank
-// 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.  The last
-// group takes all heads that are left, up to twice as many: a small one of its own would start long tiles at the end.
+// 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.  The groups
+// are as even as may be: a small last one would start long tiles at the end.
 struct Schedule {
-  int tiles, heads, together;  // tiles of a head; heads of all sequences; heads in a group
+  int tiles, heads;                   // tiles of a head; heads of all sequences
+  Divisor of_group, together, left;   // by the tiles of a group, the heads in it, those in the last one
+  Divisor of_batch = {};              // by the heads of a sequence, for query_tile()
+  __device__ int last_group() const { return of_group.of(tiles * heads - 1); }
 };
 struct Work {
-  int rank, head;
+  int rank, head, group;
 };
 __device__ inline Work work_of(const Schedule& s, int block) {
-  const int of_group = s.tiles * s.together, last = s.heads / s.together - 1;
-  const int group = block / of_group < last ? block / of_group : last, rest = block - group * of_group;
-  const int first = group * s.together, count = group < last ? s.together : s.heads - first;
-  return {rest / count, first + rest % count};
+  const int group = s.of_group.of(block), rest = block - group * s.of_group.d, first = group * s.together.d;
+  const bool last = s.heads - first <= s.together.d;
+  const int rank = last ? s.left.of(rest) : s.together.of(rest);
+  return {rank, first + rest - rank * (last ? s.left.d : s.together.d), group};
 }
-// `bytes`: the size of the operands that all tiles of a head read; with 0, all heads are together.
+// `bytes`: the size of the operands that all tiles of a head read; 0: all heads are together; INFINITY: one head after the other.
 inline Schedule schedule(std::int64_t tiles, std::int64_t heads, double bytes) {
   constexpr double kBytes = 24 << 20;  // half of an H200's L2
   const double most = std::min<double>(static_cast<double>(heads), static_cast<double>((1 << 30) / tiles));
-  return {static_cast<int>(tiles), static_cast<int>(heads), static_cast<int>(std::clamp<double>(kBytes / bytes, 1.0, most))};
+  const auto fit = static_cast<std::int64_t>(std::clamp<double>(kBytes / bytes, 1.0, most));
+  const std::int64_t groups = ceil_div(heads, fit), together = ceil_div(heads, groups);
+  return {static_cast<int>(tiles), static_cast<int>(heads), Divisor(tiles * together), Divisor(together),
+          Divisor(heads - (groups - 1) * together)};
 }
 
 // Calls f(std::integral_constant<int, D>{}) with the least compiled head_dim D >= dim.
