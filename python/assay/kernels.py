@@ -9,7 +9,7 @@ import os
 import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 from . import library
 from .errors import Error, InputError, LibraryError
@@ -110,11 +110,11 @@ class Call:
         self._of, self._kernel = of, kernel
         self._structs: list[Any] = []  # what the call points to
         given = (ctypes.POINTER(_Tensor) * len(op.tensors))()
-        self._data = []
+        self._data: dict[str, Any] = {}
         for i, t in enumerate(op.tensors):
             if t.name in tensors:
                 struct = self._tensor(t.name, tensors[t.name], device)
-                self._data.append((t.name, struct.dl))
+                self._data[t.name] = struct.dl
                 given[i] = ctypes.pointer(struct)
         values = (ctypes.POINTER(_Attribute) * len(op.attributes))()
         for i, a in enumerate(op.attributes):
@@ -136,6 +136,7 @@ class Call:
             ctypes.cast(values, ctypes.POINTER(ctypes.POINTER(_Attribute))),
         )
         self._lock = threading.Lock()
+        self._run, self._at = kernel.run, ctypes.byref(self._call)
         self.refusal = kernel.supports(ctypes.byref(self._call)) if kernel.supports else None
         self.workspace_bytes = 0
         if self.refusal is None and kernel.workspace_bytes:
@@ -165,11 +166,19 @@ class Call:
         Raises:
             Error: the kernel reports one.
         """
+        self.launch_at(self.places(self._data), [addresses[name] for name in self._data], stream, workspace)
+
+    def places(self, names: Iterable[str]) -> list[Any]:
+        """Where the addresses of these tensors, which are all that the call has, are written."""
+        return [self._data[name] for name in names]
+
+    def launch_at(self, places: Sequence[Any], addresses: Sequence[int], stream: int, workspace: int) -> None:
+        """`launch` with an address for each place."""
         with self._lock:
-            for name, dl in self._data:
-                dl.data = addresses[name]
-            self._call.stream, self._call.workspace = stream or None, workspace or None
-            code = self._kernel.run(ctypes.byref(self._call))
+            for place, address in zip(places, addresses):
+                place.data = address
+            self._call.stream, self._call.workspace = stream, workspace
+            code = self._run(self._at)
         if code:
             raise Error(
                 f"the kernel '{self._kernel.op.decode()}/{self.name}' failed: {self._of.last_error() or f'error {code}'}"
@@ -198,28 +207,33 @@ class Kernels:
     def last_error(self) -> str:
         return (self._why() or b"").decode(errors="replace") if self._why else ""
 
+    @functools.lru_cache(maxsize=None)
+    def _preferred(self, op: str, dtype: str) -> list[Any]:
+        """The kernels of an op in the object's order, but that those which are not deterministic come last."""
+        of_op = [k for k in self._kernels if k.op == op.encode() and dtype in k.dtypes.decode().split()]
+        return sorted(of_op, key=lambda k: bool(k.flags & _NONDETERMINISTIC))
+
     def calls(
         self, op: library.Op, dtype: str, tensors: Mapping[str, Given], attributes: Mapping[str, Any], device: tuple[int, int]
-    ) -> list[Call]:
-        """A call for each kernel of the op, in the order in which they are preferred: the object's, but that kernels which are
-        not deterministic come last.  `device`: a device type of DLPack and the device's number."""
-        of_op = [k for k in self._kernels if k.op == op.name.encode() and dtype in k.dtypes.decode().split()]
-        of_op.sort(key=lambda k: bool(k.flags & _NONDETERMINISTIC))
-        return [Call(self, k, op, dtype, tensors, attributes, device) for k in of_op]
+    ) -> Iterator[Call]:
+        """A call for each kernel of the op, in the order in which they are preferred.  `device`: a device type of DLPack and the
+        device's number."""
+        return (Call(self, k, op, dtype, tensors, attributes, device) for k in self._preferred(op.name, dtype))
 
     def choose(
         self, op: library.Op, dtype: str, tensors: Mapping[str, Given], attributes: Mapping[str, Any], device: tuple[int, int]
     ) -> Call:
-        """The first call whose kernel takes the case.
+        """The first call whose kernel takes the case.  Kernels behind it are not asked.
 
         Raises:
             InputError: none does; the message has the reason of each.
         """
-        calls = self.calls(op, dtype, tensors, attributes, device)
-        for call in calls:
+        refused = []
+        for call in self.calls(op, dtype, tensors, attributes, device):
             if call.refusal is None:
                 return call
-        raise InputError(f"no kernel of '{op.name}' takes these arguments: {_reasons(calls) or f'none takes {dtype}'}")
+            refused.append(call)
+        raise InputError(f"no kernel of '{op.name}' takes these arguments: {_reasons(refused) or f'none takes {dtype}'}")
 
 
 def _reasons(calls: Sequence[Call]) -> str:

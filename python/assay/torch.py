@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import torch
 
+# Note: by these, code that torch.compile makes looks at tensors and allocates them, in a third of the time of other functions.
+from torch._C._dynamo.guards import _empty_strided_cpu, _empty_strided_cuda, assert_size_stride
+
 from . import library
 from .errors import InputError
-from .kernels import CUDA, Call, Given, kernels
+from .kernels import CUDA, HOST, Call, Given, kernels
 from .models import replace as replace
 
 __all__: list[str] = []  # the names of the ops
@@ -38,6 +41,13 @@ class _Made(NamedTuple):
     inputs: list[str]
     outputs: list[tuple[str, list[Any], torch.dtype]]
     places: list[int]
+
+
+def _stream(index: int) -> int | None:
+    """The current stream of a GPU, of the host (-1) 0; None: the GPU is not the current one."""
+    if index < 0:
+        return 0
+    return torch._C._cuda_getCurrentRawStream(index) if torch._C._cuda_getDevice() == index else None
 
 
 class _Operator:
@@ -153,15 +163,25 @@ class _Operator:
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         arguments = self.bound(args, kwargs)
-        device = next(x for x in arguments.values() if isinstance(x, torch.Tensor)).device
-        stream = torch.cuda.current_stream(device).cuda_stream
-        if device.index == torch.cuda.current_device():
-            return self.launched(arguments, (CUDA, device.index), stream)
-        with torch.cuda.device(device):
-            return self.launched(arguments, (CUDA, device.index), stream)
+        index = next(x for x in arguments.values() if isinstance(x, torch.Tensor)).get_device()
+        stream = _stream(index)
+        if stream is not None:
+            return self.launched(arguments, (CUDA, index), stream)
+        with torch.cuda.device(index):
+            return self.launched(arguments, (CUDA, index), torch._C._cuda_getCurrentRawStream(index))
 
     def launched(self, arguments: Mapping[str, Any], device: tuple[int, int], stream: int) -> Any:
         """The outputs of a launch on the tensors' device: `device` as DLPack has it."""
+        made, outputs = self.made(arguments, device)
+        addresses = {name: arguments[name].data_ptr() for name in made.inputs}
+        addresses.update((name, y.data_ptr()) for (name, _, _), y in zip(made.outputs, outputs))
+        size = made.call.workspace_bytes
+        workspace = arguments[made.inputs[0]].new_empty(size, dtype=torch.uint8) if size else None
+        made.call.launch(addresses, stream, 0 if workspace is None else workspace.data_ptr())
+        return self._result(outputs)
+
+    def made(self, arguments: Mapping[str, Any], device: tuple[int, int]) -> tuple[_Made, list[torch.Tensor]]:
+        """The call of the kernel that is preferred for these arguments, and new outputs."""
         values = [arguments[name] for name in self.names]
         like = next(x for x in values if isinstance(x, torch.Tensor))
         # What decides how the call is made.  Arguments that are like those of a call before are not checked again.
@@ -173,16 +193,11 @@ class _Operator:
             if len(self._calls) >= _MOST_CALLS:
                 self._calls.clear()
             self._calls[key] = made
-        addresses = {name: arguments[name].data_ptr() for name in made.inputs}
-        addresses.update((name, y.data_ptr()) for (name, _, _), y in zip(made.outputs, outputs))
-        workspace = like.new_empty(made.call.workspace_bytes, dtype=torch.uint8) if made.call.workspace_bytes else None
-        made.call.launch(addresses, stream, workspace.data_ptr() if workspace is not None else 0)
-        return self._result(outputs)
+        return made, outputs
 
     def _make(
         self, arguments: Mapping[str, Any], device: tuple[int, int], like: torch.Tensor
     ) -> tuple[_Made, list[torch.Tensor]]:
-        """The call of the kernel that is preferred for these arguments, and its outputs."""
         attributes, shapes, dtype = self.outputs(arguments)
         tensors = {t.name: arguments[t.name] for t in self.op.inputs if arguments[t.name] is not None}
         inputs = list(tensors)
@@ -227,6 +242,83 @@ def _strides(t: library.Tensor, x: torch.Tensor) -> None:
                 f"'{t.name}' has the strides {list(x.stride())}, and no gaps along the last axis and no repeated rows were "
                 f"expected, as {t.name}.contiguous() has them"
             )
+
+
+class Direct:
+    """An op as a function of its tensors, on one device, for code that calls it with like tensors again and again.
+
+    Tensors that are like those of the call before, in shape, strides, dtype, device and alignment, are not looked at further:
+    their addresses go into the call that was made then.
+
+    Args:
+        operator: the op.
+        names: of the tensors that are given, in their order.
+        view: makes of the tensors what the op takes, the same memory in another shape.
+        results: makes of the outputs and the tensors what is returned, dense views of all outputs.
+        attributes: of all calls.
+    """
+
+    def __init__(
+        self,
+        operator: _Operator,
+        names: Sequence[str],
+        view: Callable[..., Sequence[torch.Tensor]],
+        results: Callable[..., Sequence[torch.Tensor]],
+        attributes: Mapping[str, Any],
+    ) -> None:
+        self._operator, self._names, self._view, self._results, self._attributes = operator, names, view, results, attributes
+        self._last: Any = None
+
+    def __call__(self, *given: torch.Tensor) -> Any:
+        if self._last is None:
+            return self._first(given)
+        call, places, index, like, new, outputs, workspace_bytes = self._last
+        addresses = []
+        try:
+            for x, (shape, stride, dtype, place) in zip(given, like):
+                assert_size_stride(x, shape, stride)
+                address = x.data_ptr()
+                if address % _ALIGNMENT != place or x.dtype is not dtype or x.get_device() != index:
+                    return self._first(given)
+                addresses.append(address)
+        except AssertionError:
+            return self._first(given)
+        stream = _stream(index)
+        if stream is None:
+            return self._first(given)
+        made = []
+        for shape, stride, dtype, place in outputs:
+            y = new(shape, stride, dtype)
+            address = y.data_ptr()
+            if address % _ALIGNMENT != place:
+                return self._first(given)
+            addresses.append(address)
+            made.append(y)
+        if workspace_bytes:
+            workspace = new((workspace_bytes,), (1,), torch.uint8)
+            call.launch_at(places, addresses, stream, workspace.data_ptr())
+        else:
+            call.launch_at(places, addresses, stream, 0)
+        return made[0] if len(made) == 1 else made
+
+    def _first(self, given: Sequence[torch.Tensor]) -> Any:
+        index = given[0].get_device()
+        if _stream(index) is None:
+            with torch.cuda.device(index):
+                return self._first(given)
+        views = self._view(*given)
+        arguments = self._operator.bound((), {**dict(zip(self._names, views)), **self._attributes})
+        made, outputs = self._operator.made(arguments, (HOST, 0) if index < 0 else (CUDA, index))
+        call, results = made.call, list(self._results(outputs, *given))
+        places = call.places([*self._names, *(name for name, _, _ in made.outputs)])
+        like = [(tuple(x.shape), x.stride(), x.dtype, x.data_ptr() % _ALIGNMENT) for x in given]
+        returned = [(tuple(y.shape), y.stride(), y.dtype, y.data_ptr() % _ALIGNMENT) for y in results]
+        new = _empty_strided_cpu if index < 0 else _empty_strided_cuda
+        is_same_memory = all(v.data_ptr() == x.data_ptr() for v, x in zip(views, given))
+        self._last = (call, places, index, like, new, returned, call.workspace_bytes) if is_same_memory else None
+        workspace = given[0].new_empty(call.workspace_bytes, dtype=torch.uint8)
+        call.launch_at(places, [x.data_ptr() for x in (*views, *outputs)], _stream(index) or 0, workspace.data_ptr())
+        return results[0] if len(results) == 1 else results
 
 
 operators: dict[str, _Operator] = {}

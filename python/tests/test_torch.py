@@ -152,6 +152,72 @@ def test_kernels_by_alignment(on_host, monkeypatch):
     assert used == ["narrow", "serial", "narrow", "narrow"]
 
 
+def linear_of_rows(monkeypatch, *names):
+    """`linear` as a function of tensors with any number of axes, and the calls that are looked up or made for it."""
+    looked_up, operator = [], ops.operators["linear"]
+    made = operator.made
+    monkeypatch.setattr(operator, "made", lambda *given: looked_up.append(given) or made(*given))
+    monkeypatch.setattr(ops, "_ALIGNMENT", 64)  # which PyTorch gives on the host
+
+    def view(x, *more):
+        return x.flatten(0, -2), *more
+
+    direct = ops.Direct(operator, names, view, lambda made, x, *_: [y.view(*x.shape[:-1], 4) for y in made], {})
+    return direct, looked_up
+
+
+def check_linear(y, x, *more):
+    assert y.shape == (*x.shape[:-1], 4) and y.dtype == x.dtype and y.is_contiguous()
+    assay.check("linear", y.flatten(0, -2), x=x.flatten(0, -2), **dict(zip(("weight", "bias"), more)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_direct_calls(on_host, monkeypatch, dtype):
+    torch.manual_seed(0)
+    linear, looked_up = linear_of_rows(monkeypatch, "x", "weight", "bias")
+    for shape in ((1, 1, 8), (1, 1, 8), (1, 1, 8), (2, 3, 8), (2, 3, 8), (6, 8)):
+        given = torch.randn(shape).to(dtype), torch.randn(4, 8).to(dtype), torch.randn(4).to(dtype)
+        check_linear(linear(*given), *given)
+    assert len(looked_up) == 3  # for each shape that another came before
+    q, k = torch.randn(2, 1, 4, 6).to(dtype), torch.randn(2, 1, 2, 6).to(dtype)
+    rope = ops.Direct(ops.operators["rope"], ("q", "k", "positions"), lambda *x: x, lambda made, *_: made, {"rotary_dim": 4.0})
+    for position in (0, 5, 1000):
+        given = {"q": q, "k": k, "positions": torch.tensor([[position], [7]], dtype=torch.int32)}
+        numerics = "accumulate=f32 chain=1 function_error=1 angle_error=4.76837e-07"
+        assay.check("rope", tuple(rope(*given.values())), **given, rotary_dim=4.0, numerics=numerics)
+
+
+def test_direct_calls_look_again_at_other_tensors(on_host, monkeypatch):
+    torch.manual_seed(0)
+    linear, looked_up = linear_of_rows(monkeypatch, "x", "weight")
+    buffer, weight = torch.randn(100), torch.randn(4, 8)
+    x = buffer[:40].view(5, 1, 8)
+    unlike = {
+        "another shape": (buffer[:48].view(6, 1, 8), weight),
+        "another stride": (torch.randn(5, 1, 16)[:, :, :8], weight),
+        "another alignment": (buffer[1:41].view(5, 1, 8), weight),
+        "another dtype": (x.half(), weight.half()),
+        "another layout of weights": (x, torch.randn(4, 16)[:, :8]),
+    }
+    for what, given in unlike.items():
+        check_linear(linear(x, weight), x, weight)
+        before = len(looked_up)
+        check_linear(linear(*given), *given)
+        assert len(looked_up) == before + 1, what
+    for wrong in (torch.randn(4, 9), weight.double(), weight.T.contiguous().T):
+        linear(x, weight)
+        with pytest.raises(assay.InputError, match="'weight'"):
+            linear(x, wrong)
+    turned = torch.randn(8, 3, 2).permute(2, 1, 0).contiguous().transpose(0, 1)  # has no view of rows
+    for _ in range(2):
+        check_linear(linear(turned, weight), turned, weight)
+        turned += 1
+    x = torch.randn(13, 1, 8)
+    for _ in range(2):
+        with pytest.raises(assay.Error, match="failed: 13 tokens"):
+            linear(x, weight)
+
+
 def reference_attention(q, k, v, mask, scale):
     """o, lse, and the probabilities."""
     scores = torch.einsum("bihd,bjhd->bhij", q, k) * (scale or q.shape[3] ** -0.5)

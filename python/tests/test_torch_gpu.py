@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 
 import assay  # noqa: E402
 import assay.torch as ops  # noqa: E402
-from assay import library  # noqa: E402
+from assay import library, models  # noqa: E402
 from assay.tensors import read_bits  # noqa: E402
 
 
@@ -92,6 +92,51 @@ def test_streams_and_graphs():
     x.copy_(torch.randn_like(x))
     graph.replay()
     assert torch.equal(y, ops.softmax(x))
+
+
+def test_direct_calls():
+    """What assay.torch.replace puts in has the bits of the operator: in any shape, on any stream, in a graph, and compiled."""
+    direct = models._by_rows("residual_rmsnorm", "x", "residual", "gamma", epsilon=1e-6)
+    gamma = torch.randn(256, device="cuda", dtype=torch.bfloat16)
+
+    def same(outputs, x, residual):
+        right = ops.residual_rmsnorm(x.view(-1, 256), residual.view(-1, 256), gamma, epsilon=1e-6)
+        return all(y.shape == x.shape and torch.equal(y.view(-1, 256), z) for y, z in zip(outputs, right))
+
+    for shape in ((1, 1, 256), (1, 1, 256), (2, 3, 256), (2, 3, 256)):
+        x, residual = torch.randn(2, *shape, device="cuda", dtype=torch.bfloat16)
+        assert same(direct(x, residual, gamma), x, residual)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        outputs = direct(x, residual, gamma)
+    stream.synchronize()
+    assert same(outputs, x, residual)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        outputs = direct(x, residual, gamma)
+    x.copy_(torch.randn_like(x))
+    graph.replay()
+    assert same(outputs, x, residual)
+    torch._dynamo.reset()
+    assert same(torch.compile(lambda *given: direct(*given), fullgraph=True)(x, residual, gamma), x, residual)
+    with pytest.raises(assay.InputError, match="'gamma' is on the device cpu"):
+        direct(x, residual, gamma.cpu())
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox"])
+@pytest.mark.parametrize("chosen", [models.OPS, models.OPS + models.ON_DEMAND], ids=["default", "all"])
+def test_replaced_models(family, chosen):
+    pytest.importorskip("transformers", minversion="4.57", reason="transformers is not installed")
+    from test_models import generated, made
+
+    model, ids = made(family).cuda(), torch.randint(1, 64, (3, 9), device="cuda")
+    with torch.no_grad():
+        logits, tokens = model(ids).logits, generated(model, ids)
+        assert sum(ops.replace(model, chosen).values()) > 3
+        for _ in range(2):
+            torch.testing.assert_close(model(ids).logits, logits, rtol=1e-3, atol=1e-3)
+    assert torch.equal(generated(model, ids), tokens)
 
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
