@@ -109,7 +109,7 @@ def margins(records):
 
 def verdicts(records):
     rows = []
-    for words, pattern in (("`smoke`", "smoke.jsonl*"), ("`full`, all ops but the layer", "full_*of4.jsonl*"),
+    for words, pattern in (("`smoke`", "smoke.jsonl*"), ("`smoke`, 9 kernels more", "smoke_later.jsonl*"), ("`full`, all ops but the layer", "full_*of4.jsonl*"),
                            ("`full`, `transformer_layer`", "full_transformer_layer.jsonl*"), ("`long`", "long.jsonl*")):
         count = dict.fromkeys(("passed", "failed", "suspect", "unsupported", "skipped"), 0)
         for case in records_of(records.paths(pattern)):
