@@ -6,9 +6,11 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -164,15 +166,17 @@ inline void check(cudaError_t status, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")");
 }
 
-// Whether a launch may begin before the one before it has ended: from sm_90 on.
-inline bool device_overlaps_launches() {
-  static const bool overlaps = [] {
+// Whether a launch may begin before the one before it has ended: from sm_90 on, by code made for the device's generation.  Code for
+// an older one, which a driver compiles again, has no instruction that waits.  Note: static, since files may be made for different ones.
+static inline bool launches_overlap() {
+  static const bool overlap = [] {
+    constexpr int kMadeFor[] = {__CUDA_ARCH_LIST__};
     int device = 0, major = 0;
     check(cudaGetDevice(&device), "asking for the device");
     check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the architecture");
-    return major >= 9;
+    return major >= 9 && std::any_of(std::begin(kMadeFor), std::end(kMadeFor), [&](int arch) { return arch / 100 == major; });
   }();
-  return overlaps;
+  return overlap;
 }
 
 inline constexpr std::size_t kSharedByDefault = 48 * 1024;  // bytes; more takes an opt-in (CUDA C++ Programming Guide)
@@ -196,7 +200,7 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
         early.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t all{};
         all.gridDim = config.grid, all.blockDim = config.block, all.dynamicSmemBytes = config.shared_bytes;
-        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent && device_overlaps_launches() ? 1 : 0;
+        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent && launches_overlap() ? 1 : 0;
         check(cudaLaunchKernelExC(&all, reinterpret_cast<const void*>(kernel), pointers), "launch");
       },
       values);

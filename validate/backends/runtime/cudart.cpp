@@ -231,9 +231,9 @@ int cudaGetDevice(int* device) {
   return kSuccess;
 }
 int cudaDeviceGetAttribute(int* value, int attribute, int) {
-  constexpr int kMultiProcessorCount = 16;
-  if (attribute != kMultiProcessorCount) return kNotSupported;
-  *value = 2;  // so that a block takes several tiles
+  constexpr int kMultiProcessorCount = 16, kComputeCapabilityMajor = 75;
+  if (attribute != kMultiProcessorCount && attribute != kComputeCapabilityMajor) return kNotSupported;
+  *value = attribute == kComputeCapabilityMajor ? 9 : 2;  // 2: so that a block takes several tiles
   return kSuccess;
 }
 // Fills a CUtensorMap with the machine's own form of it.
