@@ -15,7 +15,7 @@ endif()
 add_executable(assay_tests ${unit_tests} ${cudart})
 set(tests_apart ${unit_tests})  # Note: names clash in these, so they are compiled alone
 list(FILTER tests_apart INCLUDE
-  REGEX "/(ops|reference)/tests/|/(fence|hopper|model|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx.*|report_page|report_suites|schema|special|suite)_test")
+  REGEX "/(ops|reference)/tests/|/(attention_order|fence|hopper|model|tensor_copy|tensor_file|given|wgmma|paged|pattern|ptx.*|report_page|report_suites|schema|special|suite)_test")
 assay_unity(assay_tests 8 APART ${tests_apart})
 target_include_directories(assay_tests PRIVATE cmake/catch simt/tests validate/tests)
 target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay_ops assay_answers assay_command assay_hooks assay_reference

@@ -25,8 +25,8 @@ void use_asynchronous(Where where) {
   if (machine.current == nullptr) refuse_asynchronous("bad_launch", "the host called a word of the device layer", where);
   if (machine.options.watch && !machine.watch.room_for_engines())
     refuse_asynchronous("bad_launch", "barriers, tensor copies and wgmma are watched in blocks of up to 960 threads", where);
-  if (!machine.copies.in_flight()) watch_accesses();
-  machine.asynchronous = machine.asynchronous_grid = true;
+  machine.asynchronous_grid = true;
+  start_asynchronous();
   const std::uintptr_t map = hot.written_map + reinterpret_cast<std::uintptr_t>(machine.shared) / 8;
   for (std::size_t i = 0; i < (machine.grid->shared_bytes + 7) / 8; ++i)
     if (*reinterpret_cast<const std::uint8_t*>(map + i) != 0) machine.guards.wrote(8 * i, 8, Guards::unknown);
@@ -34,7 +34,7 @@ void use_asynchronous(Where where) {
 
 void start_asynchronous() {
   if (!machine.asynchronous_grid) return;
-  watch_accesses();
+  if (!machine.copies.in_flight()) watch_accesses();
   machine.asynchronous = true;
 }
 

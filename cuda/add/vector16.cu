@@ -19,8 +19,8 @@ struct Plus {
 void run(const add::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
   with_type(a.y.dtype, [&]<class T>(Type<T>) {
-    pointwise::binary<T>({a.a.as<T>(), a.a.stride[0]}, {a.b.as<T>(), a.b.stride[0]}, a.y.as<T>(), a.y.stride[0],
-                         a.y.shape[0], a.y.shape[1], Plus{}, l.stream, l.after);
+    pointwise::binary<T>({a.a.as<T>(), a.a.stride[0]}, {a.b.as<T>(), a.b.stride[0]}, a.y.as<T>(), a.y.stride[0], a.y.shape[0],
+                         a.y.shape[1], Plus{}, l.stream, l.after);
   });
 }
 

@@ -46,8 +46,8 @@ struct Statistics {
 
 inline constexpr int kStatisticThreads = 128, kStatisticRows = 8;  // places of a warp; 64, and so each pitch, is a multiple
 
-// For each place of `l` and `d`; and clears kSums of the floats `sums` for each.  16 lanes take a row of at most 128 channels, and
-// a warp's rows are loaded before the first is used.
+// For each place of `l` and `d`; and clears kSums of the floats `sums` for each.  16 lanes take a row of at most 128 channels,
+// and a warp's rows are loaded before the first is used.
 template <class Steps, int kSums, class T>
 __global__ void __launch_bounds__(kStatisticThreads)
     attention_backward_statistics(Problem<T> p, float* l, float* d, float* sums, int pitch, std::int64_t places) {
@@ -207,8 +207,8 @@ void run_statistics(const Problem<T>& p, const Statistics& of, float* sums, cons
   const std::int64_t places = static_cast<std::int64_t>(p.batches) * p.heads * of.pitch;
   if (places > 0)
     launch(attention_backward_statistics<Steps, kSums, T>,
-           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp * kStatisticRows)), .block = dim3(kStatisticThreads)}, l.stream,
-           p, of.l, of.d, sums, of.pitch, places);
+           {.grid = dim3(ceil_div(places, kStatisticThreads / kWarp * kStatisticRows)), .block = dim3(kStatisticThreads)},
+           l.stream, p, of.l, of.d, sums, of.pitch, places);
 }
 // A map of boxes of L or D of kLoopQueries queries.
 inline TensorMap row_map(const float* data, std::int64_t pitch, std::int64_t rows) {

@@ -69,8 +69,8 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
     // a group, a block reads one head at a time.
     const bool masked = a.mask != attention_backward::Mask::none;
     const double of_head = 12.0 * p.queries * p.dim;
-    const Schedule s = schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches,
-                                masked ? of_head : INFINITY);
+    const Schedule s =
+        schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches, masked ? of_head : INFINITY);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     const std::int64_t of_sums[] = {S::kSumsRow};
     const TensorMap map_of_sums = queries ? tensor_map<float>(sums, {S::kSumsRow, blocks * S::kSumsRows}, of_sums,

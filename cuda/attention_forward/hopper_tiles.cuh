@@ -66,10 +66,10 @@ struct HopperTile {
   int values;  // rows of V from the sequence's first one on, those of other sequences included
 };
 
-// Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block takes
-// one tile.  With a mask every second round goes through the blocks in reverse, and every second group of heads through its tiles,
-// so that the last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the same in
-// each block.
+// Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block
+// takes one tile.  With a mask every second round goes through the blocks in reverse, and every second group of heads through its
+// tiles, so that the last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the
+// same in each block.
 template <class S, class T, class F>
 __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, F&& f) {
   const int tiles = schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x);

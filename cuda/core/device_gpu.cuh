@@ -166,8 +166,9 @@ inline void check(cudaError_t status, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + ")");
 }
 
-// Whether a launch may begin before the one before it has ended: from sm_90 on, by code made for the device's generation.  Code for
-// an older one, which a driver compiles again, has no instruction that waits.  Note: static, since files may be made for different ones.
+// Whether a launch may begin before the one before it has ended: from sm_90 on, by code made for the device's generation.  Code
+// for an older one, which a driver compiles again, has no instruction that waits.  Note: static, since files may be made for
+// different ones.
 static inline bool launches_overlap() {
   static const bool overlap = [] {
     constexpr int kMadeFor[] = {__CUDA_ARCH_LIST__};
@@ -200,7 +201,8 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, void* stream,
         early.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t all{};
         all.gridDim = config.grid, all.blockDim = config.block, all.dynamicSmemBytes = config.shared_bytes;
-        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early, all.numAttrs = config.dependent && launches_overlap() ? 1 : 0;
+        all.stream = static_cast<cudaStream_t>(stream), all.attrs = &early,
+        all.numAttrs = config.dependent && launches_overlap() ? 1 : 0;
         check(cudaLaunchKernelExC(&all, reinterpret_cast<const void*>(kernel), pointers), "launch");
       },
       values);

@@ -91,8 +91,8 @@ struct Loader {
   }
 };
 
-// Divides n by d, for 0 <= n < 2^31 and d > 0, with a multiplication: n m / 2^(31 + l), where l = ceil(log2 d) and m = ceil(2^(31 +
-// l) / d) (Granlund and Montgomery 1994, theorem 4.2).
+// Divides n by d, for 0 <= n < 2^31 and d > 0, with a multiplication: n m / 2^(31 + l), where l = ceil(log2 d) and m = ceil(2^(31
+// + l) / d) (Granlund and Montgomery 1994, theorem 4.2).
 struct Divisor {
   int d = 1, shift = 31;
   unsigned m = 1u << 31;
@@ -108,9 +108,9 @@ struct Divisor {
 // 0 of all heads come first, then those of rank 1.  Rank 0 must take the longest, so that the last tiles are short.  The groups
 // are as even as may be: a small last one would start long tiles at the end.
 struct Schedule {
-  int tiles, heads;                   // tiles of a head; heads of all sequences
-  Divisor of_group, together, left;   // by the tiles of a group, the heads in it, those in the last one
-  Divisor of_batch = {};              // by the heads of a sequence, for query_tile()
+  int tiles, heads;                  // tiles of a head; heads of all sequences
+  Divisor of_group, together, left;  // by the tiles of a group, the heads in it, those in the last one
+  Divisor of_batch = {};             // by the heads of a sequence, for query_tile()
   __device__ int last_group() const { return of_group.of(tiles * heads - 1); }
 };
 struct Work {

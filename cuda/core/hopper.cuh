@@ -14,8 +14,8 @@
 //   tensor_map<T>(data, extents, strides, box, swizzle)   host: innermost axis first; strides in elements, from the second axis
 //                                            on.  Throws std::invalid_argument if data or strides are not 16-byte aligned.
 //                                            data: const T*; extents: {int64_t...}; strides: const int64_t*; box: {int...}
-//   Swizzle::by_128                          rows of a box are 128 bytes; 16-byte chunk c lies at c ^ row % 8.  Also by_64, by_32,
-//                                            and none: rows follow each other, each a multiple of 16 bytes
+//   Swizzle::by_128                          rows of a box are 128 bytes; 16-byte chunk c lies at c ^ row % 8.  Also by_64 and
+//                                            by_32; none: rows follow each other, each a multiple of 16 bytes
 //   prefetch_map(map)                        fetches the map into a cache, before its first use
 //   copy_box(shared, map, b, x, y...)        reads zeros outside the tensor; all bytes of the box count at b.  x is a multiple of
 //                                            16 bytes: an H200 takes no other.  `shared` is 128-byte aligned, 1024 with by_128

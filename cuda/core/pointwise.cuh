@@ -95,9 +95,10 @@ void map(const Inputs<T, kInputs>& in, T* y, std::int64_t y_stride, std::int64_t
   });
   const auto go = [&]<int N, bool kOneRow>(std::integral_constant<int, N>, std::bool_constant<kOneRow>) {
     const Items<N> items = kOneRow ? Items<N>(1, rows * cols) : Items<N>(rows, cols);
-    launch(pointwise_map<T, N, kOneRow, kInputs, F>,
-           {.grid = dim3(ceil_div(items.all, kThreads * Inputs<T, kInputs>::kBatch)), .block = dim3(kThreads), .dependent = after},
-           stream, in, y, y_stride, items, f);
+    launch(
+        pointwise_map<T, N, kOneRow, kInputs, F>,
+        {.grid = dim3(ceil_div(items.all, kThreads * Inputs<T, kInputs>::kBatch)), .block = dim3(kThreads), .dependent = after},
+        stream, in, y, y_stride, items, f);
   };
   const auto of = [&](auto n) { one ? go(n, std::true_type{}) : go(n, std::false_type{}); };
   wide ? of(std::integral_constant<int, 16 / sizeof(T)>{}) : of(std::integral_constant<int, 1>{});

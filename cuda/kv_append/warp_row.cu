@@ -46,9 +46,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) kv_append_warp_row(Problem<T> p
 template <class T, int N>
 void run_width(const kv_append::Args& a, const Launch& l) {
   const std::int64_t rows = a.k.shape[0] * a.k.shape[1];
-  launch(kv_append_warp_row<T, N>,
-         {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp), .dependent = l.after}, l.stream, problem<T>(a),
-         rows);
+  launch(kv_append_warp_row<T, N>, {.grid = dim3(ceil_div(rows, kWarps)), .block = dim3(kWarps * kWarp), .dependent = l.after},
+         l.stream, problem<T>(a), rows);
 }
 
 void run(const kv_append::Args& a, const Launch& l) {

@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(kMostThreads<N>) layernorm_block_row(Matrices<
 
 template <class T, int N>
 void run_width(const layernorm::Args& a, const Launch& l) {
-  launch_blocks<N>(layernorm_block_row<T, N, true>, layernorm_block_row<T, N, false>, matrices<T>(a), l.stream,
-                   l.after);
+  launch_blocks<N>(layernorm_block_row<T, N, true>, layernorm_block_row<T, N, false>, matrices<T>(a), l.stream, l.after);
 }
 
 void run(const layernorm::Args& a, const Launch& l) {

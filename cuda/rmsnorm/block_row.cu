@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(kMostThreads<N>) rmsnorm_block_row(Matrices<T,
 
 template <class T, int N>
 void run_width(const rmsnorm::Args& a, const Launch& l) {
-  launch_blocks<N>(rmsnorm_block_row<T, N, true>, rmsnorm_block_row<T, N, false>, matrices<T>(a), l.stream,
-                   l.after);
+  launch_blocks<N>(rmsnorm_block_row<T, N, true>, rmsnorm_block_row<T, N, false>, matrices<T>(a), l.stream, l.after);
 }
 
 void run(const rmsnorm::Args& a, const Launch& l) {

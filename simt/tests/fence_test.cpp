@@ -19,9 +19,8 @@ Finding found_in(bool watch, unsigned blocks, void (*kernel)(Params...), Args...
   Finding first;
   for (const ThreadOrder order : kOrders) {
     const Configured configured({.order = order, .seed = 3, .time_limit_s = kHang_s, .watch = watch});
-    const Finding f = finding_of([&] {
-      launch(kernel, {.grid = dim3(blocks), .block = dim3(64), .shared_bytes = 2048}, nullptr, args...);
-    });
+    const Finding f =
+        finding_of([&] { launch(kernel, {.grid = dim3(blocks), .block = dim3(64), .shared_bytes = 2048}, nullptr, args...); });
     INFO(f.message);
     if (order != ThreadOrder::forward) CHECK(f.kind == first.kind);
     if (order == ThreadOrder::forward) first = f;
@@ -90,7 +89,8 @@ TEST_CASE("each writer must fence before a copy overwrites what it wrote; reader
   CHECK(found(kernel, x.map, 3).kind == "none");
 }
 
-TEST_CASE("without the watch too, a launch is told of what no thread fenced before its first asynchronous word", "[simt][hopper]") {
+TEST_CASE("without the watch too, a launch is told of what no thread fenced before its first asynchronous word",
+          "[simt][hopper]") {
   const auto kernel = +[](TensorMap y, int how) {
     st(box_memory<half>() + threadIdx.x, half{1});
     if (how == 0) fence_shared_async();

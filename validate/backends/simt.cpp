@@ -78,9 +78,8 @@ class SimtBackend final : public Backend {
     const Taken taken;
     try {
       // Note: nothing is launched before, but a kernel that may begin early is checked for accesses before it waits.
-      or_no_memory([&] {
-        launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace, .after = v.order == 2});
-      });
+      or_no_memory(
+          [&] { launch_it(args, {.stream = const_cast<char*>(&stream), .workspace = workspace, .after = v.order == 2}); });
     } catch (const simt::Fault& fault) {
       const simt::Finding& f = fault.finding();
       throw BackendFinding(f.kind, f.file.empty() ? f.message : fmt::format("{} ({}:{})", f.message, f.file, f.line));

@@ -42,15 +42,14 @@ class TimedPasses {
     for (const std::int64_t s : sequences_) engine_.close(s);
     sequences_.clear();
   }
-  // The seconds of a pass over the prompts.
-  double read_prompts(const Clock* clock) {
+  // New sequences in place of those before, each with its prompt.
+  std::vector<NewTokens> opened() {
     close();
     std::vector<NewTokens> news;
     for (const auto& prompt : prompts_) news.push_back({sequences_.emplace_back(engine_.open()), prompt});
-    const double begin = clock ? clock->now_s() : 0;
-    tokens_ = engine_.next(news);
-    return clock ? clock->now_s() - begin : 0;
+    return news;
   }
+  void read(const std::vector<NewTokens>& prompts) { tokens_ = engine_.next(prompts); }
   void decode(std::int64_t passes) {
     std::vector<NewTokens> news;
     for (std::size_t b = 0; b < sequences_.size(); ++b) news.push_back({sequences_[b], std::span(tokens_).subspan(b, 1)});
@@ -71,7 +70,7 @@ std::size_t memory_needed(const LoadedModel& model, const KernelChoice& choice, 
   CountingMachine machine(choice);
   Engine engine(model, machine, options);
   TimedPasses passes(model, engine, shape, 0);
-  passes.read_prompts(nullptr), passes.decode(1);
+  passes.read(passes.opened()), passes.decode(1);
   return machine.bytes();
 }
 
@@ -85,9 +84,15 @@ ModelTimes time_model(const LoadedModel& model, Engine& engine, const KernelChoi
     throw NoMemory(fmt::format("needs {} of device memory and {} are free", size_text(static_cast<double>(t.needed)),
                                size_text(static_cast<double>(*device.free))));
   TimedPasses passes(model, engine, shape, seed);
-  passes.read_prompts(&clock), t.prompt_steps = engine.step_times();
+  const auto seconds_of_prompts = [&] {
+    const std::vector<NewTokens> prompts = passes.opened();
+    const double begin = clock.now_s();
+    passes.read(prompts);
+    return clock.now_s() - begin;
+  };
+  seconds_of_prompts(), t.prompt_steps = engine.step_times();
   passes.decode(1), t.steps = engine.step_times();
-  t.first_token_s = std::min(passes.read_prompts(&clock), passes.read_prompts(&clock));
+  t.first_token_s = std::min(seconds_of_prompts(), seconds_of_prompts());
   const double begin = clock.now_s();
   for (std::int64_t k = 1; k < shape.outputs; k += shape.ahead) passes.decode(std::min(shape.ahead, shape.outputs - k));
   const double decoding = clock.now_s() - begin;
