@@ -177,7 +177,7 @@ def sm90_backward(records):
 
 def sm90_products(records):
     columns = {"linear": "baseline_cublaslt", "gelu_linear": "baseline_cublaslt", "gemm_swiglu": "baseline_cublaslt",
-               "rmsnorm_gemm": "baseline_cublaslt", "ffn_gelu": "baseline_eager", "layernorm_linear": "unfused"}
+               "rmsnorm_gemm": "baseline_cublaslt", "ffn_gelu": "baseline_cublaslt", "layernorm_linear": "unfused"}
     rows = []
     for tokens in (1, 64, 512, 2048, 8192):
         cells = []
@@ -191,6 +191,7 @@ def sm90_products(records):
 
 
 def few(records, op): return hopper(records, f"few-{op}") if op in ("linear", "gelu_linear", "gemm_swiglu", "rmsnorm_gemm") else {}
+def copied(row): return f"{100 * fastest(row, 'sm90_')['share_of_copy']:.0f} %"
 
 
 def sm90_linear(records):
@@ -200,18 +201,19 @@ def sm90_linear(records):
 
 
 def sm90_few(records):
-    ops = ("linear", "gelu_linear", "rmsnorm_gemm")
-    found = {op: few(records, op) for op in ops}
-    return table(["tokens, channels, features"] + [f"`{op}`: to cuBLASLt, share of copy" for op in ops],
+    runs = [(op, hopper(records, f"{cache}few-{op}")) for op in ("linear", "gelu_linear", "rmsnorm_gemm") for cache in ("", "clean_")]
+    return table(["tokens, channels, features"] + [f"`{op}`: to cuBLASLt, share of copy" if i % 2 == 0 else "L2 clean"
+                                                   for i, (op, _) in enumerate(runs)],
                  [[", ".join(word.split("=")[1] for word in key[1].split())] +
-                  [f"{ratio(found[op][key], 'baseline_cublaslt')}, {100 * fastest(found[op][key], 'sm90_')['share_of_copy']:.0f} %"
-                   for op in ops] for key in found["linear"]])
+                  [f"{ratio(found[key], 'baseline_cublaslt')}, {copied(found[key])}" for _, found in runs] for key in runs[0][1]])
 
 
 def sm90_pages(records):
-    return table(["shape", "µs", "share of the copy rate", "to `split_keys`"],
-                 [[f"`{short(shape)}`", f"{us(fastest(row, 'sm90_')):.1f}", f"{100 * fastest(row, 'sm90_')['share_of_copy']:.0f} %",
-                   ratio(row, "split_keys")] for (dtype, shape), row in hopper(records, "paged_attention").items() if dtype == "f16"])
+    clean = hopper(records, "clean_paged_attention")
+    return table(["shape", "µs", "share of the copy rate", "to `split_keys`", "L2 clean: µs", "share"],
+                 [[f"`{short(shape)}`", f"{us(fastest(row, 'sm90_')):.1f}", copied(row), ratio(row, "split_keys"),
+                   f"{us(fastest(clean[dtype, shape], 'sm90_')):.1f}", copied(clean[dtype, shape])]
+                  for (dtype, shape), row in hopper(records, "paged_attention").items() if dtype == "f16"])
 
 
 def launches_of(record): return sorted((f["function"], f["blocks"], f["threads"], f["dynamic_shared"]) for f in record["resources"])
@@ -258,7 +260,19 @@ def compiled(records):
                  rows) if rows else ["Not measured yet."]
 
 
-TABLES = {"layer_parts": layer_parts, "copies": copies, "compiled": compiled,
+def triton(records):
+    rows = []
+    for record in records_of(records.found("triton_times")):
+        if record["record"] != "timing": continue
+        if "left_out" in record: raise BadInput(f"triton_times: {record['op']} {record['shape']}: {record['left_out']}")
+        best = min(record["beside"], key=lambda kernel: record["beside"][kernel]["median"])
+        time = record["beside"][best]["median"]
+        rows.append([f"`{record['op']}`", f"`{short(record['shape'])}`", record["dtype"], f"{us(record):.1f}", f"{time:.1f} (`{best}`)",
+                     f"{us(record) / time:.2f}×"])
+    return table(["op", "shape", "dtype", "Triton, µs", "ours", "Triton to ours"], rows) if rows else ["Not measured yet."]
+
+
+TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled,
           "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
           "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_pages": sm90_pages, "compared": compared,
           "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}

@@ -186,12 +186,17 @@ def attention_kernel(
 
 
 def attention_forward(q, k, v, mask, scale):
+    """attention(), if the values of hidden keys are finite."""
+    if mask != "none" and not torch.isfinite(v).all():
+        raise Unsupported("multiplies the values of hidden keys by 0, so that they must be finite")
+    return attention(q, k, v, mask, scale)
+
+
+def attention(q, k, v, mask, scale):
     """An online softmax over tiles of keys (FlashAttention 2)."""
     (batch, seq_q, heads, dim), (_, seq_k, kv_heads, _) = q.shape, k.shape
     if dim > 256:
         raise Unsupported("takes at most 256 channels of a head")
-    if mask != "none" and not torch.isfinite(v).all():
-        raise Unsupported("multiplies the values of hidden keys by 0, so that they must be finite")
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     lse = torch.empty((batch, heads, seq_q), dtype=torch.float32, device=q.device)
     if o.numel():

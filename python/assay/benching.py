@@ -68,6 +68,7 @@ def bench(
     numerics: str | None = None,
     only: Sequence[str] | None = None,
     seconds: float = 2.0,
+    graph: bool = False,
 ) -> Bench:
     """Times a callable on tensors of torch on the GPU, and our kernels of the op beside it.
 
@@ -85,13 +86,14 @@ def bench(
         numerics: how fn computes, in the words of `validate describe numerics`.
         only: names of our kernels; None: all that take the case.
         seconds: time to spend, but at least 30 launches of each.
+        graph: time each as a CUDA graph, so that no time of Python's counts.  fn must not wait for the GPU.
 
     Returns:
         A Bench.
 
     Raises:
         Mismatch: an output is wrong.
-        InputError: a name or value is wrong, torch or a GPU is missing, or fn returned the wrong thing.
+        InputError: a name or value is wrong, torch or a GPU is missing, fn returned the wrong thing, or cannot be a graph.
         LibraryError: there is no shared object of kernels.
     """
     loading.stop_reading()
@@ -117,11 +119,12 @@ def bench(
         end.synchronize()
         return 1000 * begin.elapsed_time(end)
 
-    stream = torch.cuda.current_stream(device).cuda_stream
     with torch.no_grad():
         contest = _Contest(contract, dtype, tensors, attributes, torch)
         contest.add_callable(fn, numerics)
-        contest.add_kernels((CUDA, device.index), stream, only)
+        contest.add_kernels((CUDA, device.index), lambda: torch.cuda.current_stream(device).cuda_stream, only)
+        if graph:
+            contest.capture()
         return contest.run(case, timer, seconds)
 
 
@@ -161,7 +164,7 @@ class _Contest:
         self._judge(name, fn(**arguments), numerics)
         self._launches[name] = lambda: fn(**arguments)
 
-    def add_kernels(self, device: tuple[int, int], stream: int, only: Sequence[str] | None) -> None:
+    def add_kernels(self, device: tuple[int, int], stream: Callable[[], int], only: Sequence[str] | None) -> None:
         like = next(iter(self._tensors.values()))
         outputs = self._outputs(like)
         tensors = {**self._tensors, **outputs}
@@ -175,10 +178,25 @@ class _Contest:
                 self._refused[call.name] = call.refusal.decode(errors="replace")
                 continue
             workspace = like.new_empty(max(call.workspace_bytes, 1), dtype=self._torch.uint8)
-            launch = lambda c=call, w=workspace: c.launch(addresses, stream, w.data_ptr())  # noqa: E731
+            launch = lambda c=call, w=workspace: c.launch(addresses, stream(), w.data_ptr())  # noqa: E731
             launch()
             self._judge(call.name, tuple(tensors[t.name] for t in self._op.outputs if t.name in tensors), call.numerics)
             self._launches[call.name] = launch
+
+    def capture(self) -> None:
+        """Makes a CUDA graph of each launch."""
+        t = self._torch
+        for name, launch in self._launches.items():
+            made = t.cuda.CUDAGraph()
+            try:
+                launch()  # Note: a kernel's code is loaded at its first launch, which a capture does not allow
+                t.cuda.synchronize()
+                with t.cuda.graph(made):
+                    launch()
+            except RuntimeError as e:
+                raise InputError(f"{name} cannot be captured as a CUDA graph: {str(e).splitlines()[0]}") from None
+            self._launches[name] = made.replay
+            self._held.append(made)
 
     def _name_of(self, dtype: Any) -> str:
         t = self._torch

@@ -58,7 +58,7 @@ def test_on_the_host(monkeypatch):
     def contest(fn):
         made = benching._Contest(contract, "f32", *given, torch)
         made.add_callable(fn, None)
-        made.add_kernels((kernels.HOST, 0), 0, None)
+        made.add_kernels((kernels.HOST, 0), lambda: 0, None)
         return made.run("linear", lambda launch: (launch(), 5.0)[1], 0)
 
     of = contest(lambda x, weight, bias: torch.nn.functional.linear(x, weight, bias))

@@ -166,5 +166,9 @@ def test_bench():
     of = assay.bench("softmax", lambda x: torch.softmax(x, -1), "rows=512 cols=1024", seconds=0.1)
     print(of)
     assert {"warp_row", "block_row"} < set(of.samples) and all(1 < m < 1000 for m in of.medians.values())
+    graphs = assay.bench("softmax", lambda x: torch.softmax(x, -1), "rows=512 cols=1024", seconds=0.1, graph=True)
+    assert set(graphs.samples) == set(of.samples) and graphs.medians["<lambda>"] < of.medians["<lambda>"]
+    with pytest.raises(assay.InputError, match="cannot be captured"):
+        assay.bench("softmax", lambda x: torch.softmax(x, -1) * bool(x.isfinite().all()), "rows=5 cols=9", graph=True)
     with pytest.raises(assay.Mismatch):
         assay.bench("softmax", lambda x: torch.softmax(x, 0), "rows=512 cols=1024")

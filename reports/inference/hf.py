@@ -95,6 +95,7 @@ def table(paths):
         with open(path) as f:
             for line in f:
                 r = json.loads(line)
+                if r.get("record") == "run": continue
                 key = os.path.basename(r["config"]).removesuffix(".json"), r["prompt"], r["batch"]
                 rows.setdefault(key, {})[r["way"] + ("" if r.get("ops", "fused") == "fused" else "-" + r["ops"])] = r
     print(f"{'model':14} prompt batch  way          first token     per token  tokens/s  of eager   floor   memory")

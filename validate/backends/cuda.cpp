@@ -97,9 +97,9 @@ class CudaBackend final : public Backend, public Clock {
     return std::make_unique<StreamReplay>(*this, std::move(launches), as_graph);
   }
 
-  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds, L2 l2) override {
     wait_for_writes();
-    return cuda::time_us(streams_[0], kernels, seconds);
+    return cuda::time_us(streams_[0], kernels, seconds, l2);
   }
   std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& about_us) override {
     wait_for_writes();

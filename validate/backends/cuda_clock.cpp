@@ -28,6 +28,37 @@ std::unique_ptr<Graph> captured(cudaStream_t stream, const std::function<void()>
   }
 }
 
+// Flushes the L2 cache by a write of 256 MB, five times what an H200's holds.  Into a clean cache 128 MB are read after it, a
+// piece at a time, each copied to the same 2 MB: what remains to be written back is these 2 MB.
+class CacheFlush {
+ public:
+  CacheFlush(cudaStream_t stream, L2 l2) : stream_(stream) {
+    check(cudaMalloc(&memory_, kBytes), "memory to flush the L2 cache with");
+    if (l2 != L2::clean) return;
+    constexpr std::size_t kRead = kBytes / 2, kPiece = std::size_t{2} << 20;
+    reads_ = std::make_unique<Graph>(stream, [&] {
+      char* const to = static_cast<char*>(memory_) + kRead;
+      for (std::size_t at = 0; at < kRead; at += kPiece)
+        check(cudaMemcpyAsync(to, static_cast<char*>(memory_) + at, kPiece, cudaMemcpyDeviceToDevice, stream), "reading");
+    });
+    reads_->instantiate();
+  }
+  ~CacheFlush() { cudaFree(memory_); }
+  CacheFlush(const CacheFlush&) = delete;
+  CacheFlush& operator=(const CacheFlush&) = delete;
+
+  void operator()(int round) const {
+    check(cudaMemsetAsync(memory_, round & 0xff, kBytes, stream_), "flushing the L2 cache");
+    if (reads_) reads_->launch(stream_);
+  }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{256} << 20;
+  cudaStream_t stream_;
+  void* memory_ = nullptr;
+  std::unique_ptr<Graph> reads_;
+};
+
 }  // namespace
 
 void check(cudaError_t status, const char* what) {
@@ -58,12 +89,10 @@ bool Graph::empty() const {
 void Graph::instantiate() { check(cudaGraphInstantiate(&executable_, graph_, 0), "instantiate graph"); }
 void Graph::launch(cudaStream_t stream) const { check(cudaGraphLaunch(executable_, stream), "launch graph"); }
 
-std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds) {
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds, L2 l2) {
   constexpr int kBatch = 20;
-  constexpr int kMostFlushes = 64;                         // of 60 us each
-  const std::size_t flush_bytes = std::size_t{256} << 20;  // five times the L2 of an H200
-  void* flushed = nullptr;
-  check(cudaMalloc(&flushed, flush_bytes), "memory to flush the L2 cache with");
+  constexpr int kMostFlushes = 64;  // of 60 us each, or more
+  const CacheFlush flush(stream, l2);
   cudaEvent_t begin[kBatch], end[kBatch];
   for (int i = 0; i < kBatch; ++i) {
     check(cudaEventCreate(&begin[i]), "cudaEventCreate");
@@ -89,8 +118,7 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
   // busy meanwhile, so that host latency is not timed.  Note: a device that idles instead is 2 us slower at first.
   const auto queued_ahead = [&](std::size_t k, int round) {
     const std::size_t at = owner.size();
-    for (int i = 0; i < flushes[k]; ++i)
-      check(cudaMemsetAsync(flushed, round & 0xff, flush_bytes, stream), "flushing the L2 cache");
+    for (int i = 0; i < flushes[k]; ++i) flush(round);
     check(cudaEventRecord(begin[at], stream), "cudaEventRecord");
     launch(kernels[k], round);
     check(cudaEventRecord(end[at], stream), "cudaEventRecord");
@@ -108,7 +136,6 @@ std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<
     }
   collect();
   for (int i = 0; i < kBatch; ++i) cudaEventDestroy(begin[i]), cudaEventDestroy(end[i]);
-  check(cudaFree(flushed), "cudaFree");
   return us;
 }
 

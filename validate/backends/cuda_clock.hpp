@@ -31,7 +31,7 @@ class Graph {
 };
 
 // As in Clock (validate/worker/clock.hpp).
-std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds);
+std::vector<std::vector<double>> time_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels, double seconds, L2 l2);
 std::vector<SteadyTimes> steady_us(cudaStream_t stream, const std::vector<TimedLaunch>& kernels,
                                    const std::vector<double>& about_us);
 void copy_within(const void* device_copy, const Launch&);  // the launcher of a DeviceCopy

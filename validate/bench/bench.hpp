@@ -56,6 +56,7 @@ struct BenchFlags {
   bool once = false;        // only launch each kernel once, for a profiler
   bool dram = false;        // count DRAM bytes with the hardware's counters
   bool copy = false;        // also time a copy of as many bytes, in rows that memory limits
+  L2 l2 = L2::flushed;      // the cache before each launch
   bool resources = false;   // print registers, shared memory and occupancy of each function
   int processes = 6;        // processes that time each row
   std::string plugin;       // path of a shared object whose kernels are timed beside ours

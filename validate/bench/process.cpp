@@ -88,6 +88,7 @@ Json answer(Backend& backend, const Json& order, std::FILE* out) {
   o.seconds = order.at("seconds"), o.leave_out_slow = order.at("leave_out_slow"), o.judge = order.at("judge");
   o.functions = order.value("functions", false), o.dram = order.value("dram", false);
   o.copy_bytes = order.value("copy_bytes", std::size_t{0});
+  o.l2 = order.value("clean", false) ? L2::clean : L2::flushed;
   const Packing packing = pack(*o.op, o.c);
   if (packing.input_bytes != order.at("input_bytes") || packing.output_bytes != order.at("output_bytes"))
     throw std::runtime_error("this build lays out the tensors differently");
@@ -235,6 +236,7 @@ std::vector<KernelTimes> ChildTimer::time(const TimingOrder& o, const SharedMemo
              {"functions", o.functions},
              {"dram", o.dram},
              {"copy_bytes", o.copy_bytes},
+             {"clean", o.l2 == L2::clean},
              {"inputs", file(inputs)},
              {"input_bytes", packing.input_bytes},
              {"outputs", file(outputs)},

@@ -130,7 +130,7 @@ struct ToldRow {
     const bool matrix = limit.matrix_rate > 0;
     Json j = head_of_row("bench", shape, *t.kernel);
     j.update({{"time_us", json_of(s)},
-              {"l2", "flushed"},
+              {"l2", flags.l2 == L2::clean ? "clean" : "flushed"},
               {"samples_us", kept(t.cold)},
               {"flops", cost.flops},
               {"bytes", {{"formula", cost.bytes()}, {"unfused_formula", cost.unfused_bytes}}},

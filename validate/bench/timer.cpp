@@ -301,7 +301,7 @@ std::vector<KernelTimes> LocalTimer::time(const TimingOrder& order, const Shared
   const bool copied = order.copy_bytes && copies.add_places(device.places(), order.copy_bytes);
   if (copied) turns.push_back(copies.launch(clock.copier()));
   const std::size_t in_use = backend_.memory_in_use();
-  std::vector<std::vector<double>> cold = clock.time_us(turns, order.seconds);
+  std::vector<std::vector<double>> cold = clock.time_us(turns, order.seconds, order.l2);
   std::vector<double> about;
   for (std::size_t i = 0; i < chosen.size(); ++i) about.push_back(quantile(cold[i], 0.5));
   std::vector<SteadyTimes> steady = clock.steady_us(launches, about);

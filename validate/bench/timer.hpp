@@ -21,6 +21,7 @@ struct TimingOrder {
   Case c;
   std::vector<std::string> kernels;
   double seconds = 0.05;
+  L2 l2 = L2::flushed;
   bool leave_out_slow = false;  // leave out kernels that take more than 50 times as long as the fastest
   bool judge = false;           // run each kernel once more after the timing and hand its outputs to the judge
   bool functions = false;       // report the functions that each kernel launches, too

@@ -71,7 +71,7 @@ bool bench_times(BenchTimers& timers, const BenchShape& shape, const BenchFlags&
         for (const Timed& t : all[0])
           if (t.first.left_out.empty() && !named(t.kernel->name)) order.kernels.emplace_back(t.kernel->name);
       order.seconds = flags.seconds / static_cast<double>(timers.sides[which].size());
-      order.copy_bytes = copy_bytes;
+      order.copy_bytes = copy_bytes, order.l2 = flags.l2;
       order.functions = turn == 0, order.leave_out_slow = turn == 0 && (ab || which == 0);
       order.judge = turn == 0 || (!ab && row.output_bytes() <= kJudgedEach);
       const auto at = [&](const std::string& name) {

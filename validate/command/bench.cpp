@@ -22,7 +22,7 @@ namespace {
 
 using Json = BenchJson;
 
-Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows) {
+Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows, L2 l2) {
   Ceilings ceilings{.copy = clock.copy_rate(), .matrix = {}, .peak_bytes = clock.peak_bytes_rate(), .peak_flops = {}};
   fmt::print("  device copy, read and written: {:.1f} GB/s", 1e-9 * ceilings.copy);
   for (const BenchShape& row : rows) {
@@ -31,7 +31,8 @@ Ceilings ceilings_of(Clock& clock, const std::vector<BenchShape>& rows) {
     ceilings.peak_flops[row.c.dtype] = clock.peak_flops_rate(row.c.dtype);
     if (rate > 0) fmt::print("; matrix product in {}: {:.1f} TFLOP/s", name(row.c.dtype), 1e-12 * rate);
   }
-  fmt::print("\n  L2 flushed before each launch; median [5 %, 95 %]; a ratio is the other's time over this one's\n\n");
+  fmt::print("\n  L2 {} before each launch; median [5 %, 95 %]; a ratio is the other's time over this one's\n\n",
+             l2 == L2::clean ? "clean" : "flushed");
   std::fflush(stdout);
   return ceilings;
 }
@@ -140,7 +141,7 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
     timers.sides[1].push_back(std::move(there));
   }
   if (!flags.ab.empty()) other.json = std::make_unique<JsonLines>(flags.ab_json), other.start(head);
-  const Ceilings ceilings = ceilings_of(clock, rows);
+  const Ceilings ceilings = ceilings_of(clock, rows, flags.l2);
   if (flags.dram) timers.counter = counter_of(counting());
   bool sound = true;
   std::string table;
@@ -190,14 +191,17 @@ void check_flags(const BenchFlags& flags, const std::string& backend_name) {
   if (!flags.ab.empty() && flags.ab_json == flags.json)
     throw BadInput(fmt::format("'{}' is named as two outputs", flags.ab_json));
   if (backend_name == "cuda") {
-    if (flags.once && (flags.memory || flags.dram || flags.copy || flags.sites || flags.times_only || !flags.ab.empty()))
-      throw BadInput("--once times and counts nothing, so it excludes --memory, --dram, --copy, --sites, --times-only and --ab");
-    if (flags.memory && (flags.dram || flags.copy || flags.resources))
-      throw BadInput("--memory runs nothing, so it excludes --dram, --copy and --resources");
+    const bool times = flags.copy || flags.l2 == L2::clean;
+    if (flags.once && (flags.memory || flags.dram || times || flags.sites || flags.times_only || !flags.ab.empty()))
+      throw BadInput(
+          "--once times and counts nothing, so it excludes --memory, --dram, --copy, --clean, --sites, --times-only and --ab");
+    if (flags.memory && (flags.dram || times || flags.resources))
+      throw BadInput("--memory runs nothing, so it excludes --dram, --copy, --clean and --resources");
     return;
   }
   if (flags.dram) throw BadInput("--dram: simt has no DRAM counters; it needs a GPU, --backend cuda");
   if (flags.copy) throw BadInput("--copy: simt cannot time; it needs a GPU, --backend cuda");
+  if (flags.l2 == L2::clean) throw BadInput("--clean: simt cannot time; it needs a GPU, --backend cuda");
   if (flags.resources)
     throw BadInput("--resources: simt has no registers and no multiprocessors; it needs a GPU, --backend cuda");
   if (flags.once) throw BadInput("--once: simt has no profiler; it needs a GPU, --backend cuda");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "validate/backends/choice.hpp"
+#include "validate/backends/head.hpp"
 #include "validate/base/exit.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/console/console.hpp"
@@ -126,7 +127,6 @@ int exit_code(int code, bool incomplete, bool partial);
 void check_watch(const RunFlags& flags, const std::string& backend);
 // Prints the bytes by source line, in the order given.
 void print_sites(const std::vector<SiteTraffic>& sites);
-RunHead head_of(const std::string& backend, const Selection& selection = {});
 JudgeOptions judge_options(const RunFlags& flags, const std::string& backend);
 int exit_code(const Tally& tally, bool partial);  // of validate/base/exit.hpp
 // Judges tasks, writes the files and prints what `show` asks for.  `also` sees each record first and may add to it.

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "validate/backends/backends.hpp"
+#include "validate/backends/head.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/exit.hpp"
 #include "validate/base/input.hpp"
@@ -19,7 +20,6 @@
 #include "validate/model/check.hpp"
 #include "validate/model/sample.hpp"
 #include "validate/records/output_file.hpp"
-#include "validate/tasks/selection.hpp"
 #include "validate/worker/clock.hpp"
 
 namespace assay {
@@ -199,7 +199,7 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
   const TimedDevice device(backend, copy_rate);
   const auto gib = [](std::size_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
   int code = kAllPassed;
-  std::string lines;
+  std::string lines = to_json(head_of("cuda")) + "\n";
   fmt::print("  prompt  batch  first token     per token   tokens/s   floor      of     before      needed      memory\n");
   for (const std::int64_t prompt : flags.prompt_lengths)
     for (const std::int64_t batch : flags.batches) {
@@ -220,7 +220,8 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
                  gib(device.in_use), gib(t.needed), gib(t.memory));
       if (flags.by_step) print_steps("prompt", t.prompt_steps, copy_rate), print_steps("decoding", t.steps, copy_rate);
       std::fflush(stdout);
-      const nlohmann::ordered_json j = {{"way", "assay"},
+      const nlohmann::ordered_json j = {{"record", "model"},
+                                        {"way", "assay"},
                                         {"config", flags.config.empty() ? flags.folder : flags.config},
                                         {"dtype", name(model.dtype)},
                                         {"ops", flags.ops},

@@ -107,10 +107,11 @@ Clusters samples_in(const Json& j) {
   return samples;
 }
 
-// The shape of a time.  A rest before each launch makes it another row, so that no comparison mixes the two.
+// The shape of a time.  A rest before each launch, or a clean cache, makes it another row, so that no comparison mixes the two.
 std::string timed_shape(const Json& j) {
-  const std::string shape = text_in(j, "shape");
+  std::string shape = text_in(j, "shape");
   const double rest_s = j.value("rest_s", 0.0);
+  if (j.value("l2", "") == "clean") shape += " (clean L2)";
   return rest_s > 0 ? fmt::format("{} (after {} s of rest)", shape, rest_s) : shape;
 }
 
@@ -237,6 +238,26 @@ PlantedFault fault_in(const Json& j) {
           .rejected = text_in(j, "verdict") == "passed"};
 }
 
+DecodeTimes decode_times(const Json& j) {
+  DecodeTimes t{.config = text_in(j, "config"),
+                .dtype = text_in(j, "dtype"),
+                .prompt = whole_in(j, "prompt"),
+                .batch = whole_in(j, "batch"),
+                .token_s = positive(j, "token_s"),
+                .tokens_s = positive(j, "tokens_s"),
+                .floor_share = figure_in(j, "floor_share"),
+                .copy_rate = positive(j, "copy_rate"),
+                .kinds = {}};
+  for (const Json& k : field_in(j, "steps"))
+    t.kinds.push_back({.op = text_in(k, "op"),
+                       .kernel = text_in(k, "kernel"),
+                       .name = text_in(k, "name"),
+                       .count = whole_in(k, "count"),
+                       .us = positive(k, "us"),
+                       .bytes = figure_in(k, "bytes")});
+  return t;
+}
+
 LeftOut left_out_in(const Json& j) {
   return {.op = text_in(j, "op"),
           .kernel = text_in(j, "kernel"),
@@ -304,6 +325,7 @@ RecordFile records_in(const std::string& text, const std::string& path) {
     else if (kind == "power") f.faults.push_back(fault_in(j));
     else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));
     else if (kind == "timing") f.timings.push_back(timing_in(j));
+    else if (kind == "model") f.models.push_back(decode_times(j));
     else if (kind == "profile") f.profiles.push_back(profile_row(j));
     else if (kind == "left_out") f.left_out.push_back(left_out_in(j));
     else if (kind == "end") end = j;

@@ -118,6 +118,19 @@ struct Timing {
   std::string left_out;  // reason for having no time; empty: there is one
 };
 
+// A `model` record: a step of decoding of a whole model, of so many sequences.
+struct DecodeTimes {
+  std::string config, dtype;
+  std::int64_t prompt = 0, batch = 0;
+  double token_s = 0, tokens_s = 0, floor_share = 0, copy_rate = 0;
+  struct Kind {  // of launches, each timed apart over all layers
+    std::string op, kernel, name;
+    std::int64_t count = 0;
+    double us = 0, bytes = 0;
+  };
+  std::vector<Kind> kinds;  // empty: not timed apart
+};
+
 struct LeftOut {
   std::string op, kernel, dtype, shape, reason;
   std::optional<SuitePlace> suite;
@@ -137,6 +150,7 @@ struct RecordFile {
   std::vector<CountedTraffic> traffic;
   std::vector<LeftOut> left_out;
   std::vector<Timing> timings;
+  std::vector<DecodeTimes> models;
   std::vector<ProfileRow> profiles;
   std::vector<std::string> lines;  // as they are in the file
 };

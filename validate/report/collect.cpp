@@ -106,6 +106,9 @@ Report report_of(const std::vector<std::string>& paths) {
     parts.push_back(fmt::format("{} rows timed, {}", report.rows.size(),
                                 wrong ? fmt::format("{} outputs WRONG", wrong) : "every output right"));
   }
+  std::size_t models = 0;
+  for (const RecordFile& f : report.files) models += f.models.size();
+  if (models) parts.push_back(fmt::format("{} time{} of models, not judged", models, models == 1 ? "" : "s"));
   if (parts.empty()) parts.emplace_back("nothing was judged and nothing was timed");
   report.line = fmt::format("{}{}", report.ok() ? "" : "FAILED · ", fmt::join(parts, " · "));
   return report;

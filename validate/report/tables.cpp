@@ -281,7 +281,8 @@ std::string megabytes(double bytes) { return bytes < 0 ? "" : figure_text(1e-6 *
 std::vector<Section> sections_of(const Report& report) {
   std::vector<Section> all{ranked_section(report),    suites_section(report),      rows_section(report),
                            ablations_section(report), correctness_section(report), traffic_section(report),
-                           resources_section(report), profiles_section(report),    runs_section(report)};
+                           resources_section(report), profiles_section(report),    models_section(report),
+                           runs_section(report)};
   for (Section& s : all) {
     std::erase_if(s.tables, [](const Table& t) { return t.rows.empty(); });
     if (s.id != "suites")

@@ -53,6 +53,7 @@ std::vector<Section> sections_of(const Report&);  // without empty sections, tab
 Section traffic_section(const Report&);
 Section resources_section(const Report&);
 Section profiles_section(const Report&);
+Section models_section(const Report&);
 Section runs_section(const Report&);
 
 inline std::string run_name(const Report& report, const RecordFile* file) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the report's tables of traffic, resources, profiles and runs.
+// Makes the report's tables of traffic, resources, profiles, models and runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -168,6 +168,45 @@ Section profiles_section(const Report& report) {
                        {run_name(report, file)}}});
   }
   s.tables.push_back(std::move(t));
+  return s;
+}
+
+Section models_section(const Report& report) {
+  Section s{"models",
+            "A step of decoding, kernel by kernel",
+            "Each kind of launch of a step timed apart over all layers, the longest first. Floor: the share of its time in which a "
+            "copy would move the bytes of its tensors. The last line is the step itself, and the floor of what it has to read.",
+            {},
+            true};
+  for (const RecordFile& f : report.files)
+    for (const DecodeTimes& d : f.models) {
+      if (d.kinds.empty()) continue;
+      std::vector<const DecodeTimes::Kind*> kinds;
+      double all_us = 0;
+      for (const DecodeTimes::Kind& k : d.kinds) kinds.push_back(&k), all_us += k.us;
+      std::stable_sort(kinds.begin(), kinds.end(), [](const auto* a, const auto* b) { return a->us > b->us; });
+      const std::string model = d.config.substr(d.config.rfind('/') + 1);
+      Table t{fmt::format("{} in {}, {} sequence{}, after prompts of {} tokens ({})", model.substr(0, model.rfind(".json")),
+                          d.dtype, d.batch, d.batch == 1 ? "" : "s", d.prompt, run_name(report, &f)),
+              {{"kernel"}, {"output"}, {"launches", true}, {"µs", true}, {"of the step", true}, {"floor", true}},
+              {}};
+      for (const auto* k : kinds)
+        t.rows.push_back({k->op,
+                          {{k->op + "/" + k->kernel},
+                           {k->name},
+                           {fmt::format("{}", k->count)},
+                           {figure_text(k->us)},
+                           {share_text(k->us / all_us)},
+                           {share_text(1e6 * k->bytes / d.copy_rate / k->us)}}});
+      t.rows.push_back({"",
+                        {{fmt::format("the whole step, {:.0f} tokens a second", d.tokens_s)},
+                         {},
+                         {},
+                         {figure_text(1e6 * d.token_s)},
+                         {},
+                         {share_text(d.floor_share)}}});
+      s.tables.push_back(std::move(t));
+    }
   return s;
 }
 

@@ -68,6 +68,10 @@ class TimedRounds {
   int round_ = -1, counted_ = 0;
 };
 
+// The L2 cache before a timed launch.  flushed: it holds lines of a large write, some still to be written back while the launch
+// runs.  clean: they have been written back, by a large read.
+enum class L2 { flushed, clean };
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -76,9 +80,9 @@ class Clock {
   virtual double now_s() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
-  // Microseconds of each launch of each kernel, by the device's clock, with the L2 cache flushed before it.  Kernels take turns,
-  // so that a change of the device's speed affects all of them; TimedRounds says for how long.
-  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds) = 0;
+  // Microseconds of each launch of each kernel, by the device's clock, none of its data in the L2 cache.  Kernels take turns, so
+  // that a change of the device's speed affects all of them; TimedRounds says for how long.
+  virtual std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>&, double seconds, L2) = 0;
   // Microseconds per launch in steady state: the same problem launched again and again, with warm caches.  `about_us`: rough time
   // of one launch of each kernel.
   virtual std::vector<SteadyTimes> steady_us(const std::vector<TimedLaunch>& kernels, const std::vector<double>& /*about_us*/) {

@@ -114,7 +114,7 @@ class PowerLimited final : public test::PretendedClock {
     PretendedClock::write(device, host, bytes);
     worked_s_ = 0;
   }
-  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds) override {
+  std::vector<std::vector<double>> time_us(const std::vector<TimedLaunch>& kernels, double seconds, L2) override {
     std::vector<std::vector<double>> us(kernels.size());
     for (TimedRounds rounds(seconds); rounds.next(now_s_);)
       for (auto& of_kernel : us) {

@@ -137,12 +137,12 @@ TEST_CASE("bench --copy: without memory for the copy the kernels are timed witho
   CHECK_FALSE(copied());
 }
 
-TEST_CASE("bench --copy: a timing process is told the copy's bytes and answers with its times") {
+TEST_CASE("bench: a timing process is told the copy's bytes and the cache's state, and answers with its times") {
   const auto program = std::filesystem::temp_directory_path() / ("assay_timer_" + std::to_string(::getpid()));
   std::ofstream(program) << R"(#!/bin/sh
 echo '{"timer":1,"commit":"c","build":"b"}'
 while read -r order; do
-  case $order in *'"copy_bytes":4096,'*) copy=',"copy_us":[3.0,5.0]' ;; *) copy= ;; esac
+  case $order in *'"copy_bytes":4096,"clean":true,'*) copy=',"copy_us":[3.0,5.0]' ;; *) copy= ;; esac
   echo '{"kernels":[{"kernel":"naive","left_out":"","failed":false,"cold_us":[1.0],"steady_us":[],"launches":1,"graph":false,' \
     '"tensor_bytes":1,"workspace_bytes":0,"other_bytes":0,"code":""'"$copy}]}"
 done
@@ -154,8 +154,20 @@ done
   TimingOrder order{.op = shape.op, .c = shape.c, .kernels = {"naive"}};
   const SharedMemory inputs(4096);
   CHECK(timer.time(order, inputs, {}).at(0).copy_us.empty());
-  order.copy_bytes = 4096;
+  order.copy_bytes = 4096, order.l2 = L2::clean;
   CHECK(timer.time(order, inputs, {}).at(0).copy_us == std::vector<double>{3, 5});
+}
+
+TEST_CASE("bench --clean: kernels are timed from a clean cache, and the records say so") {
+  PretendedClock machine;
+  BenchFlags flags;
+  const std::string line = "layernorm_residual f32 rows=9 cols=72 seed=1";
+  const Ceilings ceilings{.copy = 1e9, .matrix = {}};
+  CHECK(timed(machine, line, flags, ceilings).of("naive").at("l2") == "flushed");
+  CHECK(machine.clean == 0);
+  flags.l2 = L2::clean;
+  CHECK(timed(machine, line, flags, ceilings).of("naive").at("l2") == "clean");
+  CHECK(machine.clean == flags.processes);
 }
 
 TEST_CASE("bench: records have a row's place in a suite and a kernel's step in the ladder") {

@@ -42,7 +42,7 @@ asked() { "$validate" timer simt <<<"{\"line\":\"softmax f16 rows=32 cols=8 seed
 holds "timer: a row" "$(asked bytes 512)" "no clock"
 holds "timer: other layout" "$(asked bytes 1024)" "lays out the tensors differently"
 holds "timer: no inputs" "$(asked none 512)" "cannot open none"
-for flag in --dram --copy --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
+for flag in --dram --copy --clean --resources --once; do refuses "$flag: " "$validate" bench --backend simt $flag; done
 works "$validate" run --backend simt --suite errors --op layernorm_residual --dtype f16 --kernel naive --json errors.jsonl
 same "errors: a line a case" 4 "$(grep -c '^  layernorm_residual' "$tmp/out")"
 same "errors: what is shown is recorded" "$(field errors.jsonl max_abs_error | xargs printf '%.2e ')" \

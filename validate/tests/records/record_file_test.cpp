@@ -115,6 +115,9 @@ TEST_CASE("record file: times of other programs are read, apart from our rows") 
   const RecordFile rested = read({line_of(bench.c_str()), line_of(timed.c_str())});
   CHECK(rested.rows[0].shape == t.shape + " (after 0.01 s of rest)");
   CHECK(rested.timings[0].shape == rested.rows[0].shape);
+  bench = kBench;
+  bench.insert(bench.find('{') + 1, R"("l2": "clean", )");
+  CHECK(read({line_of(bench.c_str())}).rows[0].shape == t.shape + " (clean L2)");
 }
 
 TEST_CASE("record file: a timing has either a time or a reason for having none") {

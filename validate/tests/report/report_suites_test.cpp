@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "catch_shim.hpp"
+#include "schema_checker.hpp"
 #include "validate/base/error.hpp"
 #include "validate/report/report.hpp"
 
@@ -198,6 +199,23 @@ TEST_CASE("report: fusion can give the time of the saved bytes on top of the lim
   CHECK(std::abs(fusion_at_most(r) - 1.6) < 1e-9);
   r.copy_rate = 0;
   CHECK(fusion_at_most(r) == 0);
+}
+
+TEST_CASE("report: a step of decoding has a line for each kind of launch, the longest first", "[report]") {
+  const std::string model =
+      R"({"record":"model","way":"assay","config":"configs/small.json","dtype":"bf16","ops":"joined","prompt":128,"batch":1,)"
+      R"("outputs":8,"first_token_s":0.01,"token_s":5e-5,"tokens_s":19000,"copy_rate":4e12,"floor_share":0.5,"prompt_steps":[],)"
+      R"("steps":[{"op":"rope","kernel":"vector16","name":"q","count":2,"us":10,"bytes":4e6},)"
+      R"({"op":"linear","kernel":"tiles","name":"qkv","count":2,"us":30,"bytes":1e8}]})";
+  CHECK(test::violation(model) == "");
+  const std::string text = to_report_markdown(Files({{kHead, model}}).report);
+  const std::size_t at = text.find("### small in bf16, 1 sequence, after prompts of 128 tokens (R1)");
+  REQUIRE(at != std::string::npos);
+  CHECK(text.substr(at).find("| linear/tiles | qkv | 2 | 30.00 | 75 % | 83 % |\n| rope/vector16 | q | 2 | 10.00 | 25 % | 10 % |\n"
+                             "| the whole step, 19000 tokens a second | – | – | 50.00 | – | 50 % |") != std::string::npos);
+  std::string untimed = model;
+  untimed.replace(untimed.find("\"us\":10"), 7, "\"us\":0");
+  CHECK_THROWS_AS(Files({{kHead, untimed}}), BadInput);
 }
 
 TEST_CASE("records: profiles and timings may lack fields, but a wrong time or byte count is refused", "[report]") {
