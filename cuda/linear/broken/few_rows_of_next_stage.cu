@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FAULT: the boxes of x lie behind those of the weights, so that wgmma's rows beyond the tokens are those of the next stage.
-// Caught by: T4 on simt (in_flight, wgmma_reads or bad_descriptor), tokens below 57.
+// Caught by: T4 on simt (in_flight), tokens below 57.
 #include "cuda/linear/broken/few.cuh"
 
 namespace assay::ROOM(linear, few_rows_of_next_stage) {
