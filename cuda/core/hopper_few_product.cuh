@@ -39,11 +39,12 @@ struct Cut {
 // port does.  The last wave has fewer multiprocessors, but each may then have more of the memory's bytes.
 template <class S>
 std::int64_t cost(std::int64_t features, std::int64_t rows, std::int64_t sms) {
-  constexpr std::int64_t kMemory = 4200, kL2 = 6500, kPort = 60;  // GB/s
+  constexpr std::int64_t kMemory = 4200, kL2 = 6500, kPort = 60, kWave = 100;  // GB/s; ps, for a tile's end
   const std::int64_t tiles = ceil_div(features, S::kOut), bytes = 2'000'000;
   const auto wave = [&](std::int64_t blocks) {
-    return std::max({blocks * S::kN * bytes / kMemory, blocks * (S::kN + rows) * bytes / kL2,
-                     blocks == 0 ? 0 : (S::kN + rows) * bytes / kPort});
+    if (blocks == 0) return std::int64_t{0};
+    return kWave +
+           std::max({blocks * S::kN * bytes / kMemory, blocks * (S::kN + rows) * bytes / kL2, (S::kN + rows) * bytes / kPort});
   };
   return tiles / sms * wave(sms) + wave(tiles % sms);
 }
