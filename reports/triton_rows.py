@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Times the Triton kernels of examples/triton beside ours, in turns, as CUDA graphs, and writes `timing` records:
-  triton_rows.py OUT.jsonl [--suite NAME] [--op OP ...] [--dtype DTYPE ...] [--seconds S]
+  triton_rows.py OUT.jsonl [--suite NAME ...] [--op OP ...] [--dtype DTYPE ...] [--seconds S]
 The outputs of both are judged first.  Needs PyTorch, Triton, the package `assay` and its kernels.
 Exit codes: 0 done, 1 an output is wrong, 2 bad usage, 77 no PyTorch, Triton or GPU here."""
 import json, os, sys
@@ -17,20 +17,20 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def flags_of(arguments):
     p = Parser(__doc__)
     p.add_argument("out", help="file for the records")
-    p.add_argument("--suite", default="triton", metavar="NAME", help="rows of datasets/bench/suites/NAME.json")
+    p.add_argument("--suite", action="append", default=[], metavar="NAME", help="rows of datasets/bench/suites/NAME.json; triton by default")
     p.add_argument("--op", action="append", default=[], help="only rows of this op")
     p.add_argument("--dtype", action="append", default=[], help="f16, bf16 or f32")
     p.add_argument("--seconds", type=float, default=1.0, help="how long to time a row")
     p.add_argument("--datasets", default=os.path.join(ROOT, "datasets"), help="folder of the datasets")
     flags = p.parse_args(arguments)
-    flags.device = "cuda"
+    flags.device, flags.suite = "cuda", flags.suite or ["triton"]
     if not flags.seconds > 0: raise BadInput("--seconds must be above 0")
     return flags
 
 
 def main(arguments):
     flags = flags_of(arguments)
-    rows = rows_of(flags.datasets, flags.op, [flags.suite], flags.dtype, [])
+    rows = rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, [])
     try:
         import torch, triton
     except ImportError as e:

@@ -2,11 +2,16 @@
 #include "validate/backends/choice.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 
+#include "cuda/core/vendor/library.hpp"
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/version.hpp"
+#include "validate/tasks/loaded.hpp"
 
 namespace assay {
 
@@ -22,6 +27,15 @@ std::string chosen_backend(const std::string& flag, bool plugin, std::string& wh
   why_not = named(backend).unavailable;
   return backend;
 }
+
+std::string now_utc() {
+  const std::time_t t = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&t));
+  return text;
+}
+
+std::string host_text() { return fmt::format("{} cores", ::sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace
 
@@ -43,6 +57,31 @@ bool backend_ready(const BackendFlags& flags, std::string& backend, int& code) {
   if (flags.require_gpu && (backend != "cuda" || !why_not.empty()))
     throw BadInput("--require-gpu: no GPU can be used here  (validate doctor)");
   return why_not.empty() || not_ready(flags, backend, why_not, code);
+}
+
+RunHead head_of(const std::string& backend, const Selection& selection) {
+  RunHead h;
+  h.version = version();
+  h.commit = commit();
+  h.compiler = fmt::format("{} {}.{}.{}",
+#if defined(__clang__)
+                           "clang", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+                           "g++", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+  h.build = build_flags();
+  h.backend = backend;
+  for (const BackendInfo& b : backends())
+    if (b.name == backend) h.device = b.device;
+  if (!kernels().empty() && kernels()[0].loaded) h.device = kernels()[0].loaded->device;
+  h.host = host_text();
+  h.date = now_utc();
+  h.suite = selection.suite;
+  h.seed = selection.seed;
+  if (backend == "cuda")
+    for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()})
+      if (library->available()) h.libraries[library->name()] = library->version();
+  return h;
 }
 
 }  // namespace assay

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a backend by the flags and by what this machine has.
+// Chooses a backend by the flags and by what this machine has, and names both in the head of records.
 #pragma once
 
 #include <string>
+
+#include "validate/records/record.hpp"
+#include "validate/tasks/selection.hpp"
 
 namespace assay {
 
@@ -17,5 +20,8 @@ struct BackendFlags {
 bool backend_ready(const BackendFlags& flags, std::string& backend, int& code);
 // The same for a backend that cannot be used, for a reason: returns false.
 bool not_ready(const BackendFlags& flags, const std::string& backend, const std::string& why_not, int& code);
+
+// The head of a file of records: this build, this machine and now.
+RunHead head_of(const std::string& backend, const Selection& selection = {});
 
 }  // namespace assay

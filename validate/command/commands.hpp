@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "validate/backends/choice.hpp"
-#include "validate/backends/head.hpp"
 #include "validate/base/exit.hpp"
 #include "validate/bench/bench.hpp"
 #include "validate/console/console.hpp"

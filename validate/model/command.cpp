@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "validate/backends/backends.hpp"
-#include "validate/backends/head.hpp"
+#include "validate/backends/choice.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/exit.hpp"
 #include "validate/base/input.hpp"
