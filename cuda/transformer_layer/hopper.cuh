@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer of this tree's kernels for sm_90a.  The first norm is a step of its own, since the products for q, k and v read it.  Up
-// to 64 tokens, the products are those for few tokens, whose sums have the same bits.
+// to 64 tokens, the products are those for few tokens, whose sums may have other bits.
 #pragma once
 
 #include "cuda/core/hopper_few.cuh"
@@ -45,6 +45,7 @@ constexpr KernelTraits<transformer_layer> hopper_traits() {
   KernelTraits<transformer_layer> t = traits_of<L>();
   t.dtypes = {f16, bf16};
   t.only_arch = 90;
+  t.position_matters = true;  // the number of tokens selects the products
   return t;
 }
 template <class L>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family "few" (core/kernel_family.cuh): a product of up to 64 tokens by wgmma (core/hopper_few.cuh).
+// The family "few" (core/kernel_family.cuh): a product of up to 64 tokens by wgmma (core/hopper_few.cuh), the channels split into
+// parts that a second kernel adds.
 #pragma once
 
 #include "cuda/core/hopper_few_product.cuh"
@@ -8,20 +9,22 @@
 
 namespace assay::ASSAY_FLAVOUR::linear_room {
 
-using PlainFew = hopper_few::Cut;
+using PlainFew = hopper_few::WorkAsItIs;
 
 template <class F>
 constexpr KernelTraits<linear> few_traits() {
   return {.dtypes = {f16},
           .only_arch = 90,
-          .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kChannels)},
+          .tiles = {tile(Axis::out, hopper_few::kFeatures), tile(Axis::hidden, hopper_few::kDeep)},
           .numerics = {.accumulate = f32, .mma_terms = 16},
-          .supports = [](const linear::Args& a) { return hopper_few::takes({&a.x, &a.weight}, a.y, a.bias.data); }};
+          .supports = [](const linear::Args& a) { return hopper_few::takes({&a.x, &a.weight}, a.y, a.bias.data); },
+          .workspace_bytes =
+              [](const linear::Args& a) { return hopper_few::workspace_bytes(a.x.shape[0], a.y.shape[1], a.x.shape[1], 1); }};
 }
 template <class F>
 void run_few(const linear::Args& a, const Launch& l) {
-  const hopper_gemm::AddBias epilogue{a.bias.data, static_cast<int>(a.y.shape[1])};
-  hopper_few::product<half, 1, F>(a.x, a.weight, nullptr, a.y, epilogue, l.stream);
+  const hopper_few::AddBias epilogue{a.bias.data, static_cast<int>(a.y.shape[1])};
+  hopper_few::product<half, 1, F>(a.x, a.weight, nullptr, a.y, epilogue, l.workspace, l.stream);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::linear_room
