@@ -150,8 +150,8 @@ def share(row):
 def short(shape):
     """A shape in words of the page: heads and tokens once where keys and queries have the same."""
     a = dict(word.split("=") for word in shape.split())
-    if a.get("seq_q") == a.get("seq_k"): a["tokens"] = a.pop("seq_q"); a.pop("seq_k")
-    if a.get("heads") == a.get("kv_heads"): a.pop("kv_heads")
+    if "seq_q" in a and a["seq_q"] == a.get("seq_k"): a["tokens"] = a.pop("seq_q"); a.pop("seq_k")
+    if "heads" in a and a["heads"] == a.get("kv_heads"): a.pop("kv_heads")
     order = ["batch", "tokens", "seq_q", "seq_k"]
     return " ".join(f"{k}={a[k]}" for k in sorted(a, key=lambda k: order.index(k) if k in order else len(order)))
 
@@ -208,6 +208,28 @@ def sm90_few(records):
                   [f"{ratio(found[key], 'baseline_cublaslt')}, {copied(found[key])}" for _, found in runs] for key in runs[0][1]])
 
 
+def sm90_whole(records):
+    """The width that cost() of cuda/core/hopper_whole_product.cuh chooses on 132 multiprocessors, timed by itself beside cuBLASLt."""
+    by_op = {}
+    for op in ("linear", "gelu_linear"):
+        for width in (64, 32, 16):
+            for (_, _, shape), row in rows_in(records.found(f"whole_{op}_{width}")).items():
+                features = int(shape.split("out=")[1])
+                cost = -(-(-(-features // width)) // 132) * (width + 8)
+                by_op.setdefault(shape, {}).setdefault(op, []).append((cost, -width, row))
+    rows = []
+    for shape, ops in by_op.items():
+        cells = [", ".join(word.split("=")[1] for word in shape.split()), str(-min(ops["linear"])[1])]
+        for op in ("linear", "gelu_linear"):
+            timed = sorted(ops[op], key=lambda each: each[:2])
+            ours, best = us(timed[0][2]["sm90_few_tokens"]), min(us(row["sm90_few_tokens"]) for _, _, row in timed)
+            cells += [f"{ours:.1f}", f"{ours / best:.2f}", ratio(timed[0][2], "baseline_cublaslt")]
+        rows.append(cells)
+    return table(["tokens, channels, features", "features a tile"] + [f"`{op}`{more}" for op in ("linear", "gelu_linear")
+                                                                       for more in (", µs", ": to the best width", ": to cuBLASLt")],
+                 rows)
+
+
 def sm90_pages(records):
     clean = hopper(records, "clean_paged_attention")
     return table(["shape", "µs", "share of the copy rate", "to `split_keys`", "L2 clean: µs", "share"],
@@ -237,14 +259,16 @@ def layer_parts(records):
 
 
 def copies(records):
-    gathers, rows = rows_in(records.found("beside_pytorch_copies")), []
+    gathers, clean, rows = rows_in(records.found("beside_pytorch_copies")), rows_in(records.found("copies_clean")), []
     for (op, dtype, shape), row in rows_in(records.found("beside_copies")).items():
         best = ours_of(row)
         gather = min(gathers.get((op, dtype, shape), {}).values(), key=us, default=None)
         copy = [f"{best['copy_us']['median']:.1f}", f"{best['share_of_same_copy']:.3f}"] if "copy_us" in best else ["–", "–"]
         rows.append([f"`{op}`", f"`{best['kernel']}`", f"`{shape}`", dtype, f"{1e-6 * best['bytes']['formula']:.0f}",
-                     f"{us(best):.1f}"] + copy + [f"{us(gather) / us(best):.2f}" if gather else "–"])
-    return table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "PyTorch's gather to kernel"],
+                     f"{us(best):.1f}"] + copy + [f"{us(gather) / us(best):.2f}" if gather else "–"] +
+                    [f"{ours_of(clean[op, dtype, shape])['share_of_same_copy']:.3f}" if (op, dtype, shape) in clean else "–"])
+    return table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "PyTorch's gather to kernel",
+                  "L2 clean: copy to kernel"],
                  rows) if rows else ["Not measured yet."]
 
 
@@ -274,7 +298,7 @@ def triton(records):
 
 TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled,
           "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
-          "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_pages": sm90_pages, "compared": compared,
+          "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole, "sm90_pages": sm90_pages, "compared": compared,
           "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 
