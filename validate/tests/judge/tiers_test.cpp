@@ -6,6 +6,7 @@
 #include "catch_shim.hpp"
 #include "ops/core/gemm_bound.hpp"
 #include "validate/judge/aggregate.hpp"
+#include "validate/judge/judge_outputs.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
 #include "validate/tests/fixed_problem.hpp"
@@ -127,6 +128,31 @@ TEST_CASE("aggregate: a step of few inputs may err with one sign if the kernel d
   CHECK(aggregate(problem, few, stores, got.get()).within());
   CHECK_FALSE(aggregate(problem, kNone(), stores, got.get()).within());
   CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
+}
+
+TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is not, one that is so in every draw is", "[tiers]") {
+  Task task{.op = &op_named("gelu_linear"),
+            .c = parse_repro("gelu_linear f16 tokens=1 hidden=24 out=1 seed=258861335", op_shapes()).what,
+            .kernels = {find_kernel("gelu_linear", "naive")}};
+  const auto verdict_on_zeros = [&](const std::string& source, Numerics numerics) {
+    task.c.source = source;
+    Kernel kernel = *task.kernels[0];
+    kernel.numerics = numerics;
+    const std::shared_ptr<Prepared> p = prepare(task, 0);
+    std::vector<std::byte> zeros(p->packing.placements.back().bytes + 1);
+    const Images images[] = {{nullptr, nullptr, nullptr, zeros.data()}};
+    Record r = blank_record(task, kernel, "simt");
+    judge_outputs(*p, kernel, {.images = images}, {}, r);
+    return std::pair(r.verdict, r.reason);
+  };
+  const Numerics sound = task.kernels[0]->numerics;
+  const std::string by_chance = "by chance every right value is a zero", dataset = "edges/gelu_linear.json";
+  CHECK(verdict_on_zeros("random", sound) == std::pair(Verdict::passed, by_chance));
+  CHECK(verdict_on_zeros(dataset, sound) == std::pair(Verdict::passed, by_chance));
+  Numerics any = sound;
+  any.function_error = 0x1p30;
+  CHECK(verdict_on_zeros("random", any).first == Verdict::passed);
+  CHECK(verdict_on_zeros(dataset, any).first == Verdict::suspect);
 }
 
 TEST_CASE("power: sound bounds reject every fault; a kernel that declares too much is suspect", "[tiers]") {
