@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of up to 64 tokens for Hopper whose sums are whole: y = epilogue(x w^T).  Reading w takes the time, so a tile has as few
-// features as it takes to keep all multiprocessors reading.  Tokens are the 64 rows of wgmma, features the columns.  One warp
+// Products of up to 64 tokens for Hopper whose sums are whole: y = epilogue(x w^T).  Reading w takes the time, so a tile has as
+// few features as it takes to keep all multiprocessors reading.  Tokens are the 64 rows of wgmma, features the columns.  One warp
 // copies boxes into a ring of stages, one warpgroup multiplies.  A sum runs over all channels in their order, whatever the tile's
 // width and however many tokens there are, so a token has the same bits whatever others are with it.  The products of
 // hopper_few.cuh split the channels and need a second launch.
@@ -91,8 +91,8 @@ __device__ inline void store_tile(float (&sums)[S::kN / 2], T* y, std::int64_t s
 
 template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
-    hopper_whole_sums(const __grid_constant__ TensorMap x, const __grid_constant__ TensorMap w,
-                      T* y, std::int64_t stride, const Work work, const Epilogue epilogue) {
+    hopper_whole_sums(const __grid_constant__ TensorMap x, const __grid_constant__ TensorMap w, T* y, std::int64_t stride,
+                      const Work work, const Epilogue epilogue) {
   auto* const full = box_memory<Barrier>(kRing);
   auto* const empty = full + kMostStages;
   if (threadIdx.x == 0) {
