@@ -31,6 +31,7 @@ def flags_of(arguments):
 def main(arguments):
     flags = flags_of(arguments)
     rows = rows_of(flags.datasets, flags.op, flags.suite, flags.dtype, [])
+    if not rows: raise BadInput("no row has that op and dtype; reports/pytorch_rows.py --suite triton --list prints them")
     try:
         import torch, triton
     except ImportError as e:
