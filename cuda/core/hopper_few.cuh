@@ -9,11 +9,11 @@
 
 namespace assay::ASSAY_FLAVOUR::hopper_few {
 
-using hopper_gemm::kRow, hopper_gemm::Turn;
+using hopper_gemm::kFewTokens, hopper_gemm::kRow, hopper_gemm::Turn;
 
-inline constexpr int kMostTokens = 64, kFeatures = 64, kGroup = 128, kThreads = 2 * kGroup;
+inline constexpr int kFeatures = 64, kGroup = 128, kThreads = 2 * kGroup;
 inline constexpr int kBoxes = 2, kDeep = kBoxes * 64;  // boxes of 64 channels a stage; channels of a stage
-inline constexpr int kStaging = kMostTokens * kRow;    // bytes: a tile of y
+inline constexpr int kStaging = kFewTokens * kRow;     // bytes: a tile of y
 
 // Tokens: columns of a product, a multiple of 8.  With two Weights a thread holds the same elements of both products.
 template <int Tokens, int Weights>

@@ -55,11 +55,6 @@ void with_tokens(std::int64_t tokens, F&& f) {
   f(std::integral_constant<int, 64>{});
 }
 
-inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y, const void* bias = nullptr) {
-  if (y.shape[0] > kMostTokens) return Legality::no("more than 64 tokens");
-  return hopper_gemm::takes(operands, y, bias);
-}
-
 inline std::size_t workspace_bytes(std::int64_t tokens, std::int64_t features, std::int64_t channels, int weights) {
   const std::int64_t parts = parts_of(features, channels), columns = tokens <= 8 ? 8 : tokens <= 16 ? 16 : tokens <= 32 ? 32 : 64;
   return parts == 1 ? 0 : static_cast<std::size_t>(parts * ceil_div(features, kFeatures) * kFeatures * weights * columns) * 4;

@@ -202,6 +202,11 @@ inline Legality takes(std::initializer_list<const Tensor*> operands, const Tenso
   return fits(y) ? Legality::yes() : Legality::no("needs rows that start at multiples of 16 bytes, and extents below 2^31");
 }
 
+inline constexpr int kFewTokens = 64;
+inline Legality takes_few(std::initializer_list<const Tensor*> operands, const Tensor& y, const void* bias = nullptr) {
+  return y.shape[0] > kFewTokens ? Legality::no("more than 64 tokens") : takes(operands, y, bias);
+}
+
 template <class T>
 TensorMap map_of(const Tensor& t, int box_rows) {
   // Note: the stride of a single row is not used, and may be one that tensor_map refuses.

@@ -10,9 +10,9 @@
 
 namespace assay::ASSAY_FLAVOUR::hopper_whole {
 
-using hopper_gemm::kGroup, hopper_gemm::kK, hopper_gemm::kRow;
+using hopper_gemm::kFewTokens, hopper_gemm::kGroup, hopper_gemm::kK, hopper_gemm::kRow;
 
-inline constexpr int kMostTokens = 64, kThreads = 2 * kGroup;
+inline constexpr int kThreads = 2 * kGroup;
 inline constexpr int kRing = hopper_gemm::kMostShared - 1024, kMostStages = 32;  // bytes; the barriers lie behind the ring
 
 // A block's tile: N features.  A stage has kBoxes boxes of 64 channels of x, then as many of the weights, at least 8 KiB.
@@ -20,7 +20,7 @@ template <int N>
 struct Shape {
   static constexpr int kN = N;
   static constexpr int kBox = N * kRow, kBoxes = (64 + N - 1) / N, kDeep = kBoxes * kK;  // bytes; boxes; channels of a stage
-  static_assert(N % 8 == 0 && kBoxes * kBox >= kMostTokens * kRow);
+  static_assert(N % 8 == 0 && kBoxes * kBox >= kFewTokens * kRow);
 };
 
 // `rows`: of a box of x, the tokens rounded up to 8.  Bytes: `x_at` and `w_at` in a stage, which has `bytes`.

@@ -10,11 +10,6 @@ namespace assay::ASSAY_FLAVOUR::hopper_whole {
 // Multiples of every tile's features and channels of a stage.
 inline constexpr int kFeatures = 64, kChannels = 256;
 
-inline Legality takes(std::initializer_list<const Tensor*> operands, const Tensor& y, const void* bias = nullptr) {
-  if (y.shape[0] > kMostTokens) return Legality::no("more than 64 tokens");
-  return hopper_gemm::takes(operands, y, bias);
-}
-
 inline std::int64_t box_rows(const Tensor& x) { return ceil_div(x.shape[0], 8) * 8; }
 
 // How the work is cut into tiles and stages; broken kernels change it.

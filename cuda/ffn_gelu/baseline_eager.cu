@@ -23,13 +23,11 @@ Plan plan(const ffn_gelu::Args& a, void* workspace) {
 
 Legality supports(const ffn_gelu::Args& a) {
   const Plan p = plan(a, nullptr);
-  const Legality widen = vendor::cublaslt::supports(p.widen);
-  return widen ? vendor::cublaslt::supports(p.narrow) : widen;
+  return vendor::cublaslt::supports(p.widen, p.narrow);
 }
 std::size_t workspace_bytes(const ffn_gelu::Args& a) {
   const Plan p = plan(a, nullptr);
-  return p.workspace.used() +
-         std::max(vendor::cublaslt::workspace_bytes(p.widen), vendor::cublaslt::workspace_bytes(p.narrow));
+  return p.workspace.used() + vendor::cublaslt::workspace_bytes(p.widen, p.narrow);
 }
 
 // Note: bf16 is left out: three roundings to 8 bits make the bound of a narrow block too wide to reject an output of zeros.

@@ -11,7 +11,7 @@ KERNEL(gelu_linear){
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_whole::kFeatures), tile(Axis::hidden, hopper_whole::kChannels)},
     .numerics = hopper_gemm::kWithGelu,
-    .supports = [](const gelu_linear::Args& a) { return hopper_whole::takes({&a.x, &a.weight}, a.y, a.bias.data); },
+    .supports = [](const gelu_linear::Args& a) { return hopper_gemm::takes_few({&a.x, &a.weight}, a.y, a.bias.data); },
 };
 
 void run(const gelu_linear::Args& a, const Launch& l) {

@@ -24,13 +24,11 @@ inline Plan plan(const gemm_swiglu::Args& a, void* workspace) {
 inline Legality supports(const gemm_swiglu::Args& a) {
   if (!a.y.rows_contiguous()) return Legality::no("rows must be contiguous");
   const Plan p = plan(a, nullptr);
-  const Legality gate = vendor::cublaslt::supports(p.gate_product);
-  return gate ? vendor::cublaslt::supports(p.up_product) : gate;
+  return vendor::cublaslt::supports(p.gate_product, p.up_product);
 }
 inline std::size_t workspace_bytes(const gemm_swiglu::Args& a) {
   const Plan p = plan(a, nullptr);
-  return p.workspace.used() + std::max(vendor::cublaslt::workspace_bytes(p.gate_product),
-                                       vendor::cublaslt::workspace_bytes(p.up_product));
+  return p.workspace.used() + vendor::cublaslt::workspace_bytes(p.gate_product, p.up_product);
 }
 
 inline Plan run_products(const gemm_swiglu::Args& a, const Launch& l) {

@@ -2,6 +2,7 @@
 // The norm step, shared by the pipelines of this room: x r gamma, rounded to the dtype, by one block per row.
 #pragma once
 
+#include "cuda/core/product.cuh"
 #include "cuda/rmsnorm_gemm/row.cuh"
 
 namespace assay::ASSAY_FLAVOUR::rmsnorm_gemm_room {
@@ -37,6 +38,16 @@ inline void run_norm(const rmsnorm_gemm::Args& a, const Tensor& to, void* stream
     const bool wide = a.x.rows_aligned(kAccess) && a.gamma.rows_aligned(kAccess);
     wide ? go(t, std::integral_constant<int, kAccess / sizeof(T)>{}) : go(t, std::integral_constant<int, 1>{});
   });
+}
+
+// The same in workspace, of which it takes so many bytes.
+inline std::size_t normalised_bytes(const rmsnorm_gemm::Args& a) {
+  return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype);
+}
+inline Tensor normalised(const rmsnorm_gemm::Args& a, const Launch& l) {
+  const Tensor to = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
+  run_norm(a, to, l.stream);
+  return to;
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::rmsnorm_gemm_room

@@ -2,7 +2,6 @@
 // x r gamma, rounded to the dtype, into workspace, by one block per row; then its product with the weight by wgmma and
 // tensor copies (cuda/core/hopper_gemm.cuh).
 #include "cuda/core/hopper_epilogue.cuh"
-#include "cuda/core/product.cuh"
 #include "cuda/rmsnorm_gemm/norm.cuh"
 
 namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma) {
@@ -13,15 +12,13 @@ KERNEL(rmsnorm_gemm){
     .tiles = {tile(Axis::tokens, 128), tile(Axis::out, 256), tile(Axis::hidden, 64)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 16},
     .supports = [](const rmsnorm_gemm::Args& a) { return hopper_gemm::takes({&a.weight}, a.y); },
-    .workspace_bytes =
-        [](const rmsnorm_gemm::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
+    .workspace_bytes = normalised_bytes,
 };
 
 void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const Tensor normalised = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
-  run_norm(a, normalised, l.stream);
-  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, normalised, a.weight, {}, a.y, l, true);
+  const Tensor rows = normalised(a, l);
+  hopper_gemm::linear_product(hopper_gemm::FewShapes{}, rows, a.weight, {}, a.y, l, true);
 }
 
 }  // namespace assay::ROOM(rmsnorm_gemm, sm90_wgmma)

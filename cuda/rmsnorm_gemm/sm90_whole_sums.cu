@@ -2,7 +2,6 @@
 // Up to 64 tokens: x r gamma, rounded to the dtype, into workspace, by one block per row; then its product with the weight by
 // wgmma and tensor copies (cuda/core/hopper_whole.cuh).
 #include "cuda/core/hopper_whole_product.cuh"
-#include "cuda/core/product.cuh"
 #include "cuda/rmsnorm_gemm/norm.cuh"
 
 namespace assay::ROOM(rmsnorm_gemm, sm90_whole_sums) {
@@ -12,17 +11,15 @@ KERNEL(rmsnorm_gemm){
     .only_arch = 90,
     .tiles = {tile(Axis::out, hopper_whole::kFeatures), tile(Axis::hidden, hopper_whole::kChannels)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 16},
-    .supports = [](const rmsnorm_gemm::Args& a) { return hopper_whole::takes({&a.weight}, a.y); },
-    .workspace_bytes =
-        [](const rmsnorm_gemm::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
+    .supports = [](const rmsnorm_gemm::Args& a) { return hopper_gemm::takes_few({&a.weight}, a.y); },
+    .workspace_bytes = normalised_bytes,
 };
 
 void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const Tensor normalised = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
-  run_norm(a, normalised, l.stream);
+  const Tensor rows = normalised(a, l);
   with_half_type(a.x.dtype, [&]<class T>(Type<T>) {
-    hopper_whole::product<T>(normalised, a.weight, a.y, hopper_gemm::AddBias{nullptr, 0}, l.stream, true);
+    hopper_whole::product<T>(rows, a.weight, a.y, hopper_gemm::AddBias{nullptr, 0}, l.stream, true);
   });
 }
 

@@ -11,15 +11,13 @@ KERNEL(rmsnorm_gemm){
     .min_arch = 80,
     .tiles = {tile(Axis::tokens, product::kM), tile(Axis::out, product::kN), tile(Axis::hidden, product::kK)},
     .numerics = {.accumulate = f32, .chain = kRowChain, .stores_intermediate = true, .mma_terms = 8},
-    .workspace_bytes =
-        [](const rmsnorm_gemm::Args& a) { return product::workspace_bytes(a.x.shape[0], a.x.shape[1], a.x.dtype); },
+    .workspace_bytes = normalised_bytes,
 };
 
 void run(const rmsnorm_gemm::Args& a, const Launch& l) {
   if (a.y.size() == 0) return;
-  const Tensor normalised = product::in_workspace(l.workspace, a.x.dtype, a.x.shape[0], a.x.shape[1]);
-  run_norm(a, normalised, l.stream);
-  product::run(normalised, a.weight, {}, a.y, l.stream);
+  const Tensor rows = normalised(a, l);
+  product::run(rows, a.weight, {}, a.y, l.stream);
 }
 
 }  // namespace assay::ROOM(rmsnorm_gemm, unfused)

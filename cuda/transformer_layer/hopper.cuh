@@ -19,7 +19,7 @@ STEP(linear, sm90_wgmma)
 namespace transformer_layer_room {
 
 #define HOPPER_PRODUCT_OF(op, tokens) \
-  ((tokens) <= hopper_few::kMostTokens ? KERNEL_OF(op, sm90_few_tokens) : KERNEL_OF(op, sm90_wgmma))
+  ((tokens) <= hopper_gemm::kFewTokens ? KERNEL_OF(op, sm90_few_tokens) : KERNEL_OF(op, sm90_wgmma))
 
 class Hopper : public Fused {
  public:

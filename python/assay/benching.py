@@ -184,13 +184,12 @@ class _Contest:
             self._launches[call.name] = launch
 
     def capture(self) -> None:
-        """Makes a CUDA graph of each launch."""
+        """Makes a CUDA graph of each launch.  Each was launched before, so its code is loaded, which a capture does not allow."""
         t = self._torch
+        t.cuda.synchronize()
         for name, launch in self._launches.items():
             made = t.cuda.CUDAGraph()
             try:
-                launch()  # Note: a kernel's code is loaded at its first launch, which a capture does not allow
-                t.cuda.synchronize()
                 with t.cuda.graph(made):
                     launch()
             except RuntimeError as e:

@@ -166,7 +166,8 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_flag("--memory", f->memory, "run nothing; print the bytes of device memory that tensors and workspace take");
   bench.add_flag("--dram", f->dram, "also count DRAM bytes with the GPU's counters");
   bench.add_flag("--copy", f->copy, "in rows that memory limits, also time a copy of as many bytes in turns with the kernels");
-  bench.add_flag_callback("--clean", [f] { f->l2 = L2::clean; }, "flush the L2 cache so that nothing in it waits to be written back");
+  bench.add_flag_callback(
+      "--clean", [f] { f->l2 = L2::clean; }, "flush the L2 cache so that nothing in it waits to be written back");
   bench.add_flag("--resources", f->resources, "also print registers, shared memory and occupancy of each function");
   bench.add_flag("--once", f->once, "only launch each kernel once, for a profiler (.ci/profile)");
   bench.add_flag("--times-only", f->times_only, "do not count bytes on simt");

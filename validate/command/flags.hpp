@@ -90,8 +90,12 @@ inline void refuse(const CLI::App& app, const Names& flags, const std::string& w
 
 inline void add_kernels(CLI::App& app, Selection& s) {
   app.add_option("--op", s.ops, "ops, by name, with commas between (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--kernel", s.kernels, "kernels, as NAME or OP/NAME, with commas between (default: all)")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--dtype", s.dtypes, "f16, bf16, f32, with commas between (default: all)")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--kernel", s.kernels, "kernels, as NAME or OP/NAME, with commas between (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--dtype", s.dtypes, "f16, bf16, f32, with commas between (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("-k", s.pattern, "kernels that match a glob over 'OP/KERNEL DTYPE', like 'softmax/*' or '*/naive f16'");
   app.add_option("--seed", s.seed, "seed of the cases")->capture_default_str()->check(seed());
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");

@@ -2,6 +2,7 @@
 // Matrix products by cuBLASLt.  Host side; not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,6 +11,9 @@
 namespace assay::vendor::cublaslt {
 
 enum class Activation { none, gelu_tanh };  // the library's GELU is the tanh form
+// Its relative error, in units of 2^-24.  Note: cuBLASLt does not document how it computes GELU.  Assumed as in published kernels:
+// z/2 (1 + tanh) with tanh.approx.f32, whose relative error is 2^-11 (PTX ISA).
+inline constexpr double kGeluError = 0x1p13;
 
 // y = activation(scale·x·wᵀ + bias), accumulated in f32 (no TF32).  Rows may be padded; their elements must be contiguous.
 struct Matmul {
@@ -32,6 +36,14 @@ Legality supports(const Matmul&);
 // The bytes that the largest of those algorithms needs, at most kMostWorkspace.
 inline constexpr std::size_t kMostWorkspace = std::size_t{32} << 20;
 std::size_t workspace_bytes(const Matmul&);
+// The same of two products that run one after the other.
+inline Legality supports(const Matmul& first, const Matmul& second) {
+  const Legality one = supports(first);
+  return one ? supports(second) : one;
+}
+inline std::size_t workspace_bytes(const Matmul& first, const Matmul& second) {
+  return std::max(workspace_bytes(first), workspace_bytes(second));
+}
 // Runs the fastest of up to 8 algorithms, timed at the first launch of a shape outside graph capture.  Throws std::runtime_error.
 void run(const Matmul&, const Launch&);
 
