@@ -9,6 +9,10 @@ endif()
 set(ASSAY_PTX_ARCH 80 CACHE STRING "sm_ number for which nvcc makes the PTX of --backend ptx; kernels sm90_* are made for 90a")
 set(ASSAY_PTX_FLAGS "" CACHE STRING "More flags of nvcc for the PTX of --backend ptx, such as --fmad=false")
 separate_arguments(flags UNIX_COMMAND "${ASSAY_PTX_FLAGS}")
+set(launcher "")
+if(ASSAY_CCACHE)
+  set(launcher "${ASSAY_CCACHE}")
+endif()
 
 set(backends "${PROJECT_SOURCE_DIR}/validate/backends")
 add_library(assay_ptx_worker OBJECT EXCLUDE_FROM_ALL "${backends}/host.cpp" "${backends}/simt.cpp"
@@ -37,7 +41,7 @@ foreach(op ${ASSAY_OPS})
     endif()
     add_custom_command(OUTPUT "${folder}/${name}.o" DEPFILE "${folder}/${name}.d" DEPENDS "${file}" VERBATIM
       COMMENT "PTX of ${op}/${name} for ${arch}"
-      COMMAND ${ASSAY_CCACHE} "${ASSAY_NVCC}" -c -std=c++20 -gencode arch=${arch},code=${arch} --no-compress -lineinfo
+      COMMAND ${launcher} "${ASSAY_NVCC}" -c -std=c++20 -gencode arch=${arch},code=${arch} --no-compress -lineinfo
         --expt-relaxed-constexpr ${flags} "-I${PROJECT_SOURCE_DIR}" -MD -MF "${folder}/${name}.d" -o "${folder}/${name}.o" "${file}")
     if(name MATCHES "^sm90_")
       list(APPEND hopper "${folder}/${name}.o")

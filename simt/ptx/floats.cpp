@@ -59,7 +59,8 @@ inline T product(auto f, T a, T b, More... c) {
 template <auto F, class T, bool Ftz, bool Sat>
 constexpr Run kRun2 = op2<[](T a, T b) {
   a = taken<Ftz>(a), b = taken<Ftz>(b);
-  constexpr bool kProduct = std::is_same_v<decltype(F), decltype(kMultiply)>;
+  // Note: compilers differ in whether decltype(F) is const.
+  constexpr bool kProduct = std::is_same_v<std::remove_cv_t<decltype(F)>, std::remove_cv_t<decltype(kMultiply)>>;
   return given<Ftz, Sat>(kProduct ? product<Ftz>(F, a, b) : static_cast<T>(F(a, b)));
 },
                           T, T, T>;

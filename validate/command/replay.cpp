@@ -76,6 +76,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
   options.sectors =
       std::all_of(tasks.begin(), tasks.end(), [](const Task& t) { return elements(t.c, t.op->shape()) <= kMostForSectors; });
   options.relations = Relations::all;
+  options.in_order = true;  // a failure may need the calls before it
   const bool colour = colours(flags.colour, STDOUT_FILENO);
   std::vector<Record> failed;
   Tally tally = judge(tasks, options, [&](const Record& r) {

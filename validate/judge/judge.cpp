@@ -147,10 +147,15 @@ class Run {
     });
   }
 
-  // Collects what the pool has finished, in any order.  Only power sees tasks in order, since its result depends on the order.
+  // Collects what the pool has finished, in any order unless asked for the tasks'.  Power always sees tasks in order, since its
+  // result depends on it.
   void collect() {
     for (Making& m : making_) {
-      if (m.made || m.given_up() || !ready(m.prepared)) continue;
+      if (m.made || m.given_up()) continue;
+      if (!ready(m.prepared)) {
+        if (options_.in_order) break;
+        continue;
+      }
       or_machine([&] { m.made = m.prepared.get(); },
                  [&](const std::string& why) { m.state->given_up = true, skip(*m.task, m.first_record, why, true); });
       if (!m.made) continue;

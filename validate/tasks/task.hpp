@@ -31,6 +31,7 @@ struct JudgeOptions {
   double budget_s = 0;    // for the whole run, which skips what is left; 0: no limit
   int jobs = 0;           // workers at a time; 0: one per core
   bool fail_fast = false;
+  bool in_order = false;  // a kernel gets its cases in the order of the tasks, not as they are ready
   bool sectors = false;
   bool policies = false;  // also compute the figures of policy.hpp
   bool watch = false;     // races and uninitialised reads fail a kernel (simt)

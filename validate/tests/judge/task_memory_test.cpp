@@ -59,8 +59,9 @@ TEST_CASE("memory: of every op it grows with the case, and an empty case needs n
 TEST_CASE("memory: relations take more, and given tensors have the golden of those that a fill makes", "[memory]") {
   const Task task = sized_task("paged_attention f16 batch=2 seq_q=2 heads=2 kv_heads=2 head_dim=8 pages=8 page_size=4 max_pages=3");
   const JudgeOptions all{.relations = Relations::all};
+  // Note: the peak may be that of the golden, which takes the more the more threads compute it.
+  CHECK(assay::memory_of(task, all).kernel > assay::memory_of(task, {}).kernel);
   const double plain = assay::memory_of(task, {}).peak(), related = assay::memory_of(task, all).peak();
-  CHECK(related > plain);
   TensorFile tensors = filled_tensors(*task.op, task.c);
   tensors.metadata.erase(kCaseKey);
   const auto given = std::make_shared<const Given>(given_case(std::move(tensors), {}));

@@ -9,6 +9,7 @@
 #include "validate/judge/judge_outputs.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/prepare.hpp"
+#include "validate/tasks/selection.hpp"
 #include "validate/tests/fixed_problem.hpp"
 #include "validate/values/random.hpp"
 
