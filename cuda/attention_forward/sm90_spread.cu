@@ -20,7 +20,8 @@ void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
     const auto with = [&]<int kDim, int kGroups, bool kGeneral>() {
-      launch_hopper<HopperShape<kDim, kGroups, kGeneral, 2, true>, HopperSteps, T>(a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l);
+      launch_hopper<HopperShape<kDim, kGroups, kGeneral, 2, true>, HopperSteps, T>(
+          a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l);
     };
     // Note: a separate instance, since windows, softcap and packed sequences need registers that the common case lacks.
     const bool general = a.softcap > 0 || a.window != 0 || a.packed;
