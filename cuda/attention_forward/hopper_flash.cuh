@@ -136,10 +136,10 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   const float c = weight_factor<S::kGeneral>(all);
   hopper_gemm::Turn<2> of_q;
   hopper_gemm::Turn<S::kStages> of_k, of_v;
-  if (me == 0) arrive_named(1, 256);
+  if (Steps::kTurns && me == 0) arrive_named(1, 256);
   for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
     const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
-    if (S::kSpread && first >= p.queries) return pass_tile<S>(t, of_q, of_k, of_v, me, true);
+    if (S::kSpread && first >= p.queries) return pass_tile<S>(t, of_q, of_k, of_v, me, Steps::kTurns);
     typename S::Output o;
     typename S::Scores s;
     unsigned weights[S::kKeys / 16][4];
@@ -191,12 +191,12 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       pack_weights<T>(weights, s);
       for (int block = t.end - 2; block >= t.begin; --block) {
         barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
-        sync_named(1 + me, 256);
+        if (Steps::kTurns) sync_named(1 + me, 256);
         wgmma_begin();
         issue_scores();
         Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
         issue_values();
-        arrive_named(1 + (me + 1) % S::kGroups, 256);
+        if (Steps::kTurns) arrive_named(1 + (me + 1) % S::kGroups, 256);
         wgmma_wait<1>(s);
         scores_over(block);
         values_over();

@@ -26,6 +26,7 @@ struct HopperShape {
 
 // The steps in which broken kernels differ.  `lead`: one thread of the warpgroup.
 struct HopperSteps {
+  static constexpr bool kTurns = true;  // warpgroups issue products in turns
   __device__ static void await_values(Barrier* full, int phase) { barrier_wait(full, phase); }
   __device__ static void scores_issued(Barrier* /*k_empty*/, bool /*lead*/) {}
   __device__ static void scores_done(Barrier* k_empty, bool lead) {
