@@ -136,10 +136,12 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   const float c = weight_factor<S::kGeneral>(all);
   hopper_gemm::Turn<2> of_q;
   hopper_gemm::Turn<S::kStages> of_k, of_v;
-  if (Steps::kTurns && me == 0) arrive_named(1, 256);
+  if (me == 0) arrive_named(1, 256);
   for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
     const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
-    if (S::kSpread && first >= p.queries) return pass_tile<S>(t, of_q, of_k, of_v, me, Steps::kTurns);
+    if constexpr (S::kSpread) {
+      if (Steps::passes(p.queries - first)) return pass_tile<S>(t, of_q, of_k, of_v, me);
+    }
     typename S::Output o;
     typename S::Scores s;
     unsigned weights[S::kKeys / 16][4];
@@ -191,121 +193,22 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       pack_weights<T>(weights, s);
       for (int block = t.end - 2; block >= t.begin; --block) {
         barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
-        if (Steps::kTurns) sync_named(1 + me, 256);
+        sync_named(1 + me, 256);
         wgmma_begin();
         issue_scores();
         Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
         issue_values();
-        if (Steps::kTurns) arrive_named(1 + (me + 1) % S::kGroups, 256);
+        arrive_named(1 + (me + 1) % S::kGroups, 256);
         wgmma_wait<1>(s);
         scores_over(block);
         values_over();
-        if (Steps::rescales(shrink[0] != 1 || shrink[1] != 1)) {
 #pragma unroll
-          for (int i = 0; i < S::kDim / 2; ++i) o[i] = Steps::rescaled(o[i], shrink[i / 2 % 2]);
-        }
+        for (int i = 0; i < S::kDim / 2; ++i) o[i] = Steps::rescaled(o[i], shrink[i / 2 % 2]);
         pack_weights<T>(weights, s);
       }
       Steps::await_values(barriers.v_full + of_v.stage, of_v.phase);
       wgmma_begin();
       issue_values();
-      values_over();
-      if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
-      of_q.next();
-    }
-    finish<S, Steps>(p, t, out, o, max, sum, me);
-  });
-  if (lead) store_wait<0>();
-}
-
-// The same with the scores of two blocks: those of the next block are there when the weights of this one are done, so that a
-// warpgroup waits for no product and needs no turns.  A tile has an even number of blocks.
-template <class S, class Steps, class T>
-__device__ inline void attend_ahead(const TensorMap& out, const Problem<T>& all, const Schedule& schedule, int me) {
-  constexpr int kRead = 4 * S::kHalves;  // steps of 16 channels
-  const HopperBarriers<S> barriers;
-  const int thread = static_cast<int>(threadIdx.x) % 128;
-  const bool lead = thread == 0;
-  const float c = weight_factor<S::kGeneral>(all);
-  hopper_gemm::Turn<2> of_q;
-  hopper_gemm::Turn<S::kStages> of_k, of_v, done_k, done_v;  // done: the next block of which a product will be over
-  for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
-    const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
-    if (S::kSpread && first >= p.queries) {
-      pass_tile<S>(t, of_q, of_k, of_v, me, false);
-      done_k = of_k, done_v = of_v;
-      return;
-    }
-    typename S::Output o;
-    typename S::Scores one, other;
-    unsigned weights[S::kKeys / 16][4];
-    float max[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0}, shrink[2];
-#pragma unroll
-    for (int i = 0; i < S::kDim / 2; ++i) o[i] = 0;
-
-    const auto issue_scores = [&](typename S::Scores& s) {
-      const auto q = k_major<T>(box_memory<unsigned char>(of_q.stage * S::kQ + me * 64 * kBoxRow));
-      const auto k = k_major<T>(box_memory<unsigned char>(S::kKAt + of_k.stage * S::kK));
-#pragma unroll
-      for (int j = 0; j < kRead; ++j)
-        wgmma<T>(s, q.plus(j / 4 * S::kBoxQ + j % 4 * 32), k.plus(j / 4 * S::kBoxK + j % 4 * 32), j != 0);
-      of_k.next();
-    };
-    const auto scores_over = [&](typename S::Scores& s) {
-      wgmma_wait<0>(s);
-      if (lead) barrier_arrive(barriers.k_empty + done_k.stage);
-      done_k.next();
-    };
-    const auto values_over = [&] {
-      wgmma_wait<0>(o);
-      if (of_v.stage == done_v.stage) return;  // the first block has no product before it
-      if (lead) barrier_arrive(barriers.v_empty + done_v.stage);
-      done_v.next();
-    };
-    // Weighs scores s of `block` while the product of V before it and scores `next` run, and issues the product of V, and of s
-    // those of the block after `next`.
-    const auto step = [&]<bool kMore, bool kNext>(typename S::Scores& s, typename S::Scores& next, int block) {
-      const int end = (block + 1) * S::kKeys;
-      if (Steps::cut(end, p.visible(first), p.visible(first + 63))) hide<S, Steps>(s, p, row, end - S::kKeys);
-      weigh<S, Steps>(s, max, sum, shrink, c);
-      // Note: sums are never negative.  That the wait asks for them keeps the exponentials before the end of the products.
-      const int late = sum[0] + sum[1] < 0;
-      Steps::await_values(barriers.v_full + of_v.stage, of_v.phase ^ late);
-      if constexpr (kMore) barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
-      values_over();
-      if constexpr (kNext) scores_over(next);
-      if (Steps::rescales(shrink[0] != 1 || shrink[1] != 1)) {
-#pragma unroll
-        for (int i = 0; i < S::kDim / 2; ++i) o[i] = Steps::rescaled(o[i], shrink[i / 2 % 2]);
-      }
-      pack_weights<T>(weights, s);
-      const auto v = mn_major<T>(box_memory<unsigned char>(S::kVAt + of_v.stage * S::kK), S::kBoxK);
-      wgmma_begin();
-#pragma unroll
-      for (int j = 0; j < S::kKeys / 16; ++j) wgmma<T>(o, weights[j], v.plus(j * 16 * kBoxRow), true);
-      of_v.next();
-      if constexpr (kMore) issue_scores(s);
-      wgmma_commit();
-    };
-
-    if (t.end > t.begin) {
-      barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
-      barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
-      wgmma_begin();
-      issue_scores(one);
-      wgmma_commit();
-      scores_over(one);
-      wgmma_wait<0>(o);
-      barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
-      wgmma_begin();
-      issue_scores(other);
-      wgmma_commit();
-      for (int block = t.end - 1; block > t.begin + 1; block -= 2) {
-        step.template operator()<true, true>(one, other, block);
-        step.template operator()<true, true>(other, one, block - 1);
-      }
-      step.template operator()<false, true>(one, other, t.begin + 1);
-      step.template operator()<false, false>(other, one, t.begin);
       values_over();
       if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
       of_q.next();
@@ -334,8 +237,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule);
   } else {
     take_registers<S::kOtherRegisters>();
-    if constexpr (S::kStages > 2) attend_ahead<S, Steps>(out, all, schedule, group - 1);
-    else attend<S, Steps>(out, all, schedule, group - 1);
+    attend<S, Steps>(out, all, schedule, group - 1);
   }
 }
 

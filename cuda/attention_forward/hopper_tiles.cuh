@@ -9,13 +9,13 @@ namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 // Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: as Flash's kGeneral.
 // Spread: a warpgroup without queries multiplies nothing, and without a mask blocks take tiles of every length in turns.
-template <int Dim, int Groups, bool General, int Stages = 2, bool Spread = false>
+template <int Dim, int Groups, bool General, bool Spread = false>
 struct HopperShape {
   static constexpr bool kGeneral = General, kSpread = Spread;
   static constexpr int kDim = Dim, kGroups = Groups, kThreads = 128 * (Groups + 1), kQueries = 64 * Groups, kKeys = 128;
   static constexpr int kRow = kBoxRow, kHalves = Dim / 64;             // bytes of a row of a box; boxes that make a row
   static constexpr int kBoxQ = kQueries * kRow, kQ = kBoxQ * kHalves;  // bytes of a box, of a tile
-  static constexpr int kBoxK = kKeys * kRow, kK = kBoxK * kHalves, kStages = Stages;
+  static constexpr int kBoxK = kKeys * kRow, kK = kBoxK * kHalves, kStages = 2;
   static constexpr int kOutAt = 2 * kQ, kKAt = kOutAt + kQ, kVAt = kKAt + kStages * kK, kBarriersAt = kVAt + kStages * kK;
   static constexpr int kShared = kBarriersAt + 8 * (4 + 4 * kStages);
   // A thread's registers; the launch gives 168 with two groups, 128 with three.
@@ -26,17 +26,16 @@ struct HopperShape {
 
 // The steps in which broken kernels differ.  `lead`: one thread of the warpgroup.
 struct HopperSteps {
-  static constexpr bool kTurns = true;  // warpgroups issue products in turns
   __device__ static void await_values(Barrier* full, int phase) { barrier_wait(full, phase); }
   __device__ static void scores_issued(Barrier* /*k_empty*/, bool /*lead*/) {}
   __device__ static void scores_done(Barrier* k_empty, bool lead) {
     if (lead) barrier_arrive(k_empty);
   }
+  // Whether a warpgroup lets a tile pass, in which `left` queries are its own or after its own.
+  __device__ static bool passes(int left) { return left <= 0; }
   // Whether the block of keys that ends before key `end` needs a mask.  `seen`: by each of these 64 queries, by the last of them.
   __device__ static bool cut(int end, int seen, int /*seen_by_last*/) { return end > seen; }
   __device__ static bool hidden(int column, int seen) { return column >= seen; }
-  // Whether a warp multiplies its outputs by how much they shrink.  `grown`: whether a maximum of this thread's has.
-  __device__ static bool rescales(bool /*grown*/) { return true; }
   __device__ static float base(float max) { return max == -INFINITY ? 0.0f : max; }
   __device__ static float rescaled(float o, float shrink) { return o * shrink; }
   __device__ static float log_sum(float max, float scale, float total) { return fmaf(max, scale, logf(total)); }
@@ -104,10 +103,10 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
   }
 }
 
-// The part of a warpgroup without queries in a tile: it lets go of each block, and of its turns if it takes turns.
+// The part of a warpgroup without queries in a tile: it lets go of each block and of its turns.
 template <class S>
 __device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q, hopper_gemm::Turn<S::kStages>& of_k,
-                                 hopper_gemm::Turn<S::kStages>& of_v, int me, bool turns) {
+                                 hopper_gemm::Turn<S::kStages>& of_v, int me) {
   const HopperBarriers<S> barriers;
   const bool lead = threadIdx.x % 128 == 0;
   if (t.end == t.begin) return;
@@ -115,7 +114,7 @@ __device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q
     barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
     if (lead) barrier_arrive(barriers.k_empty + of_k.stage);
     of_k.next();
-    if (turns && block < t.end - 1) sync_named(1 + me, 256), arrive_named(1 + (me + 1) % S::kGroups, 256);
+    if (block < t.end - 1) sync_named(1 + me, 256), arrive_named(1 + (me + 1) % S::kGroups, 256);
     barrier_wait(barriers.v_full + of_v.stage, of_v.phase);
     if (lead) barrier_arrive(barriers.v_empty + of_v.stage);
     of_v.next();
