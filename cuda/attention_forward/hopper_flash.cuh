@@ -139,6 +139,9 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   if (me == 0) arrive_named(1, 256);
   for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
     const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
+    if constexpr (S::kSpread) {
+      if (Steps::passes(p.queries - first)) return pass_tile<S>(t, of_q, of_k, of_v, me);
+    }
     typename S::Output o;
     typename S::Scores s;
     unsigned weights[S::kKeys / 16][4];
@@ -227,7 +230,8 @@ __global__ void __launch_bounds__(S::kThreads, 1)
   sync_block();
   next_grid_may_start();
   wait_for_previous_grid();
-  const int group = static_cast<int>(threadIdx.x) / 128;
+  // Note: shuffled, the compiler knows that a warp has one group, and does not serialise products behind a branch by it.
+  const int group = S::kSpread ? shuffle(static_cast<int>(threadIdx.x) / 128, 0) : static_cast<int>(threadIdx.x) / 128;
   if (group == 0) {
     give_registers<S::kCopierRegisters>();
     if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule);

@@ -8,9 +8,10 @@
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
 // Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: as Flash's kGeneral.
-template <int Dim, int Groups, bool General>
+// Spread: a warpgroup without queries multiplies nothing, and without a mask blocks take tiles of every length in turns.
+template <int Dim, int Groups, bool General, bool Spread = false>
 struct HopperShape {
-  static constexpr bool kGeneral = General;
+  static constexpr bool kGeneral = General, kSpread = Spread;
   static constexpr int kDim = Dim, kGroups = Groups, kThreads = 128 * (Groups + 1), kQueries = 64 * Groups, kKeys = 128;
   static constexpr int kRow = kBoxRow, kHalves = Dim / 64;             // bytes of a row of a box; boxes that make a row
   static constexpr int kBoxQ = kQueries * kRow, kQ = kBoxQ * kHalves;  // bytes of a box, of a tile
@@ -30,6 +31,8 @@ struct HopperSteps {
   __device__ static void scores_done(Barrier* k_empty, bool lead) {
     if (lead) barrier_arrive(k_empty);
   }
+  // Whether a warpgroup lets a tile pass, in which `left` queries are its own or after its own.
+  __device__ static bool passes(int left) { return left <= 0; }
   // Whether the block of keys that ends before key `end` needs a mask.  `seen`: by each of these 64 queries, by the last of them.
   __device__ static bool cut(int end, int seen, int /*seen_by_last*/) { return end > seen; }
   __device__ static bool hidden(int column, int seen) { return column >= seen; }
@@ -78,6 +81,7 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
   for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += blocks) {
     const int i = first + place;
     if (differ) place = blocks - 1 - place;
+    else if (S::kSpread && ++place == blocks) place = 0;
     if (i >= tiles) continue;
     QueryTile work = query_tile(schedule, i);
     if (differ && (last_group - work.group) % 2 != 0) work.tile = schedule.tiles - 1 - work.tile;
@@ -97,6 +101,26 @@ __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule
     t.end = (p.visible(last) + S::kKeys - 1) / S::kKeys;
     f(p, t);
   }
+}
+
+// The part of a warpgroup without queries in a tile: it lets go of each block and of its turns.
+template <class S>
+__device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q, hopper_gemm::Turn<S::kStages>& of_k,
+                                 hopper_gemm::Turn<S::kStages>& of_v, int me) {
+  const HopperBarriers<S> barriers;
+  const bool lead = threadIdx.x % 128 == 0;
+  if (t.end == t.begin) return;
+  for (int block = t.end - 1; block >= t.begin; --block) {
+    barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
+    if (lead) barrier_arrive(barriers.k_empty + of_k.stage);
+    of_k.next();
+    if (block < t.end - 1) sync_named(1 + me, 256), arrive_named(1 + (me + 1) % S::kGroups, 256);
+    barrier_wait(barriers.v_full + of_v.stage, of_v.phase);
+    if (lead) barrier_arrive(barriers.v_empty + of_v.stage);
+    of_v.next();
+  }
+  if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
+  of_q.next();
 }
 
 template <class S, class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which blocks take the tiles of attention (cuda/core/head_tile.cuh, cuda/attention_forward/hopper_tiles.cuh): each
-// tile is taken once, and with a mask no block works much longer than another.
+// tile is taken once, and no block works much longer than another.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -17,26 +17,29 @@ using assay::attention_forward;
 namespace room = assay::on_simt::attention_forward_room;
 namespace head_tile = assay::on_simt::head_tile;
 using Shape = room::HopperShape<128, 2, false>;
+using Spread = room::HopperShape<64, 3, false, true>;
 
 struct Order {
   std::map<std::tuple<int, int, int>, int> taken;  // by batch, head and first query: how often
-  double longest = 0, mean = 0;                    // key blocks of a block of threads, and 0.7 for each tile
+  // Key blocks of a block of threads, each by how many of its warpgroups have queries, and 0.7 for each tile.
+  double longest = 0, mean = 0;
 };
 
+template <class S>
 Order order_of(int batches, int heads, int group, int tokens, attention_forward::Mask mask, int blocks) {
   room::Problem<simt::device::half> p{};
   p.batches = batches, p.heads = heads, p.group = group, p.dim = 128, p.mask = mask;
   p.set_lengths(tokens, tokens);
-  const room::Schedule schedule = room::schedule(p, Shape::kQueries, !p.masked());
+  const room::Schedule schedule = room::schedule(p, S::kQueries, !p.masked());
   const auto before = std::pair(simt::device::gridDim, simt::device::blockIdx);
   simt::device::gridDim = {static_cast<unsigned>(blocks), 1, 1};
   Order order;
   for (int b = 0; b < blocks; ++b) {
     simt::device::blockIdx = {static_cast<unsigned>(b), 0, 0};
     double work = 0;
-    room::for_tiles<Shape>(p, schedule, [&](const auto&, const room::HopperTile& t) {
+    room::for_tiles<S>(p, schedule, [&](const auto&, const room::HopperTile& t) {
       ++order.taken[{t.batch, t.head, t.first_query}];
-      work += t.end - t.begin + 0.7;
+      work += 1.0 * (t.end - t.begin) * std::min(S::kGroups, (tokens - t.first_query + 63) / 64) / S::kGroups + 0.7;
     });
     order.longest = std::max(order.longest, work), order.mean += work / blocks;
   }
@@ -44,20 +47,26 @@ Order order_of(int batches, int heads, int group, int tokens, attention_forward:
   return order;
 }
 
-}  // namespace
-
-TEST_CASE("attention: each tile is taken once, whatever the groups of heads", "[simt]") {
+template <class S>
+void each_tile_once() {
   for (const auto mask : {attention_forward::Mask::none, attention_forward::Mask::causal})
     for (const int heads : {1, 2, 5, 7, 12, 31})
       for (const int batches : {1, 3})
         for (const int tokens : {1, 129, 1000, 5000, 20000})
           for (const int blocks : {1, 2, 3, 7, 132}) {
-            const auto order = order_of(batches, heads, 1, tokens, mask, blocks);
-            const auto tiles = static_cast<std::size_t>((tokens + Shape::kQueries - 1) / Shape::kQueries);
+            const auto order = order_of<S>(batches, heads, 1, tokens, mask, blocks);
+            const auto tiles = static_cast<std::size_t>((tokens + S::kQueries - 1) / S::kQueries);
             INFO(heads << " heads, " << batches << " sequences, " << tokens << " tokens, " << blocks << " blocks");
             REQUIRE(order.taken.size() == tiles * static_cast<std::size_t>(heads * batches));
             REQUIRE(std::all_of(order.taken.begin(), order.taken.end(), [](const auto& t) { return t.second == 1; }));
           }
+}
+
+}  // namespace
+
+TEST_CASE("attention: each tile is taken once, whatever the groups of heads", "[simt]") {
+  each_tile_once<Shape>();
+  each_tile_once<Spread>();
 }
 
 TEST_CASE("attention: with a mask no block of threads works 7 % longer than the mean", "[simt]") {
@@ -73,10 +82,15 @@ TEST_CASE("attention: with a mask no block of threads works 7 % longer than the 
                                                {1, 32, 1024},
                                                {1, 32, 2048},
                                                {1, 32, 4096}}) {
-    const Order order = order_of(batches, heads, 1, tokens, attention_forward::Mask::causal, 132);
+    const Order order = order_of<Shape>(batches, heads, 1, tokens, attention_forward::Mask::causal, 132);
     INFO(heads << " heads, " << tokens << " tokens");
     CHECK(order.longest < 1.07 * order.mean);
   }
+}
+
+TEST_CASE("attention: without a mask each block of threads takes its share of the tiles with idle warpgroups", "[simt]") {
+  const Order order = order_of<Spread>(16, 32, 1, 1024, attention_forward::Mask::none, 132);
+  CHECK(order.longest < 1.07 * order.mean);
 }
 
 TEST_CASE("attention: a division by multiplication is exact", "[simt]") {
