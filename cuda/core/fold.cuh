@@ -103,10 +103,8 @@ __device__ inline void take_packs(F& f, const T* x, std::int64_t first, std::int
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       if (first + k * step >= end) break;
-      const Vec<T, N> in = row_pack::elements<T, N>(raw[k]);
       float v[N];
-#pragma unroll
-      for (int j = 0; j < N; ++j) v[j] = to_float(in[j]);
+      row_pack::to_floats<T, N>(v, raw[k]);
       f.add(v);
     }
   }

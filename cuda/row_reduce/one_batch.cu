@@ -66,10 +66,8 @@ __device__ inline void add_packs(Fold& f, const T* x, int left, int thread, int 
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
       if (k * threads + thread >= left) break;
-      const Vec<T, N> in = row_pack::elements<T, N>(raw[k]);
       float v[N];
-#pragma unroll
-      for (int j = 0; j < N; ++j) v[j] = to_float(in[j]);
+      row_pack::to_floats<T, N>(v, raw[k]);
       f.add(v);
     }
   }
