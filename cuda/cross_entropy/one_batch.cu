@@ -14,6 +14,10 @@ inline constexpr std::int64_t kMostParts = 64;    // of a token; beyond, a part 
 inline constexpr int kJoinThreads = 128, kFewThreads = 1024;
 inline constexpr std::int64_t kFewJoins = 16 * 1024;  // parts of all tokens that one block joins
 
+// One thread per thing, rounded up to whole warps.
+dim3 threads_for(std::int64_t things, int most) {
+  return dim3(kWarp * std::clamp<std::int64_t>(ceil_div(things, kWarp), 1, most / kWarp));
+}
 std::int64_t parts_of(std::int64_t packs) {
   return std::clamp<std::int64_t>(ceil_div(packs, kPacks * kThreads), 1, kMostParts);
 }
@@ -46,24 +50,22 @@ __global__ void __launch_bounds__(kThreads, 6)
   next_grid_may_start();
   using Pack = row_pack::Raw<T, N>;
   const unsigned token = blockIdx.x / parts, part = blockIdx.x - token * parts;
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const T* const row = m.row(token);
   const std::int64_t first = part * share, rest = m.vocab / N - first;
   const T* x = row + first * N;
   fold::LogSumExp seen;
   for (int left = static_cast<int>(rest < share ? rest : share); left > 0;
-       left -= kPacks * kThreads, x += std::int64_t{kPacks} * N * kThreads) {
+       left -= kPacks * threads, x += std::int64_t{kPacks} * N * threads) {
     Pack raw[kPacks];
 #pragma unroll
     for (int k = 0; k < kPacks; ++k)
-      if (k * kThreads + thread < left) raw[k] = ld(reinterpret_cast<const Pack*>(x) + (k * kThreads + thread));
+      if (k * threads + thread < left) raw[k] = ld(reinterpret_cast<const Pack*>(x) + (k * threads + thread));
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
-      if (k * kThreads + thread >= left) break;
-      const Vec<T, N> in = row_pack::elements<T, N>(raw[k]);
+      if (k * threads + thread >= left) break;
       float v[N];
-#pragma unroll
-      for (int j = 0; j < N; ++j) v[j] = to_float(in[j]);
+      row_pack::to_floats<T, N>(v, raw[k]);
       seen.add(v);
     }
   }
@@ -80,20 +82,20 @@ __device__ inline float loss_of(const fold::LogSumExp* results, int parts, float
   return seen.max == INFINITY ? NAN : logf(seen.sum) + (seen.max - at_target);
 }
 
-// Of few tokens: all losses and their mean.  Each thread has the tokens kFewThreads apart.
+// Of few tokens: all losses and their mean.
 template <class T>
 __global__ void __launch_bounds__(kFewThreads)
     cross_entropy_few(Tokens<T> m, const fold::LogSumExp* results, int parts, float* mean) {
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const auto at_target = [&](std::int64_t token) { return to_float(ld(m.row(token) + ld(m.target + token))); };
   float next = thread < m.tokens ? at_target(thread) : 0;
   wait_for_previous_grid();
   fold::Sum sum;
-  for (std::int64_t token = thread; token < m.tokens; token += kFewThreads) {
+  for (std::int64_t token = thread; token < m.tokens; token += threads) {
     const float loss[1] = {loss_of(results + token * parts, parts, next)};
     st(m.loss + token, loss[0]);
     sum.add(loss);
-    if (token + kFewThreads < m.tokens) next = at_target(token + kFewThreads);
+    if (token + threads < m.tokens) next = at_target(token + threads);
   }
   sum = fold::join_block(sum, shared_memory<fold::Sum>());
   if (thread == 0) st(mean, sum.value / static_cast<float>(m.tokens));
@@ -113,13 +115,19 @@ void run_width(const cross_entropy::Args& a, const Launch& l) {
   const std::int64_t tokens = a.x.shape[0], packs = a.x.shape[1] / N, parts = parts_of(packs);
   const Tokens<T> m = tokens_of<T>(a);
   fold::LogSumExp* const results = static_cast<fold::LogSumExp*>(l.workspace);
+  const std::int64_t share = ceil_div(packs, parts);
   launch(cross_entropy_part<T, N>,
-         {.grid = dim3(tokens * parts), .block = dim3(kThreads), .shared_bytes = kWarp * sizeof(fold::LogSumExp)}, l.stream, m,
-         results, static_cast<unsigned>(parts), ceil_div(packs, parts));
+         {.grid = dim3(tokens * parts),
+          .block = threads_for(ceil_div(share, kPacks), kThreads),
+          .shared_bytes = kWarp * sizeof(fold::LogSumExp)},
+         l.stream, m, results, static_cast<unsigned>(parts), share);
   if (tokens * parts <= kFewJoins) {
     launch(cross_entropy_few<T>,
-           {.grid = dim3(1), .block = dim3(kFewThreads), .shared_bytes = kWarp * sizeof(fold::Sum), .dependent = true}, l.stream,
-           m, results, static_cast<int>(parts), a.mean.as<float>());
+           {.grid = dim3(1),
+            .block = threads_for(tokens, kFewThreads),
+            .shared_bytes = kWarp * sizeof(fold::Sum),
+            .dependent = true},
+           l.stream, m, results, static_cast<int>(parts), a.mean.as<float>());
     return;
   }
   launch(cross_entropy_join<T>, {.grid = dim3(ceil_div(tokens, kJoinThreads)), .block = dim3(kJoinThreads), .dependent = true},
