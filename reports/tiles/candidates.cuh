@@ -4,7 +4,6 @@
 
 #include "cuda/core/hopper_epilogue.cuh"
 #include "cuda/core/hopper_whole_product.cuh"
-#include "reports/tiles/rest.cuh"
 #include "reports/tiles/tiles.hpp"
 
 namespace tiles {
@@ -16,10 +15,12 @@ inline assay::Tensor matrix(void* data, int rows, int columns) {
   return {.data = data, .dtype = assay::DType::f16, .rank = 2, .shape = {rows, columns}, .stride = {columns, 1}};
 }
 
-// Its name has the rows of the tile, the rows of all weights in it, and whether its warpgroups take tiles in turns or share one.
+// Its name has the rows of the tile, the rows of all weights in it, whether its warpgroups take tiles in turns or share one, and
+// whether the last round is cut into pieces.
 template <class S>
 std::string name_of() {
-  return std::to_string(S::kM) + "x" + std::to_string(S::kN) + (S::kTurns ? " turns" : " shared");
+  return std::to_string(S::kM) + "x" + std::to_string(S::kN) + (S::kTurns ? " turns" : " shared") +
+         (gemm::kInPieces<S> ? ", pieces" : "");
 }
 template <class S, class Epilogue>
 Candidate candidate(const Problem& p, const Epilogue& epilogue, const char* note = "") {
@@ -29,15 +30,6 @@ Candidate candidate(const Problem& p, const Epilogue& epilogue, const char* note
     gemm::launch_product<S, assay::on_gpu::half>(x, w, S::kWeights == 2 ? &up : nullptr, y, epilogue, {}, false);
   };
   return {name_of<S>() + note, launch};
-}
-
-// The rest of the tiles in pieces (rest.cuh).
-template <class S, class Epilogue>
-Candidate in_pieces(const Problem& p, const Epilogue& epilogue) {
-  return {name_of<S>() + ", pieces", [=] {
-            gemm::launch_rest<S, assay::on_gpu::half>(matrix(p.x, p.m, p.k), matrix(p.w, p.n, p.k), matrix(p.y, p.m, p.n),
-                                                      epilogue, {});
-          }};
 }
 
 // Whole sums of few tokens (cuda/core/hopper_whole.cuh), in tiles of so many features; none for more tokens than they take.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers which tile of cuda/core/hopper_gemm.cuh is fastest for a shape, and how its time compares with cuBLASLt's.  The
 // constants by which product_by chooses a tile are set from these times: those of step_cycles and cost in
-// cuda/core/hopper_gemm.cuh, and kCycles in cuda/core/hopper_epilogue.cuh.  Needs an H100 or H200.
+// cuda/core/hopper_gemm_product.cuh, and kCycles in cuda/core/hopper_epilogue.cuh.  Needs an H100 or H200.
 //   bash reports/tiles/build.sh tiles
 //   ./tiles [--op linear|gelu_linear|gemm_swiglu] [--tokens M] [--rounds N] [--json FILE]
 // The candidates of a problem are launched in random turns, after a flush of L2 each.  One whose result differs from the

@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// hopper_product whose last round of tiles, which few blocks have, is cut into pieces of 64 x 64, so that more blocks take part.
-// A sum runs over the same channels in the same order, so its bits are the same.  Warpgroups take tiles and pieces in turns.  Only
-// device words are used, so that simt can judge it.
+// hopper_product (hopper_gemm.cuh) whose last round of tiles, if few blocks have one, is cut into pieces of 64 x 64, so that more
+// blocks take part.  A sum runs over the same channels in the same order, so its bits are the same.  Warpgroups take tiles and
+// pieces in turns.
 #pragma once
 
-#include "cuda/core/hopper_epilogue.cuh"
+#include "cuda/core/hopper_gemm.cuh"
 
 namespace assay::ASSAY_FLAVOUR::hopper_gemm {
+
+// A shape of tiles of which the last round may be cut.
+template <class S>
+struct LastInPieces : S {
+  static_assert(S::kTurns && S::kWeights == 1);
+};
+template <class S>
+inline constexpr bool kInPieces = false;
+template <class S>
+inline constexpr bool kInPieces<LastInPieces<S>> = true;
 
 // A piece of a tile of shape S, as store_tile sees it.
 template <class S>
 struct Piece {
-  static constexpr int kM = 64, kN = 64, kWeights = 1, kOut = 64, kBlocks = 1, kBufferAt = S::kBufferAt;
+  static constexpr int kM = 64, kN = 64, kWeights = 1, kOut = kN, kBlocks = 1, kBufferAt = S::kBufferAt;
   static constexpr bool kTurns = true;
   static constexpr int kAcross = (S::kN + kN - 1) / kN, kOfTile = S::kM / kM * kAcross;
 };
 
 // The first `whole` tiles are not cut; the others make so many pieces.  A turn of a warpgroup is an item: a tile or a piece.
-struct RestWork {
+struct PiecesWork {
   Work tiles;
   int whole, pieces;
 };
 // Where an item starts; I: S, or Piece<S>, whose items are counted from the first piece.
 template <class S, class I>
-__device__ inline Place place_of(const RestWork& w, int i) {
+__device__ inline Place item_place(const PiecesWork& w, int i) {
   if constexpr (std::is_same_v<I, S>) {
     const Place at = tile_place(w.tiles, i);
     return {at.row * S::kM, at.column * S::kN};
@@ -34,7 +44,7 @@ __device__ inline Place place_of(const RestWork& w, int i) {
   }
 }
 
-struct RestMaps {
+struct PiecesMaps {
   TensorMap a, b, a_piece, b_piece, c;
 };
 
@@ -51,19 +61,19 @@ __device__ inline void copy_item(const TensorMap& a, const TensorMap& b, const W
   }
 }
 template <class S>
-__device__ inline void copy_items(const RestMaps& maps, const RestWork& work) {
+__device__ inline void copy_items(const PiecesMaps& maps, const PiecesWork& work) {
   using P = Piece<S>;
   Turn<S::kStages> t;
   for (int i = static_cast<int>(blockIdx.x); i < work.whole; i += static_cast<int>(gridDim.x))
-    copy_item<S, S>(maps.a, maps.b, work.tiles, place_of<S, S>(work, i), t);
+    copy_item<S, S>(maps.a, maps.b, work.tiles, item_place<S, S>(work, i), t);
   for (int i = static_cast<int>(blockIdx.x); i < work.pieces; i += static_cast<int>(gridDim.x))
-    copy_item<S, P>(maps.a_piece, maps.b_piece, work.tiles, place_of<S, P>(work, i), t);
+    copy_item<S, P>(maps.a_piece, maps.b_piece, work.tiles, item_place<S, P>(work, i), t);
 }
 
 // I: S or Piece<S>.
 template <class S, class I, class T, class Epilogue>
-__device__ inline void multiply_and_store(float (&acc)[I::kBlocks][I::kN / 2], const TensorMap& c, const RestWork& work, int item,
-                                          Turn<S::kStages>& t, int& chunks, int columns, const Epilogue& epilogue) {
+__device__ inline void multiply_and_store(float (&acc)[I::kBlocks][I::kN / 2], const TensorMap& c, const PiecesWork& work,
+                                          int item, Turn<S::kStages>& t, int& chunks, int columns, const Epilogue& epilogue) {
   auto* const full = box_memory<Barrier>(S::kBarrierAt);
   auto* const empty = full + S::kStages;
   const int me = static_cast<int>(threadIdx.x) / kGroup - 1, thread = static_cast<int>(threadIdx.x) % kGroup;
@@ -88,14 +98,14 @@ __device__ inline void multiply_and_store(float (&acc)[I::kBlocks][I::kN / 2], c
   arrive_named(4 - me, 2 * kGroup);
   wgmma_wait<0>(acc);
   if (thread == 0) barrier_arrive(empty + before);
-  const Place at = place_of<S, I>(work, item);
+  const Place at = item_place<S, I>(work, item);
   store_tile<I, T>(acc, c, me, at.row, at.column, columns, chunks, epilogue);
 }
 
 template <class S, class T, class Epilogue>
 __global__ void __launch_bounds__(kThreads, 1)
-    hopper_product_rest(const __grid_constant__ RestMaps maps, const RestWork work, int columns, const Epilogue epilogue) {
-  static_assert(S::kTurns && S::kWeights == 1);
+    hopper_product_in_pieces(const __grid_constant__ PiecesMaps maps, const PiecesWork work, int columns,
+                             const Epilogue epilogue) {
   const int group = static_cast<int>(threadIdx.x) / kGroup, thread = static_cast<int>(threadIdx.x) % kGroup;
   if (threadIdx.x == 0) {
     auto* const barriers = box_memory<Barrier>(S::kBarrierAt);
@@ -130,23 +140,6 @@ __global__ void __launch_bounds__(kThreads, 1)
     take_turns(std::type_identity<Piece<S>>{}, work.pieces);
     if (thread == 0) store_wait<0>();
   }
-}
-
-// Tiles beyond the last full round are cut, unless their pieces would take longer than a round of tiles.
-template <class S, class T, class Epilogue>
-void launch_rest(const Tensor& x, const Tensor& w, const Tensor& y, const Epilogue& epilogue, const Launch& l) {
-  const Work of{static_cast<int>(ceil_div(x.shape[0], S::kM)), static_cast<int>(ceil_div(y.shape[1], S::kN)),
-                static_cast<int>(ceil_div(x.shape[1], kK))};
-  const int sms = multiprocessors(), tiles = of.tiles_m * of.tiles_n, of_rest = tiles % sms * Piece<S>::kOfTile;
-  const bool cuts = ceil_div(of_rest, sms) * step_cycles<Piece<S>>() < step_cycles<S>();
-  const int whole = cuts ? tiles - tiles % sms : tiles, pieces = cuts ? of_rest : 0;
-  launch(hopper_product_rest<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(std::min(sms, std::max(whole, pieces)))),
-          .block = dim3(kThreads),
-          .shared_bytes = S::kShared,
-          .dependent = l.after},
-         l.stream, RestMaps{map_of<T>(x, S::kM), map_of<T>(w, S::kN), map_of<T>(x, 64), map_of<T>(w, 64), map_of<T>(y, 64)},
-         RestWork{of, whole, pieces}, static_cast<int>(y.shape[1]), epilogue);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::hopper_gemm
