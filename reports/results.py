@@ -190,7 +190,7 @@ def sm90_products(records):
                   "`ffn_gelu`, 11,008", "`layernorm_linear`, 12,288"], rows)
 
 
-def few(records, op): return hopper(records, f"few-{op}") if op in ("linear", "gelu_linear", "gemm_swiglu", "rmsnorm_gemm") else {}
+def few(records, op): return hopper(records, f"few-{op}") if op != "layernorm_linear" else {}
 def copied(row): return f"{100 * fastest(row, 'sm90_')['share_of_copy']:.0f} %"
 
 
@@ -209,7 +209,7 @@ def sm90_few(records):
 
 
 def sm90_whole(records):
-    """The width that cost() of cuda/core/hopper_whole_product.cuh chooses on 132 multiprocessors, timed by itself beside cuBLASLt."""
+    """The width of 16, 32 and 64 that cost() of cuda/core/hopper_whole_product.cuh prefers on 132 multiprocessors, timed by itself."""
     by_op = {}
     for op in ("linear", "gelu_linear"):
         for width in (64, 32, 16):

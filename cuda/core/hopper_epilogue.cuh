@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/core/activation.cuh"
-#include "cuda/core/hopper_gemm.cuh"
+#include "cuda/core/hopper_gemm_product.cuh"
 
 namespace assay::ASSAY_FLAVOUR::hopper_gemm {
 
@@ -54,7 +54,8 @@ struct SwiGlu {
 // The tile shapes that product_by chooses from.  Note: each is a kernel for each dtype and form, and takes ptxas seconds.
 template <class...>
 struct Shapes {};
-using FewShapes = Shapes<Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 128, false>, Shape<64, 96, true>>;
+using FewShapes =
+    Shapes<Shape<128, 256, false>, LastInPieces<Shape<128, 192, true>>, Shape<128, 128, false>, Shape<64, 96, true>>;
 
 // y = x w^T + bias.
 template <class... S>

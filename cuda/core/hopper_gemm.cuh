@@ -24,6 +24,7 @@ struct Shape {
   static constexpr int kM = M, kN = N, kWeights = Weights, kOut = N / Weights;
   static constexpr bool kTurns = Turns;
   static constexpr int kBlocks = M / (Turns ? 64 : 128);  // 64-row blocks of a tile for each warpgroup
+  static constexpr int kApart = Turns ? 0 : M / 2;        // rows from one warpgroup's blocks to the other's
   static constexpr int kBytesA = M * kRow, kBytesB = N * kRow, kStage = kBytesA + kBytesB;
   static constexpr int kFixed = 2 * kBuffers * kBuffer + 256;
   static constexpr int kStages = (kMostShared - kFixed) / kStage < 8 ? (kMostShared - kFixed) / kStage : 8;
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       for (int k = 0; k < work.steps; ++k, t.next()) {
         barrier_wait(full + t.stage, t.phase);
         const unsigned char* const stage = memory + t.stage * S::kStage;
-        const auto of_a = k_major<T>(stage + (S::kTurns ? 0 : me * 64 * kRow)), of_b = k_major<T>(stage + S::kBytesA);
+        const auto of_a = k_major<T>(stage + me * S::kApart * kRow), of_b = k_major<T>(stage + S::kBytesA);
         wgmma_begin();
 #pragma unroll
         for (int j = 0; j < kK / 16; ++j)
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       wgmma_wait<0>(acc);
       if (thread == 0) barrier_arrive(empty + before);
       const Place at = tile_place(work, tile);
-      store_tile<S, T>(acc, c, me, at.row * S::kM + (S::kTurns ? 0 : me * 64), at.column * S::kOut, columns, chunks, epilogue);
+      store_tile<S, T>(acc, c, me, at.row * S::kM + me * S::kApart, at.column * S::kOut, columns, chunks, epilogue);
     }
     if (thread == 0) store_wait<0>();
   }
@@ -212,53 +213,6 @@ TensorMap map_of(const Tensor& t, int box_rows) {
   // Note: the stride of a single row is not used, and may be one that tensor_map refuses.
   const std::int64_t width = ceil_div(t.shape[1], 8) * 8, stride[] = {t.shape[0] > 1 ? t.stride[0] : width};
   return tensor_map<T>(t.as<T>(), {t.shape[1], t.shape[0]}, stride, {kK, box_rows}, Swizzle::by_128);
-}
-
-// About how many cycles a step of 64 k takes.  2,048 multiplications a cycle, corrected by what reports/tiles measured on H200s:
-// tiles of 192 columns taken in turns are the fastest for their size, and small ones wait for copies.
-template <class S>
-constexpr int step_cycles() {
-  constexpr int kFull = S::kM * S::kN / 32;
-  constexpr int kLeast = S::kM == 64 ? 150 + 14 * S::kN / 10 : 200 + 26 * S::kN / 10;
-  constexpr int kPerMille = S::kM == 64 ? 1020 : !S::kTurns ? 1005 : S::kN == 192 ? 975 : S::kN > 128 ? 1020 : 1035;
-  return std::max(kFull * kPerMille / 1000, kLeast);
-}
-// About how many cycles the product takes.  Where warpgroups share a tile, nothing hides its epilogue; where they take turns,
-// only the last one shows, which is twice as long, since one warpgroup has the whole tile.
-template <class S, class Epilogue>
-std::int64_t cost(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
-  constexpr int kTurn = 300, kEpilogue = Epilogue::kCycles * S::kN / 256;
-  const std::int64_t waves = ceil_div(ceil_div(m, S::kM) * ceil_div(n, S::kOut), sms);
-  const std::int64_t multiply = ceil_div(k, kK) * step_cycles<S>();
-  return S::kTurns ? waves * (multiply + kTurn) + 2 * kEpilogue : waves * (multiply + kEpilogue);
-}
-
-template <class S, class T, class Epilogue>
-void launch_product(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
-                    const Launch& l, bool after) {
-  const Work work{static_cast<int>(ceil_div(x.shape[0], S::kM)), static_cast<int>(ceil_div(y.shape[1], S::kOut)),
-                  static_cast<int>(ceil_div(x.shape[1], kK))};
-  const int blocks = std::min(multiprocessors(), work.tiles_m * work.tiles_n);
-  const TensorMap a = map_of<T>(x, S::kM), b = map_of<T>(w, S::kOut), c = map_of<T>(y, 64);
-  launch(hopper_product<S, T, Epilogue>,
-         {.grid = dim3(static_cast<unsigned>(blocks)),
-          .block = dim3(kThreads),
-          .shared_bytes = S::kShared,
-          .dependent = after || l.after},
-         l.stream, a, b, second ? map_of<T>(*second, S::kOut) : b, c, work, static_cast<int>(y.shape[1]), epilogue);
-}
-
-// Computes the product with the cheapest of the shapes S.  `after`: a launch of this kernel comes before it, and it may begin
-// before that one has ended.
-template <class T, class... S, class Epilogue>
-void product_by(const Tensor& x, const Tensor& w, const Tensor* second, const Tensor& y, const Epilogue& epilogue,
-                const Launch& l, bool after = false) {
-  if (y.shape[0] == 0 || y.shape[1] == 0) return;
-  const int sms = multiprocessors();
-  const std::int64_t costs[] = {cost<S, Epilogue>(x.shape[0], y.shape[1], x.shape[1], sms)...};
-  const auto cheapest = std::min_element(std::begin(costs), std::end(costs)) - std::begin(costs);
-  std::ptrdiff_t i = 0;
-  ((i++ == cheapest ? launch_product<S, T>(x, w, second, y, epilogue, l, after) : void()), ...);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::hopper_gemm

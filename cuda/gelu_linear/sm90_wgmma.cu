@@ -16,8 +16,8 @@ KERNEL(gelu_linear){
 
 void run(const gelu_linear::Args& a, const Launch& l) {
   using namespace hopper_gemm;
-  gelu_product(Shapes<Shape<128, 192, true>, Shape<128, 168, true>, Shape<128, 168, false>, Shape<128, 128, true>,
-                      Shape<64, 128, true>, Shape<64, 96, true>>{},
+  gelu_product(Shapes<LastInPieces<Shape<128, 192, true>>, Shape<128, 168, true>, Shape<128, 168, false>,
+                      Shape<128, 128, true>, Shape<64, 128, true>, Shape<64, 96, true>>{},
                a.x, a.weight, a.bias, a.y, a.form, l);
 }
 

@@ -16,8 +16,9 @@ KERNEL(linear){
 
 void run(const linear::Args& a, const Launch& l) {
   using namespace hopper_gemm;
-  linear_product(Shapes<Shape<128, 256, false>, Shape<128, 192, true>, Shape<128, 168, true>, Shape<128, 128, false>,
-                        Shape<64, 192, true>, Shape<64, 128, true>, Shape<64, 96, true>, Shape<64, 64, true>>{},
+  linear_product(Shapes<Shape<256, 168, false>, Shape<128, 256, false>, LastInPieces<Shape<128, 192, true>>,
+                        Shape<128, 168, true>, Shape<128, 128, false>, Shape<64, 192, true>, Shape<64, 128, true>,
+                        Shape<64, 96, true>, Shape<64, 64, true>>{},
                  a.x, a.weight, a.bias, a.y, l);
 }
 
