@@ -24,6 +24,7 @@ struct Shape {
   static constexpr int kM = M, kN = N, kWeights = Weights, kOut = N / Weights;
   static constexpr bool kTurns = Turns;
   static constexpr int kBlocks = M / (Turns ? 64 : 128);  // 64-row blocks of a tile for each warpgroup
+  static constexpr int kApart = Turns ? 0 : M / 2;        // rows from one warpgroup's blocks to the other's
   static constexpr int kBytesA = M * kRow, kBytesB = N * kRow, kStage = kBytesA + kBytesB;
   static constexpr int kFixed = 2 * kBuffers * kBuffer + 256;
   static constexpr int kStages = (kMostShared - kFixed) / kStage < 8 ? (kMostShared - kFixed) / kStage : 8;
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       for (int k = 0; k < work.steps; ++k, t.next()) {
         barrier_wait(full + t.stage, t.phase);
         const unsigned char* const stage = memory + t.stage * S::kStage;
-        const auto of_a = k_major<T>(stage + (S::kTurns ? 0 : me * 64 * kRow)), of_b = k_major<T>(stage + S::kBytesA);
+        const auto of_a = k_major<T>(stage + me * S::kApart * kRow), of_b = k_major<T>(stage + S::kBytesA);
         wgmma_begin();
 #pragma unroll
         for (int j = 0; j < kK / 16; ++j)
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       wgmma_wait<0>(acc);
       if (thread == 0) barrier_arrive(empty + before);
       const Place at = tile_place(work, tile);
-      store_tile<S, T>(acc, c, me, at.row * S::kM + (S::kTurns ? 0 : me * 64), at.column * S::kOut, columns, chunks, epilogue);
+      store_tile<S, T>(acc, c, me, at.row * S::kM + me * S::kApart, at.column * S::kOut, columns, chunks, epilogue);
     }
     if (thread == 0) store_wait<0>();
   }

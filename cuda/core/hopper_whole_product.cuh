@@ -12,8 +12,9 @@ inline constexpr int kFeatures = 64, kChannels = 256;
 
 inline std::int64_t box_rows(const Tensor& x) { return ceil_div(x.shape[0], 8) * 8; }
 
-// How the work is cut into tiles and stages; broken kernels change it.
+// How the work is cut into tiles and stages, and what the copying thread does before it reads x; broken kernels change them.
 struct Cut {
+  __device__ static void await_tokens() { wait_for_previous_grid(); }
   template <class S>
   static Work of(const Tensor& x, const Tensor& y) {
     const std::int64_t rows = box_rows(x), w_at = S::kBoxes * rows * kRow, bytes = w_at + S::kBoxes * S::kBox;
@@ -39,7 +40,7 @@ std::int64_t cost(std::int64_t features) {
 template <class S, class Steps, class T, class Epilogue>
 void launch_product(const Tensor& x, const Tensor& w, const Tensor& y, const Epilogue& epilogue, void* stream, bool after) {
   const Work work = Steps::template of<S>(x, y);
-  launch(hopper_whole_sums<S, T, Epilogue>,
+  launch(hopper_whole_sums<S, Steps, T, Epilogue>,
          {.grid = dim3(static_cast<unsigned>(std::min(multiprocessors(), work.tiles))),
           .block = dim3(kThreads),
           .shared_bytes = kRing + 2 * kMostStages * 8,

@@ -26,7 +26,10 @@ struct ApproxGelu {
 std::vector<Candidate> gelu_tiles(const Problem& p) {
   using assay::Activation;
   const gemm::AddBias bias{p.bias, p.n};
-  std::vector<Candidate> all = candidates(Tiles{}, p, gemm::BiasGelu<Activation::gelu_tanh>{bias});
+  const gemm::BiasGelu<Activation::gelu_tanh> gelu{bias};
+  std::vector<Candidate> all = candidates(Tiles{}, p, gelu);
+  all.push_back(in_pieces<Shape<128, 192, true>>(p, gelu));
+  add_whole_sums<16, 32, 64, 88, 96, 168>(all, p, gelu);
   all.push_back(candidate<Shape<128, 168, true>>(p, ApproxGelu{bias}, " rcp"));
   // Note: the forms differ by 4.8e-4 at most, which count_different takes for equal.
   all.push_back(candidate<Shape<128, 168, true>>(p, gemm::BiasGelu<Activation::gelu_erf>{bias}, " erf"));

@@ -3,7 +3,7 @@
 // constants by which product_by chooses a tile are set from these times: those of step_cycles and cost in
 // cuda/core/hopper_gemm.cuh, and kCycles in cuda/core/hopper_epilogue.cuh.  Needs an H100 or H200.
 //   bash reports/tiles/build.sh tiles
-//   ./tiles [--op linear|gelu_linear|gemm_swiglu] [--rounds N] [--json FILE]
+//   ./tiles [--op linear|gelu_linear|gemm_swiglu] [--tokens M] [--rounds N] [--json FILE]
 // The candidates of a problem are launched in random turns, after a flush of L2 each.  One whose result differs from the
 // library's is not timed, and the exit code is 1.
 #include <cuda_runtime.h>
@@ -68,30 +68,38 @@ const Op kOps[] = {
       {64, 12288, 4096},
       {64, 4096, 11008},
       {16, 12288, 4096},
-      {1, 12288, 4096}}},
-    {"gelu_linear", gelu_tiles, true, false, {{64, 11008, 4096}, {512, 11008, 4096}, {2048, 11008, 4096}, {8192, 11008, 4096}}},
+      {16, 4096, 11008},
+      {1, 12288, 4096},
+      {1, 22016, 4096},
+      {1, 4096, 11008}}},
+    {"gelu_linear",
+     gelu_tiles,
+     true,
+     false,
+     {{1, 11008, 4096}, {16, 11008, 4096}, {64, 11008, 4096}, {512, 11008, 4096}, {2048, 11008, 4096}, {8192, 11008, 4096}}},
     {"gemm_swiglu", swiglu_tiles, false, true, {{64, 11008, 4096}, {512, 11008, 4096}, {2048, 11008, 4096}, {8192, 11008, 4096}}},
 };
 
 struct Options {
   std::string op, json;  // empty: every op; no file
-  int rounds = 20;
+  int rounds = 20, tokens = 0;  // 0: however many a shape has
 };
 
 // Returns what is wrong with the arguments, or nothing.
 std::string read(int argc, char** argv, Options& o) {
   for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i];
-    if (flag != "--op" && flag != "--rounds" && flag != "--json")
-      return "unknown argument '" + std::string(flag) + "'; known are --op, --rounds and --json";
+    if (flag != "--op" && flag != "--tokens" && flag != "--rounds" && flag != "--json")
+      return "unknown argument '" + std::string(flag) + "'; known are --op, --tokens, --rounds and --json";
     if (i + 1 == argc) return std::string(flag) + " needs a value";
     const std::string_view value = argv[i + 1];
     if (flag == "--json") o.json = value;
     if (flag == "--op") o.op = value;
-    if (flag == "--rounds") {
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), o.rounds);
-      if (error != std::errc{} || end != value.data() + value.size() || o.rounds < 1 || o.rounds > 100000)
-        return "--rounds is '" + std::string(value) + "'; it may be 1 to 100000";
+    if (flag == "--rounds" || flag == "--tokens") {
+      int& number = flag == "--rounds" ? o.rounds : o.tokens;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+      if (error != std::errc{} || end != value.data() + value.size() || number < 1 || number > 100000)
+        return std::string(flag) + " is '" + std::string(value) + "'; it may be 1 to 100000";
     }
   }
   if (!o.op.empty() && std::none_of(std::begin(kOps), std::end(kOps), [&](const Op& op) { return o.op == op.name; }))
@@ -191,7 +199,8 @@ int benchmark(int argc, char** argv) {
   Clock clock;
   for (const Op& op : kOps)
     for (const Shape& s : op.shapes)
-      if (o.op.empty() || o.op == op.name) agree = run(op, s, o.rounds, clock, json) && agree;
+      if ((o.op.empty() || o.op == op.name) && (o.tokens == 0 || o.tokens == s.m))
+        agree = run(op, s, o.rounds, clock, json) && agree;
   if (json && std::fclose(json) != 0) throw std::runtime_error("cannot write " + o.json);
   return agree ? 0 : 1;
 }
