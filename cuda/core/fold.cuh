@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/core/exponential.cuh"
+#include "cuda/core/row_pack.cuh"
 
 namespace assay::ASSAY_FLAVOUR::fold {
 
@@ -95,16 +96,15 @@ __device__ inline F join_block(F f, F* partial) {
 template <int kBatch, int N, class T, class F>
 __device__ inline void take_packs(F& f, const T* x, std::int64_t first, std::int64_t end, int step) {
   for (; first < end; first += static_cast<std::int64_t>(kBatch) * step) {
-    Vec<T, N> raw[kBatch];
+    row_pack::Raw<T, N> raw[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k)
-      if (first + k * step < end) raw[k] = ld(reinterpret_cast<const Vec<T, N>*>(x) + first + k * step);
+      if (first + k * step < end) raw[k] = ld(reinterpret_cast<const row_pack::Raw<T, N>*>(x) + first + k * step);
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       if (first + k * step >= end) break;
       float v[N];
-#pragma unroll
-      for (int j = 0; j < N; ++j) v[j] = to_float(raw[k][j]);
+      row_pack::to_floats<T, N>(v, raw[k]);
       f.add(v);
     }
   }

@@ -3,7 +3,7 @@
 // flight.  It goes element by element if rows do not start at multiples of 16 bytes.
 #pragma once
 
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/row_pack.cuh"
 
 namespace assay::ASSAY_FLAVOUR::pointwise {
 
@@ -46,10 +46,10 @@ __global__ void __launch_bounds__(kThreads)
   next_grid_may_start();
   wait_for_previous_grid();
   constexpr int kBatch = Inputs<T, kInputs>::kBatch;
-  using Pack = Vec<T, N>;
+  using Pack = row_pack::Raw<T, N>;
   const auto apply = [&](auto&& input) {
-    if constexpr (kInputs == 1) return f(to_float(input(0)));
-    else return f(to_float(input(0)), to_float(input(1)));
+    if constexpr (kInputs == 1) return f(input(0));
+    else return f(input(0), input(1));
   };
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * (kThreads * kBatch) + threadIdx.x;
   Pack v[kInputs][kBatch]{};
@@ -67,14 +67,16 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kBatch; ++i) {
     const std::int64_t item = first + i * kThreads;
     if (item < items.packs) {
-      float result[N];
+      float z[kInputs][N], result[N];
 #pragma unroll
-      for (int j = 0; j < N; ++j) result[j] = apply([&](int k) { return v[k][i][j]; });
-      st(reinterpret_cast<Pack*>(y + at[i].row * y_stride + at[i].col * N), from_floats<T>(result));
+      for (int k = 0; k < kInputs; ++k) row_pack::to_floats<T, N>(z[k], v[k][i]);
+#pragma unroll
+      for (int j = 0; j < N; ++j) result[j] = apply([&](int k) { return z[k][j]; });
+      st(reinterpret_cast<Vec<T, N>*>(y + at[i].row * y_stride + at[i].col * N), from_floats<T>(result));
     } else if (N > 1 && item < items.all) {
       const Place left = place_of(item - items.packs, items.left_a_row);
       const std::int64_t col = items.packs_a_row * N + left.col;
-      const float result = apply([&](int k) { return ld(in.rows[k].data + left.row * in.rows[k].stride + col); });
+      const float result = apply([&](int k) { return to_float(ld(in.rows[k].data + left.row * in.rows[k].stride + col)); });
       st(y + left.row * y_stride + col, from_float<T>(result));
     }
   }

@@ -73,31 +73,27 @@ __device__ inline float added(float x, float residual) {
 
 template <class T, int N>
 __device__ inline Raw<T, N> added(const Raw<T, N>& x, const Raw<T, N>& residual) {
-  const Vec<T, N> a = elements<T, N>(x), b = elements<T, N>(residual);
-  float v[N];
+  float v[N], add[N];
+  to_floats<T, N>(v, x);
+  to_floats<T, N>(add, residual);
 #pragma unroll
-  for (int j = 0; j < N; ++j) v[j] = to_float(a[j]) + to_float(b[j]);
+  for (int j = 0; j < N; ++j) v[j] += add[j];
   return __builtin_bit_cast(Raw<T, N>, from_floats<T>(v));
 }
 
 template <class T, int N>
 __device__ inline float pack_sum(const Raw<T, N>& raw) {
-  const Vec<T, N> x = elements<T, N>(raw);
   float v[N];
-#pragma unroll
-  for (int j = 0; j < N; ++j) v[j] = to_float(x[j]);
+  to_floats<T, N>(v, raw);
   return pairwise_sum(v);
 }
 
 template <class T, int N>
 __device__ inline float pack_squares(const Raw<T, N>& raw, float mean) {
-  const Vec<T, N> x = elements<T, N>(raw);
   float v[N];
+  to_floats<T, N>(v, raw);
 #pragma unroll
-  for (int j = 0; j < N; ++j) {
-    const float d = to_float(x[j]) - mean;
-    v[j] = d * d;
-  }
+  for (int j = 0; j < N; ++j) v[j] = (v[j] - mean) * (v[j] - mean);
   return pairwise_sum(v);
 }
 
@@ -117,15 +113,16 @@ __device__ inline float normalised(float x, const Statistics& by, float gamma, f
 template <int N, class M, class T = typename M::Element>
 __device__ inline void store_normalised(const M& m, T* y, std::int64_t p, const Raw<T, N>& raw, const Raw<T, N>& residual,
                                         const Statistics& by) {
-  const Vec<T, N> x = elements<T, N>(raw), add = elements<T, N>(residual);
-  Vec<T, N> gamma{}, beta{};
-  if constexpr (M::kScales) gamma = ld(reinterpret_cast<const Vec<T, N>*>(m.gamma) + p);
-  if constexpr (M::kCentres) beta = ld(reinterpret_cast<const Vec<T, N>*>(m.beta) + p);
-  float v[N];
+  using Pack = Raw<T, N>;
+  float v[N], add[N]{}, gamma[N]{}, beta[N]{};
+  to_floats<T, N>(v, raw);
+  if constexpr (M::kAddsAfter) to_floats<T, N>(add, residual);
+  if constexpr (M::kScales) to_floats<T, N>(gamma, ld(reinterpret_cast<const Pack*>(m.gamma) + p));
+  if constexpr (M::kCentres) to_floats<T, N>(beta, ld(reinterpret_cast<const Pack*>(m.beta) + p));
 #pragma unroll
   for (int j = 0; j < N; ++j) {
-    v[j] = normalised<M>(to_float(x[j]), by, to_float(gamma[j]), to_float(beta[j]));
-    if constexpr (M::kAddsAfter) v[j] += to_float(add[j]);
+    v[j] = normalised<M>(v[j], by, gamma[j], beta[j]);
+    if constexpr (M::kAddsAfter) v[j] += add[j];
   }
   st(reinterpret_cast<Vec<T, N>*>(y) + p, from_floats<T>(v));
 }

@@ -22,6 +22,23 @@ __device__ inline Vec<T, N> elements(const Raw<T, N>& raw) {
   return __builtin_bit_cast(Vec<T, N>, raw);
 }
 
+// The elements as floats.  Note: an element of bf16 is the upper half of its float, which one instruction makes of a word; an
+// element by itself takes two, since it is first moved to a register of its own.
+template <class T, int N>
+__device__ inline void to_floats(float (&v)[N], const Raw<T, N>& raw) {
+  if constexpr (std::is_same_v<T, bfloat16> && N > 1) {
+#pragma unroll
+    for (int i = 0; i < N / 2; ++i) {
+      v[2 * i] = __builtin_bit_cast(float, raw[i] << 16);
+      v[2 * i + 1] = __builtin_bit_cast(float, raw[i] & 0xffff0000u);
+    }
+  } else {
+    const Vec<T, N> in = elements<T, N>(raw);
+#pragma unroll
+    for (int j = 0; j < N; ++j) v[j] = to_float(in[j]);
+  }
+}
+
 // Makes the compiler convert raw words anew in the next pass.  Note: it would keep every element as a float between passes, in
 // twice the registers.  `nothing`: a zero that the compiler cannot know to be one.  An XOR a word is cheaper than a spill.
 template <class Words>

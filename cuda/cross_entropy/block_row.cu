@@ -22,6 +22,7 @@ KERNEL(cross_entropy){
 
 template <class T, int N>
 __global__ void __launch_bounds__(kThreads) cross_entropy_block_row(Tokens<T> m) {
+  next_grid_may_start();
   const std::int64_t token = blockIdx.x;
   const int thread = static_cast<int>(threadIdx.x);
   fold::LogSumExp seen;

@@ -30,8 +30,10 @@ Tokens<T> tokens_of(const cross_entropy::Args& a) {
 
 inline constexpr int kMeanThreads = 512;
 
-// Per thread ceil(tokens / kMeanThreads) additions, then 10 joins, always in the same order.
+// Per thread ceil(tokens / kMeanThreads) additions, then 10 joins, always in the same order.  It begins before the launch of the
+// losses has ended.
 __global__ inline void __launch_bounds__(kMeanThreads) mean_of_losses(const float* loss, float* mean, std::int64_t tokens) {
+  wait_for_previous_grid();
   fold::Sum sum;
   fold::take_packs<4, 1>(sum, loss, threadIdx.x, tokens, kMeanThreads);
   sum = fold::join_block(sum, shared_memory<fold::Sum>());
@@ -39,7 +41,8 @@ __global__ inline void __launch_bounds__(kMeanThreads) mean_of_losses(const floa
 }
 
 inline void launch_mean(const cross_entropy::Args& a, const Launch& l) {
-  launch(mean_of_losses, {.grid = dim3(1), .block = dim3(kMeanThreads), .shared_bytes = kWarp * sizeof(fold::Sum)}, l.stream,
+  launch(mean_of_losses,
+         {.grid = dim3(1), .block = dim3(kMeanThreads), .shared_bytes = kWarp * sizeof(fold::Sum), .dependent = true}, l.stream,
          a.loss.as<float>(), a.mean.as<float>(), a.x.shape[0]);
 }
 

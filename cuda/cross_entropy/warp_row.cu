@@ -21,6 +21,7 @@ KERNEL(cross_entropy){
 
 template <class T, int N>
 __global__ void __launch_bounds__(kTokens* kWarp) cross_entropy_warp_row(Tokens<T> m) {
+  next_grid_may_start();
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kTokens + warp_id();
   if (token >= m.tokens) return;
   fold::LogSumExp seen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One warp per token: its lanes share one read of the id, then copy the row in 16-byte packs, four in flight per lane.  Falls
 // back to single elements where rows are not 16-byte aligned.
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/row_pack.cuh"
 #include "ops/embedding.hpp"
 
 namespace assay::ROOM(embedding, warp_row) {
@@ -15,7 +15,7 @@ KERNEL(embedding){
 };
 
 template <class T, int N>
-__global__ void __launch_bounds__(kWarps* kWarp)
+__global__ void __launch_bounds__(kWarps* kWarp, 16)
     embedding_warp_row(const T* table, const std::int32_t* ids, T* y, std::int64_t tokens, std::int64_t hidden,
                        std::int64_t table_stride, std::int64_t y_stride) {
   const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kWarps + warp_id();
@@ -23,17 +23,21 @@ __global__ void __launch_bounds__(kWarps* kWarp)
   const T* const from = table + ld(ids + token) * table_stride;
   T* const to = y + token * y_stride;
   const std::int64_t packs = hidden / N;
-  for (std::int64_t first = lane_id(); first < packs; first += kBatch * kWarp) {
-    Vec<T, N> v[kBatch];
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k)
-      if (first + k * kWarp < packs) v[k] = ld(reinterpret_cast<const Vec<T, N>*>(from) + first + k * kWarp);
-#pragma unroll
-    for (int k = 0; k < kBatch; ++k)
-      if (first + k * kWarp < packs) st(reinterpret_cast<Vec<T, N>*>(to) + first + k * kWarp, v[k]);
-  }
-  // Less than a pack remains: one element per lane.
+  // Less than a pack remains after the whole ones: one element per lane.  Note: copied first, else its place takes registers.
   if (const std::int64_t h = packs * N + lane_id(); h < hidden) st(to + h, ld(from + h));
+  using Pack = row_pack::Raw<T, N>;
+  const Pack* x = reinterpret_cast<const Pack*>(from) + lane_id();
+  Pack* out = reinterpret_cast<Pack*>(to) + lane_id();
+#pragma unroll 1
+  for (std::int64_t left = packs - lane_id(); left > 0; left -= kBatch * kWarp, x += kBatch * kWarp, out += kBatch * kWarp) {
+    Pack v[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (k * kWarp < left) v[k] = ld(x + k * kWarp);
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (k * kWarp < left) st(out + k * kWarp, v[k]);
+  }
 }
 
 template <class T, int N>

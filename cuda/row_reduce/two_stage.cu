@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row is split into up to 1024 parts, one block each, with partial results in workspace; then one block per row joins them, so
-// that one long row fills the device.  The order of additions depends on the extents alone, without atomics: deterministic.
+// A row is split into up to 1024 parts, one block each, with partial results in workspace; then one block per row, in a launch
+// that begins early, joins them, so that one long row fills the device.  A row of one part needs no second launch.  The order of
+// additions depends on the extents alone, without atomics: deterministic.
 #include "cuda/row_reduce/row.cuh"
 
 namespace assay::ROOM(row_reduce, two_stage) {
@@ -17,7 +18,8 @@ dim3 threads_for(std::int64_t things) {
 }
 std::int64_t parts_of(std::int64_t cols) { return std::clamp<std::int64_t>(ceil_div(cols, kLeastPart), 1, kMostParts); }
 std::size_t workspace_bytes(const row_reduce::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * parts_of(a.x.shape[1])) * kFoldBytes;
+  const std::int64_t parts = parts_of(a.x.shape[1]);
+  return parts == 1 ? 0 : static_cast<std::size_t>(a.x.shape[0] * parts) * kFoldBytes;
 }
 Legality supports(const row_reduce::Args& a) {
   if (a.x.shape[0] * parts_of(a.x.shape[1]) >= std::int64_t{1} << 31) return Legality::no("more parts than a grid has blocks");
@@ -37,27 +39,44 @@ KERNEL(row_reduce){
     .workspace_bytes = workspace_bytes,
 };
 
+// Packs in flight of a thread.  Note: all 1024 blocks are at work at once on an H100 or H200 if a thread takes 32 registers, of
+// which these folds leave too few for four packs of 8 elements.
+template <class Fold, int N>
+inline constexpr int kInFlight = N == 8 && (std::is_same_v<Fold, fold::LogSumExp> || std::is_same_v<Fold, fold::Max>) ? 2 : 4;
+
+// share: packs of a part.
 template <class T, class Fold, int N>
-__global__ void __launch_bounds__(kThreads)
-    row_reduce_parts(const T* x, Fold* results, std::int64_t parts, std::int64_t cols, std::int64_t stride) {
-  const std::int64_t row = blockIdx.x / parts, part = blockIdx.x % parts;
-  const std::int64_t packs = cols / N, share = ceil_div(packs, parts), first = part * share;
+__global__ void __launch_bounds__(kThreads, 8)
+    row_reduce_parts(const T* x, Fold* results, float* y, unsigned parts, std::int64_t share, std::int64_t cols,
+                     std::int64_t stride) {
+  next_grid_may_start();
+  const unsigned row = blockIdx.x / parts, part = blockIdx.x - row * parts;
+  const std::int64_t packs = cols / N, first = part * share;
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   x += row * stride;
   Fold f;
-  fold::take_packs<4, N>(f, x, first + thread, first + share < packs ? first + share : packs, threads);
+  fold::take_packs<kInFlight<Fold, N>, N>(f, x, first + thread, first + share < packs ? first + share : packs, threads);
   if (part == parts - 1) fold::take_tail<N>(f, x, cols, thread);
   f = fold::join_block(f, shared_memory<Fold>());
-  if (thread == 0) st(results + blockIdx.x, f);
+  if (thread != 0) return;
+  if (parts == 1) st(y + row, f.result());
+  else st(results + blockIdx.x, f);
 }
 
 template <class Fold>
-__global__ void __launch_bounds__(kThreads) row_reduce_join(const Fold* results, float* y, std::int64_t parts) {
-  const std::int64_t row = blockIdx.x;
-  Fold f;
-  for (std::int64_t p = threadIdx.x; p < parts; p += blockDim.x) f.join(ld(results + row * parts + p));
+__global__ void __launch_bounds__(kThreads) row_reduce_join(const Fold* results, float* y, int parts) {
+  wait_for_previous_grid();
+  results += static_cast<std::int64_t>(blockIdx.x) * parts;
+  Fold part[kMostParts / kThreads], f;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+#pragma unroll
+  for (int k = 0; k < kMostParts / kThreads; ++k)
+    if (k * threads + thread < parts) part[k] = ld(results + (k * threads + thread));
+#pragma unroll
+  for (int k = 0; k < kMostParts / kThreads; ++k)
+    if (k * threads + thread < parts) f.join(part[k]);
   f = fold::join_block(f, shared_memory<Fold>());
-  if (threadIdx.x == 0) st(y + row, f.result());
+  if (thread == 0) st(y + blockIdx.x, f.result());
 }
 
 void run(const row_reduce::Args& a, const Launch& l) {
@@ -66,11 +85,14 @@ void run(const row_reduce::Args& a, const Launch& l) {
   with_all(a, [&]<class T, class Fold, int N>(Type<T>, Type<Fold>, std::integral_constant<int, N>) {
     static_assert(sizeof(Fold) <= kFoldBytes);
     Fold* const results = static_cast<Fold*>(l.workspace);
+    const std::int64_t share = ceil_div(cols / N, parts);
     launch(row_reduce_parts<T, Fold, N>,
-           {.grid = dim3(rows * parts), .block = threads_for(ceil_div(cols / N, parts)), .shared_bytes = kWarp * sizeof(Fold)},
-           l.stream, a.x.as<T>(), results, parts, cols, a.x.stride[0]);
-    launch(row_reduce_join<Fold>, {.grid = dim3(rows), .block = threads_for(parts), .shared_bytes = kWarp * sizeof(Fold)},
-           l.stream, results, a.y.as<float>(), parts);
+           {.grid = dim3(rows * parts), .block = threads_for(share), .shared_bytes = kWarp * sizeof(Fold)}, l.stream, a.x.as<T>(),
+           results, a.y.as<float>(), static_cast<unsigned>(parts), share, cols, a.x.stride[0]);
+    if (parts == 1) return;
+    launch(row_reduce_join<Fold>,
+           {.grid = dim3(rows), .block = threads_for(parts), .shared_bytes = kWarp * sizeof(Fold), .dependent = true}, l.stream,
+           results, a.y.as<float>(), static_cast<int>(parts));
   });
 }
 

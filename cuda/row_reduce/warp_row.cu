@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp per row: each lane reads 16-byte packs, four in flight, then shuffles join the lanes, without shared memory or
+// One warp per row: each lane reads 16-byte packs, up to four in flight, then shuffles join the lanes, without shared memory or
 // barrier.  logsumexp is online, in one pass.  Falls back to single elements where rows are not 16-byte aligned.
 #include "cuda/row_reduce/row.cuh"
 
@@ -22,14 +22,19 @@ KERNEL(row_reduce){
     .supports = supports,
 };
 
+// Packs in flight of a lane.  Note: with four of 8 elements each, logsumexp would take more than the 32 registers with which all
+// warps of a multiprocessor are at work.
+template <class Fold, int N>
+inline constexpr int kInFlight = N == 8 && std::is_same_v<Fold, fold::LogSumExp> ? 2 : 4;
+
 template <class T, class Fold, int N>
-__global__ void __launch_bounds__(kRows* kWarp)
+__global__ void __launch_bounds__(kRows* kWarp, 16)
     row_reduce_warp_row(const T* x, float* y, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRows + warp_id();
   if (row >= rows) return;
   x += row * stride;
   Fold f;
-  fold::take_packs<4, N>(f, x, lane_id(), cols / N, kWarp);
+  fold::take_packs<kInFlight<Fold, N>, N>(f, x, lane_id(), cols / N, kWarp);
   fold::take_tail<N>(f, x, cols, lane_id());
   f = fold::join_warp(f);
   if (lane_id() == 0) st(y + row, f.result());
