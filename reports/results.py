@@ -259,15 +259,14 @@ def layer_parts(records):
 
 
 def copies(records):
-    gathers, clean, rows = rows_in(records.found("beside_pytorch_copies")), rows_in(records.found("copies_clean")), []
+    clean, rows = rows_in(records.found("copies_clean")), []
     for (op, dtype, shape), row in rows_in(records.found("beside_copies")).items():
         best = ours_of(row)
-        gather = min(gathers.get((op, dtype, shape), {}).values(), key=us, default=None)
         copy = [f"{best['copy_us']['median']:.1f}", f"{best['share_of_same_copy']:.3f}"] if "copy_us" in best else ["–", "–"]
         rows.append([f"`{op}`", f"`{best['kernel']}`", f"`{shape}`", dtype, f"{1e-6 * best['bytes']['formula']:.0f}",
-                     f"{us(best):.1f}"] + copy + [f"{us(gather) / us(best):.2f}" if gather else "–"] +
+                     f"{us(best):.1f}"] + copy +
                     [f"{ours_of(clean[op, dtype, shape])['share_of_same_copy']:.3f}" if (op, dtype, shape) in clean else "–"])
-    return table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel", "PyTorch's gather to kernel",
+    return table(["op", "kernel", "shape", "dtype", "MB", "µs", "the copy, µs", "copy to kernel",
                   "L2 clean: copy to kernel"],
                  rows) if rows else ["Not measured yet."]
 
