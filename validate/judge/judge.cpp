@@ -152,10 +152,8 @@ class Run {
   void collect() {
     for (Making& m : making_) {
       if (m.made || m.given_up()) continue;
-      if (!ready(m.prepared)) {
-        if (options_.in_order) break;
-        continue;
-      }
+      if (!ready(m.prepared) && options_.in_order) break;
+      if (!ready(m.prepared)) continue;
       or_machine([&] { m.made = m.prepared.get(); },
                  [&](const std::string& why) { m.state->given_up = true, skip(*m.task, m.first_record, why, true); });
       if (!m.made) continue;
