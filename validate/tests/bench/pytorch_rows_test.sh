@@ -93,7 +93,7 @@ pytorch_eager: plain, compiled 0 times
 pytorch_compile: fails
 pytorch_compile_graph: a graph of compiled, compiled 1 times" "$out"
   whole_lines records/pytorch.jsonl "the records"
-  same "rows that are left out, with a reason" 7 "$(grep -c '"left_out"' records/pytorch.jsonl)"
+  same "rows that are left out, with a reason" 9 "$(grep -c '"left_out"' records/pytorch.jsonl)"
   same "rows timed" 7 "$(grep -c '"median"' records/pytorch.jsonl)"
   works env ASSAY_RECORDS="$tmp/records" "$bin/assay_tests" "[recorded]"
   refuses "no row and no case in common" "$validate" compare records/pytorch.jsonl records/pytorch.jsonl
