@@ -56,6 +56,9 @@ normalised() {
     s/[ \t]+/ /g; s/ $//' "$@"
 }
 
+# A run that takes 10 s or more tells what the threads did: by the host's speed.
+without_work() { awk '/^ work of all threads: / { told = 1 } told { told = !/ s$/; next } { print }'; }
+
 # same EXPECTED GOT: compares files; `...` as above.
 same() {
   awk '
@@ -107,8 +110,8 @@ consoles() {  # consoles BUILD
     open { print line > file }'
   for block in "$work"/block.????; do
     [ -f "$block" ] || continue
-    (cd "$work/run" && timeout 30 bash "$block.command" >"$work/output" 2>&1 </dev/null)
-    normalised "$work/output" >"$work/got"
+    (cd "$work/run" && timeout 3600 bash "$block.command" >"$work/output" 2>&1 </dev/null)
+    normalised "$work/output" | without_work >"$work/got"
     normalised "$block" >"$work/want"
     same "$work/want" "$work/got" >"$work/why" && continue
     echo "$(<"$block.at"): $(<"$block.command")"

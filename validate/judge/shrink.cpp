@@ -164,8 +164,9 @@ class Search {
     std::vector<Case> list;
     for (const Move& m : moves) list.push_back(m.c);
     std::map<std::string, Record> hits;
+    const auto done = [&](const std::string& group) { return hits.contains(std::string(kEverything)) || hits.contains(group); };
     trials_(
-        list, [&](std::size_t i) { return !hits.contains(std::string(kEverything)) && !hits.contains(moves[i].group); },
+        list, [&](std::size_t i) { return !done(moves[i].group); },
         [&](std::size_t i, const Record& r) {
           if (r.verdict == Verdict::skipped) return;
           const std::string& group = moves[i].group;
@@ -177,7 +178,7 @@ class Search {
             ++found_.other_seeds.run, found_.other_seeds.failed += failed;
           } else if (group == kItself) {
             passes_sometimes_ = passes_sometimes_ || !failed;
-          } else {
+          } else if (!done(group)) {  // Note: others may have been prepared before their group's hit was known
             ++found_.tried;
             if (failed) hits.emplace(group, r);
           }
@@ -205,9 +206,9 @@ class Search {
       trials_(
           list, [&](std::size_t) { return !hit; },
           [&](std::size_t, const Record& r) {
-            if (r.verdict == Verdict::skipped) return;
+            if (r.verdict == Verdict::skipped || hit) return;
             ++found_.tried;
-            if (!hit && same_failure(r)) hit = r;
+            if (same_failure(r)) hit = r;
           });
     const auto smaller = [&](const auto& a, const auto& b) {
       return size_of_case(a.second.c, op_) < size_of_case(b.second.c, op_);

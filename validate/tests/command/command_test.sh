@@ -353,6 +353,11 @@ again=$(sed -n '/^  again  /,/[^\\]$/p' <<<"$out" | sed 's/^  again *//')
 same "the command is several lines" 1 "$(( $(wc -l <<<"$again") > 1 ))"
 exits 1 bash -c "$bin/${again/replay/replay --backend simt --no-shrink}"
 same "the first case passes, the last one fails" "passed failed:" "$(sed -n 's/^  verdict  *\([^ ]*\).*/\1/p' <<<"$out" | sed -n '1p;$p' | paste -sd' ')"
+small=()
+for seed in $(seq 30); do small+=("$op/wrong_from_sixtieth_call f16 rows=3 cols=5 seed=$seed"); done
+exits 1 "$bin/validate-hostile" replay --backend simt --no-shrink "$op/wrong_from_sixtieth_call f16 rows=2048 cols=2048 seed=1" "${small[@]}"
+same "lines are replayed in their order, though the first takes longest to prepare" "passed failed:" \
+  "$(sed -n 's/^  verdict  *\([^ ]*\).*/\1/p' <<<"$out" | sed -n '1p;$p' | paste -sd' ')"
 
 # --- --last-failed and replay --from
 exits 1 "$bin/validate-hostile" run --backend simt --suite sanitize --op $op --kernel calls_abort,naive --no-shrink --json bad.jsonl
