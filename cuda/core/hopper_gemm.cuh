@@ -77,6 +77,37 @@ __device__ inline void copy_stages(const TensorMap& a, const TensorMap& b, const
   }
 }
 
+// Multiplies this warpgroup's blocks of a tile, or of a piece of one, of shape I, over all steps.
+template <class S, class I, class T>
+__device__ inline void multiply(float (&acc)[I::kBlocks][I::kN / 2], int steps, int me, Turn<S::kStages>& t) {
+  auto* const full = box_memory<Barrier>(S::kBarrierAt);
+  auto* const empty = full + S::kStages;
+  const int thread = static_cast<int>(threadIdx.x) % kGroup;
+  // Note: the parity alone cannot tell a phase of this tile from one of the other warpgroup's tile before it.  So this
+  // warpgroup begins after the other has waited for all phases of that tile.
+  if constexpr (S::kTurns) sync_named(3 + me, 2 * kGroup);
+  int before = -1;
+  for (int k = 0; k < steps; ++k, t.next()) {
+    barrier_wait(full + t.stage, t.phase);
+    const unsigned char* const stage = box_memory<unsigned char>(t.stage * S::kStage);
+    const auto of_a = k_major<T>(stage + me * I::kApart * kRow), of_b = k_major<T>(stage + S::kBytesA);
+    wgmma_begin();
+#pragma unroll
+    for (int j = 0; j < kK / 16; ++j)
+#pragma unroll
+      for (int i = 0; i < I::kBlocks; ++i) wgmma<T>(acc[i], of_a.plus(i * 64 * kRow + j * 32), of_b.plus(j * 32), (k | j) != 0);
+    wgmma_commit();
+    if (before >= 0) {
+      wgmma_wait<1>(acc);
+      if (thread == 0) barrier_arrive(empty + before);
+    }
+    before = t.stage;
+  }
+  if constexpr (S::kTurns) arrive_named(4 - me, 2 * kGroup);
+  wgmma_wait<0>(acc);
+  if (thread == 0) barrier_arrive(empty + before);
+}
+
 // Stores this warpgroup's 64-row blocks of a tile of C, 64 columns (a chunk) at a time.
 template <class S, class T, class Epilogue>
 __device__ inline void store_tile(float (&acc)[S::kBlocks][S::kN / 2], const TensorMap& c, int me, int row, int column,
@@ -157,30 +188,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         t.next(work.steps);
         continue;
       }
-      // Note: the parity alone cannot tell a phase of this tile from one of the other warpgroup's tile before it.  So this
-      // warpgroup begins after the other has waited for all phases of that tile.
-      if constexpr (S::kTurns) sync_named(3 + me, 2 * kGroup);
-      int before = -1;
-      for (int k = 0; k < work.steps; ++k, t.next()) {
-        barrier_wait(full + t.stage, t.phase);
-        const unsigned char* const stage = memory + t.stage * S::kStage;
-        const auto of_a = k_major<T>(stage + me * S::kApart * kRow), of_b = k_major<T>(stage + S::kBytesA);
-        wgmma_begin();
-#pragma unroll
-        for (int j = 0; j < kK / 16; ++j)
-#pragma unroll
-          for (int i = 0; i < S::kBlocks; ++i)
-            wgmma<T>(acc[i], of_a.plus(i * 64 * kRow + j * 32), of_b.plus(j * 32), (k | j) != 0);
-        wgmma_commit();
-        if (before >= 0) {
-          wgmma_wait<1>(acc);
-          if (thread == 0) barrier_arrive(empty + before);
-        }
-        before = t.stage;
-      }
-      if constexpr (S::kTurns) arrive_named(4 - me, 2 * kGroup);
-      wgmma_wait<0>(acc);
-      if (thread == 0) barrier_arrive(empty + before);
+      multiply<S, S, T>(acc, work.steps, me, t);
       const Place at = tile_place(work, tile);
       store_tile<S, T>(acc, c, me, at.row * S::kM + me * S::kApart, at.column * S::kOut, columns, chunks, epilogue);
     }

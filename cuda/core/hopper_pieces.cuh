@@ -21,7 +21,8 @@ inline constexpr bool kInPieces<LastInPieces<S>> = true;
 // A piece of a tile of shape S, as store_tile sees it.
 template <class S>
 struct Piece {
-  static constexpr int kM = 64, kN = 64, kWeights = 1, kOut = kN, kBlocks = 1, kBufferAt = S::kBufferAt;
+  static constexpr int kM = 64, kN = 64, kWeights = 1, kOut = kN, kBlocks = 1, kApart = 0;
+  static constexpr int kBufferAt = S::kBufferAt;
   static constexpr bool kTurns = true;
   static constexpr int kAcross = (S::kN + kN - 1) / kN, kOfTile = S::kM / kM * kAcross;
 };
@@ -74,30 +75,8 @@ __device__ inline void copy_items(const PiecesMaps& maps, const PiecesWork& work
 template <class S, class I, class T, class Epilogue>
 __device__ inline void multiply_and_store(float (&acc)[I::kBlocks][I::kN / 2], const TensorMap& c, const PiecesWork& work,
                                           int item, Turn<S::kStages>& t, int& chunks, int columns, const Epilogue& epilogue) {
-  auto* const full = box_memory<Barrier>(S::kBarrierAt);
-  auto* const empty = full + S::kStages;
-  const int me = static_cast<int>(threadIdx.x) / kGroup - 1, thread = static_cast<int>(threadIdx.x) % kGroup;
-  sync_named(3 + me, 2 * kGroup);  // see hopper_product
-  int before = -1;
-  for (int k = 0; k < work.tiles.steps; ++k, t.next()) {
-    barrier_wait(full + t.stage, t.phase);
-    const unsigned char* const stage = box_memory<unsigned char>(t.stage * S::kStage);
-    const auto of_a = k_major<T>(stage), of_b = k_major<T>(stage + S::kBytesA);
-    wgmma_begin();
-#pragma unroll
-    for (int j = 0; j < kK / 16; ++j)
-#pragma unroll
-      for (int i = 0; i < I::kBlocks; ++i) wgmma<T>(acc[i], of_a.plus(i * 64 * kRow + j * 32), of_b.plus(j * 32), (k | j) != 0);
-    wgmma_commit();
-    if (before >= 0) {
-      wgmma_wait<1>(acc);
-      if (thread == 0) barrier_arrive(empty + before);
-    }
-    before = t.stage;
-  }
-  arrive_named(4 - me, 2 * kGroup);
-  wgmma_wait<0>(acc);
-  if (thread == 0) barrier_arrive(empty + before);
+  const int me = static_cast<int>(threadIdx.x) / kGroup - 1;
+  multiply<S, I, T>(acc, work.tiles.steps, me, t);
   const Place at = item_place<S, I>(work, item);
   store_tile<I, T>(acc, c, me, at.row, at.column, columns, chunks, epilogue);
 }

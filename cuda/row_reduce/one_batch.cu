@@ -3,7 +3,7 @@
 // for one latency of memory, and the last blocks of the grid end soon after the others.  A long row has up to 8192 parts; one
 // block, in a second launch that begins early, joins them.  The order of additions depends on the columns alone: deterministic.
 #include "cuda/core/row_pack.cuh"
-#include "cuda/row_reduce/row.cuh"
+#include "cuda/row_reduce/parts.cuh"
 
 namespace assay::ROOM(row_reduce, one_batch) {
 
@@ -14,25 +14,14 @@ inline constexpr int kRowThreads = 512;    // at most, of a row that is one part
 inline constexpr int kPartThreads = 256;   // of a part
 inline constexpr int kJoinThreads = 1024;  // at most
 inline constexpr std::int64_t kMostParts = 8192;
-inline constexpr int kMostJoined = kMostParts / kJoinThreads;  // parts of a thread
-inline constexpr std::size_t kFoldBytes = 8;                   // size of the largest fold
 
-// One thread per thing, rounded up to whole warps.
-dim3 threads_for(std::int64_t things, int most) {
-  return dim3(kWarp * std::clamp<std::int64_t>(ceil_div(things, kWarp), 1, most / kWarp));
-}
 std::int64_t parts_of(std::int64_t packs) {
   if (packs <= kPacks * kRowThreads) return 1;
   return std::min(ceil_div(packs, kPacks * kPartThreads), kMostParts);
 }
 // Note: has the parts of single elements, which are the most.
-std::size_t workspace_bytes(const row_reduce::Args& a) {
-  return static_cast<std::size_t>(a.x.shape[0] * parts_of(a.x.shape[1])) * kFoldBytes;
-}
-Legality supports(const row_reduce::Args& a) {
-  if (a.x.shape[0] * parts_of(a.x.shape[1]) >= std::int64_t{1} << 31) return Legality::no("more parts than a grid has blocks");
-  return Legality::yes();
-}
+std::size_t workspace_bytes(const row_reduce::Args& a) { return bytes_of_parts(a.x.shape[0], parts_of(a.x.shape[1])); }
+Legality supports(const row_reduce::Args& a) { return parts_fit(a.x.shape[0], parts_of(a.x.shape[1])); }
 
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
@@ -100,26 +89,10 @@ __global__ void __launch_bounds__(kPartThreads, 6) row_reduce_part(Rows<T> m, Fo
   if (threadIdx.x == 0) st(results + blockIdx.x, f);
 }
 
-template <class Fold>
-__global__ void __launch_bounds__(kJoinThreads) row_reduce_join(const Fold* results, float* y, int parts) {
-  results += static_cast<std::int64_t>(blockIdx.x) * parts;
-  wait_for_previous_grid();
-  Fold part[kMostJoined], f;
-#pragma unroll
-  for (int k = 0; k < kMostJoined; ++k)
-    if (const int p = k * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x); p < parts) part[k] = ld(results + p);
-#pragma unroll
-  for (int k = 0; k < kMostJoined; ++k)
-    if (k * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x) < parts) f.join(part[k]);
-  f = fold::join_block(f, shared_memory<Fold>());
-  if (threadIdx.x == 0) st(y + blockIdx.x, f.result());
-}
-
 void run(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1];
   if (rows == 0) return;
   with_all(a, [&]<class T, class Fold, int N>(Type<T>, Type<Fold>, std::integral_constant<int, N>) {
-    static_assert(sizeof(Fold) <= kFoldBytes);
     const std::int64_t packs = cols / N, parts = parts_of(packs);
     const Rows<T> m{a.x.as<T>(), cols, a.x.stride[0], ceil_div(packs, parts), static_cast<unsigned>(parts)};
     constexpr std::size_t kShared = kWarp * sizeof(Fold);
@@ -132,9 +105,7 @@ void run(const row_reduce::Args& a, const Launch& l) {
     Fold* const results = static_cast<Fold*>(l.workspace);
     launch(row_reduce_part<T, Fold, N>, {.grid = dim3(rows * parts), .block = dim3(kPartThreads), .shared_bytes = kShared},
            l.stream, m, results);
-    launch(row_reduce_join<Fold>,
-           {.grid = dim3(rows), .block = threads_for(parts, kJoinThreads), .shared_bytes = kShared, .dependent = true}, l.stream,
-           results, a.y.as<float>(), static_cast<int>(parts));
+    launch_join<kJoinThreads, kMostParts / kJoinThreads>(results, a, parts, l);
   });
 }
 

@@ -2,7 +2,7 @@
 // A row is split into up to 1024 parts, one block each, with partial results in workspace; then one block per row, in a launch
 // that begins early, joins them, so that one long row fills the device.  A row of one part needs no second launch.  The order of
 // additions depends on the extents alone, without atomics: deterministic.
-#include "cuda/row_reduce/row.cuh"
+#include "cuda/row_reduce/parts.cuh"
 
 namespace assay::ROOM(row_reduce, two_stage) {
 
@@ -10,21 +10,10 @@ using namespace row_reduce_room;
 
 inline constexpr int kThreads = 256;
 inline constexpr std::int64_t kLeastPart = 4096, kMostParts = 1024;  // columns per part, parts per row
-inline constexpr std::size_t kFoldBytes = 8;                         // size of the largest fold
 
-// One thread per thing, rounded up to whole warps.
-dim3 threads_for(std::int64_t things) {
-  return dim3(kWarp * std::clamp<std::int64_t>(ceil_div(things, kWarp), 1, kThreads / kWarp));
-}
 std::int64_t parts_of(std::int64_t cols) { return std::clamp<std::int64_t>(ceil_div(cols, kLeastPart), 1, kMostParts); }
-std::size_t workspace_bytes(const row_reduce::Args& a) {
-  const std::int64_t parts = parts_of(a.x.shape[1]);
-  return parts == 1 ? 0 : static_cast<std::size_t>(a.x.shape[0] * parts) * kFoldBytes;
-}
-Legality supports(const row_reduce::Args& a) {
-  if (a.x.shape[0] * parts_of(a.x.shape[1]) >= std::int64_t{1} << 31) return Legality::no("more parts than a grid has blocks");
-  return Legality::yes();
-}
+std::size_t workspace_bytes(const row_reduce::Args& a) { return bytes_of_parts(a.x.shape[0], parts_of(a.x.shape[1])); }
+Legality supports(const row_reduce::Args& a) { return parts_fit(a.x.shape[0], parts_of(a.x.shape[1])); }
 
 KERNEL(row_reduce){
     .dtypes = {f16, bf16, f32},
@@ -63,36 +52,16 @@ __global__ void __launch_bounds__(kThreads, 8)
   else st(results + blockIdx.x, f);
 }
 
-template <class Fold>
-__global__ void __launch_bounds__(kThreads) row_reduce_join(const Fold* results, float* y, int parts) {
-  wait_for_previous_grid();
-  results += static_cast<std::int64_t>(blockIdx.x) * parts;
-  Fold part[kMostParts / kThreads], f;
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-#pragma unroll
-  for (int k = 0; k < kMostParts / kThreads; ++k)
-    if (k * threads + thread < parts) part[k] = ld(results + (k * threads + thread));
-#pragma unroll
-  for (int k = 0; k < kMostParts / kThreads; ++k)
-    if (k * threads + thread < parts) f.join(part[k]);
-  f = fold::join_block(f, shared_memory<Fold>());
-  if (thread == 0) st(y + blockIdx.x, f.result());
-}
-
 void run(const row_reduce::Args& a, const Launch& l) {
   const std::int64_t rows = a.x.shape[0], cols = a.x.shape[1], parts = parts_of(cols);
   if (rows == 0) return;
   with_all(a, [&]<class T, class Fold, int N>(Type<T>, Type<Fold>, std::integral_constant<int, N>) {
-    static_assert(sizeof(Fold) <= kFoldBytes);
     Fold* const results = static_cast<Fold*>(l.workspace);
     const std::int64_t share = ceil_div(cols / N, parts);
     launch(row_reduce_parts<T, Fold, N>,
-           {.grid = dim3(rows * parts), .block = threads_for(share), .shared_bytes = kWarp * sizeof(Fold)}, l.stream, a.x.as<T>(),
+           {.grid = dim3(rows * parts), .block = threads_for(share, kThreads), .shared_bytes = kWarp * sizeof(Fold)}, l.stream, a.x.as<T>(),
            results, a.y.as<float>(), static_cast<unsigned>(parts), share, cols, a.x.stride[0]);
-    if (parts == 1) return;
-    launch(row_reduce_join<Fold>,
-           {.grid = dim3(rows), .block = threads_for(parts), .shared_bytes = kWarp * sizeof(Fold), .dependent = true}, l.stream,
-           results, a.y.as<float>(), static_cast<int>(parts));
+    if (parts > 1) launch_join<kThreads, kMostParts / kThreads>(results, a, parts, l);
   });
 }
 

@@ -5,10 +5,10 @@
 
 namespace assay::ROOM(ffn_gelu, whole_ragged_stage_of_units) {
 
-struct Wrong : PlainWhole {
+struct Wrong : WholeSums {
   template <class S>
   static hopper_whole::Work of(const Tensor& x, const Tensor& y) {
-    auto work = PlainWhole::of<S>(x, y);
+    auto work = WholeSums::of<S>(x, y);
     work.steps = std::max(1, static_cast<int>(x.shape[1]) / S::kDeep);
     return work;
   }

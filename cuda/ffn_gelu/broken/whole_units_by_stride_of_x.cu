@@ -5,9 +5,9 @@
 
 namespace assay::ROOM(ffn_gelu, whole_units_by_stride_of_x) {
 
-struct Wrong : PlainWhole {
+struct Wrong : WholeSums {
   static Tensor units(const ffn_gelu::Args& a, void* workspace) {
-    Tensor h = PlainWhole::units(a, workspace);
+    Tensor h = WholeSums::units(a, workspace);
     h.stride[0] = a.x.stride[0];
     return h;
   }

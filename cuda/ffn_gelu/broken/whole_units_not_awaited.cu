@@ -5,7 +5,7 @@
 
 namespace assay::ROOM(ffn_gelu, whole_units_not_awaited) {
 
-struct Wrong : PlainWhole {
+struct Wrong : WholeSums {
   __device__ static void await_tokens() {}
 };
 KERNEL_FROM(ffn_gelu, whole, Wrong);
