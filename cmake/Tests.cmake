@@ -51,7 +51,9 @@ set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOU
 # results: the verdict always, and every bit if the kernel uses no elementary function.
 # The half of edges is one that fails every broken kernel, which simt.OP.broken checks.  `make check` and `make full` take both.
 set(half 2/2)
-set(half_of_attention_backward 1/2)
+foreach(op attention_backward gelu_linear linear)
+  set(half_of_${op} 1/2)
+endforeach()
 set(on_simt --backend simt --timeout 3600)  # seconds that only a hanging case takes, even on the slowest host
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl reports/baselines/*/smoke.jsonl.gz)
 foreach(file ${recorded})
