@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trial: sm90_ordered, one head after the other.
+#include "cuda/attention_backward/hopper_ordered.cuh"
+
+namespace assay::ROOM(attention_backward, sm90_ordered_heads) {
+
+struct Tried : OrderedSteps {
+  static constexpr double kCacheTaken = INFINITY;
+};
+
+KERNEL(attention_backward) = kOrderedTraits;
+
+void run(const attention_backward::Args& a, const Launch& l) { run_in_turn<Tried>(a, l); }
+
+}  // namespace assay::ROOM(attention_backward, sm90_ordered_heads)
