@@ -25,8 +25,6 @@ void store_box(const TensorMap& map, const void* shared, const int* at, int coor
 void store_commit();
 void store_wait(unsigned newest, Where where);
 void fence_shared_async(Where where);
-void wait_for_turn(const unsigned* turn, unsigned mine, Where where);
-void pass_turn(unsigned* turn, Where where);
 void wgmma(const WgmmaCall& call, Where where);
 void wgmma_begin();
 void wgmma_commit();
@@ -100,10 +98,6 @@ template <int N>
 inline void store_wait_read(Where where = Where::current()) {
   detail::store_wait(N, where);
 }
-inline void wait_for_turn(const unsigned* turn, unsigned mine, Where where = Where::current()) {
-  detail::wait_for_turn(turn, mine, where);
-}
-inline void pass_turn(unsigned* turn, Where where = Where::current()) { detail::pass_turn(turn, where); }
 inline void fence_shared_async(Where where = Where::current()) { detail::fence_shared_async(where); }
 
 struct tf32 {

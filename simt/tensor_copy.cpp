@@ -341,19 +341,4 @@ void fence_shared_async(Where where) {
   if (machine.options.watch) machine.watch.fence(machine.current->id);
 }
 
-// Note: blocks run one after the other, so nobody can pass the turn while this one waits.
-void wait_for_turn(const unsigned* turn, unsigned mine, Where where) {
-  access<4, Access::atomic_read>(turn, where);
-  if (const unsigned now = get(turn); now != mine)
-    refuse_asynchronous("deadlock", "a wait for turn " + std::to_string(mine) + ", which is " + std::to_string(now) +
-                                        ", and no block that has begun can still pass it", where);
-}
-void pass_turn(unsigned* turn, Where where) {
-  if (machine.boxes.stores(machine.current->id))
-    refuse_asynchronous("in_flight", "pass_turn while a store or an addition of this thread may be unfinished", where);
-  access<4, Access::atomic_read>(turn, where);
-  access<4, Access::atomic_write>(turn, where);
-  put(turn, get(turn) + 1);
-}
-
 }  // namespace simt::detail

@@ -69,11 +69,6 @@ class Boxes {
   void store(const TensorMap& map, const void* shared, const int* at, int coordinates, bool add, Where where,
              bool piecewise = false);
   void commit(unsigned thread);
-  bool stores(unsigned thread) const {  // whether it has not waited for all
-    for (const Box& b : stores_)
-      if (b.thread == thread) return true;
-    return false;
-  }
   void wait(unsigned thread, unsigned newest);
   bool land_one();                    // lands one copy; false if none is in flight
   void land_at(std::size_t barrier);  // lands the copies with `at_wait` of this barrier

@@ -27,7 +27,6 @@ struct HopperSteps {
   __device__ static void keys_over(Barrier* empty) { barrier_arrive(empty); }
   __device__ static bool mends(unsigned rows) { return rows != 0; }
   __device__ static void fence() { fence_shared_async(); }
-  static constexpr bool kOrdered = false, kCyclic = false;  // blocks add to dQ in turn; and begin at different queries
 };
 
 // Byte of a channel in a row of boxes that are 64 channels wide and `box` bytes large, swizzled by 128.
@@ -46,26 +45,6 @@ struct Statistics {
 };
 
 inline constexpr int kStatisticThreads = 128, kStatisticRows = 8;  // places of a warp; 64, and so each pitch, is a multiple
-
-// Where blocks add to dQ in turn: for each 64 queries of a head how many blocks have added; how many blocks have begun.
-struct Turns {
-  unsigned *of_queries, *begun;
-  __device__ void clear(std::int64_t place, int lane) const {
-    if (place % kLoopQueries == 0 && lane == 0) st(of_queries + place / kLoopQueries, 0u);
-    if (place == 0 && lane == 1) st(begun, 0u);
-  }
-};
-// `places`: as many as L and D have.
-__host__ __device__ inline Turns turns_after(float* sums, std::int64_t floats, std::int64_t places) {
-  auto* const turns = reinterpret_cast<unsigned*>(sums + floats);
-  return {turns, turns + places / kLoopQueries};
-}
-
-template <int kDim, class T>
-__device__ inline Turns turns_of(const Problem<T>& p, const Statistics& of) {
-  const std::int64_t places = static_cast<std::int64_t>(p.batches) * p.heads * of.pitch;
-  return turns_after(of.l + 2 * places, places * kDim, places);
-}
 
 // For each place of `l` and `d`; and clears kSums of the floats `sums` for each.  16 lanes take a row of at most 128 channels,
 // and a warp's rows are loaded before the first is used.
@@ -87,7 +66,6 @@ __global__ void __launch_bounds__(kStatisticThreads)
     x[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.d_o.row(batch, head, query) + channel));
     y[i] = ld(reinterpret_cast<const Vec<T, 8>*>(p.o.row(batch, head, query) + channel));
   }
-  if constexpr (Steps::kOrdered) turns_after(sums, places * kSums, places).clear(place, lane);
   if constexpr (kSums > 0) {
 #pragma unroll
     for (int i = 0; i < kStatisticRows * kSums / (4 * kWarp); ++i)

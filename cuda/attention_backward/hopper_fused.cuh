@@ -33,58 +33,23 @@ struct FusedSteps : HopperSteps {
   // Waits until dS of the step before last is no longer read.
   __device__ static void wait_for_scores(Barrier* free, int phase) { barrier_wait(free, phase); }
   __device__ static void wait_for_sums() { store_wait_read<0>(); }
-  static constexpr bool kPassesLate = false;
   static constexpr int kFirstProduct = 0;  // of the products of 16 keys that make dQ
   static constexpr bool kWaitsBefore = true;  // for the buffer of dS, before g
-};
-// Blocks add to dQ in the order of their keys.  A block waits only for those of lower keys of the same head.  Blocks take their
-// work in the order in which they begin, lower keys first, so these have begun.  With a mask the last queries come first: all
-// blocks see them, and the block of the lowest keys, which is to add first, would else come to them last.
-struct OrderedSteps : FusedSteps {
-  static constexpr bool kOrdered = true;
-  static constexpr bool kPassesLate = false;  // a turn is passed before the next sums are stored, not as soon as these are added
-  static constexpr bool kWaits = true;        // for its turn
-  static constexpr bool kCyclicUnmasked = false;
-  static constexpr double kCacheTaken = 1;  // of what schedule() counts a head for; INFINITY: one after the other
-  __device__ static unsigned place(unsigned* begun) { return atomic_add(begun, 1u); }  // among the blocks that have begun
-};
-// Without a mask the block of rank r of n begins at r / n of the queries.  A block of 64 queries gets the sums in the order in which
-// blocks come to it if all begin together: those that begin there or just before come first.  The step in which a block adds is
-// never lower than that of the one before it, so no block waits for itself, if all blocks of a head run at once.  They do where a
-// head has no more blocks than there are multiprocessors, one head after the other: of the first head that is not over, all blocks
-// that are left have begun.
-struct CyclicSteps : OrderedSteps {
-  static constexpr bool kCyclicUnmasked = true;
-  static constexpr double kCacheTaken = INFINITY;
 };
 // Timed on an H200: with a mask the wait before g saves 4 to 8 %, without one it costs 1 to 2 %.
 template <class Steps>
 struct Unmasked : Steps {
-  static constexpr bool kCyclic = [] {
-    if constexpr (Steps::kOrdered) return Steps::kCyclicUnmasked;
-    return false;
-  }();
   static constexpr bool kWaitsBefore = false;
 };
 
 // The steps of a block of keys: all blocks of queries that see it, of each head of its group.
-template <class Steps>
 struct FusedWork {
-  static constexpr bool kDescending = Steps::kOrdered && !Steps::kCyclic;
   int begin, end, steps;  // blocks of queries [begin, end) of a head
-  int start = 0;          // only cyclic: the first one
-  int block = first(), step = 0;
-  __device__ int first() const { return Steps::kCyclic ? start : kDescending ? end - 1 : begin; }
-  __device__ bool follow(int& at) const {  // whether the next head follows
-    if constexpr (Steps::kCyclic) {
-      if (++at == end) at = begin;
-      return at == start;
-    }
-    const bool over = kDescending ? --at < begin : ++at == end;
-    if (over) at = first();
-    return over;
+  int block, step = 0;
+  __device__ void next() {
+    ++step;
+    if (++block == end) block = begin;
   }
-  __device__ void next() { ++step, follow(block); }
 };
 
 template <class S, class Steps, class T>
@@ -95,15 +60,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
                                     const __grid_constant__ TensorMap l, const __grid_constant__ TensorMap d,
                                     const __grid_constant__ TensorMap sums, const Problem<T> p, const Statistics statistics,
                                     const Schedule schedule) {
-  const auto turns = [&] { return turns_of<S::kDim>(p, statistics); };
-  int place = static_cast<int>(blockIdx.x);
-  if constexpr (Steps::kOrdered) {
-    auto* const mine = box_memory<unsigned>(S::kSumsAt);
-    if (threadIdx.x == 0) st(mine, p.queries > 0 ? Steps::place(turns().begun) : blockIdx.x);
-    sync_block();
-    place = shuffle(static_cast<int>(ld(mine)), 0);
-  }
-  const Work tile = work_of(schedule, place);
+  const Work tile = work_of(schedule, static_cast<int>(blockIdx.x));
   const int kv_heads = p.heads / p.group, kv_head = tile.head % kv_heads, batch = tile.head / kv_heads, first = tile.rank * kOwn;
   const int begin = Steps::first_block(p.seen_from(first)), end = (p.queries + kLoopQueries - 1) / kLoopQueries;
   const int steps = end > begin ? (end - begin) * Steps::heads(p.group) : 0;
@@ -124,13 +81,11 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
   sync_block();
   // Note: shuffle() tells the compiler that a warp has one group.  Without it, it serialises wgmma.
   const int group = shuffle(static_cast<int>(threadIdx.x) / 128, 0), thread = static_cast<int>(threadIdx.x) % 128;
-  FusedWork<Steps> w{begin, end, steps, Steps::kCyclic ? static_cast<int>(std::int64_t{tile.rank} * end / schedule.tiles) : 0};
+  FusedWork w{begin, end, steps, begin};
   Turn<S::kStages> t;
   if (group == 0) {
     give_registers<kSummerRegisters>();
-    // next: what thread kCopier copies.  Note: the thread that adds waits for its turn and until the sums are there.
-    constexpr int kCopier = Steps::kOrdered ? kWarp : 0;
-    int head = kv_head * p.group, next_head = head, next_block = w.first(), next = 0;
+    int head = kv_head * p.group, next_head = head, next_block = begin, next = 0;  // next: what thread 0 copies
     const auto copy_own = [&](int at, const TensorMap& map) {
       for (int h = 0; h < S::kHalves; ++h)
         copy_box(box_memory<unsigned char>(at + h * S::kBox), map, own, h * 64, first, kv_head, batch);
@@ -147,17 +102,9 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     const auto copy_d_o = [&] { copy(S::kGradientAt, d_o, S::kDAt, d, o_full); };
     const auto copied = [&] {
       ++next, t.next();
-      if (w.follow(next_block)) ++next_head;
+      if (++next_block == end) next_block = begin, ++next_head;
     };
-    const auto copy_next = [&] {
-      if (next < steps) {
-        barrier_wait(q_empty + t.stage, t.phase ^ 1);
-        copy_q();
-        barrier_wait(o_empty + t.stage, t.phase ^ 1);
-        copy_d_o(), copied();
-      }
-    };
-    if (thread == kCopier) {
+    if (thread == 0) {
       barrier_arrive_expect(own, 2 * S::kTile);
       copy_own(0, k);
       if (steps > 0) copy_q();
@@ -168,13 +115,11 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
     sync_warp();
     barrier_wait(own, 0);
     const int of_head = statistics.pitch / kLoopQueries;
-    unsigned* turn_to_pass = nullptr;
-    const auto pass = [&] { store_wait<0>(), pass_turn(turn_to_pass); };
     float sum[32];
     for (; w.step < steps; w.next()) {
       const int b = w.step & 1;
       const auto of_scores = mn_major<T>(box_memory<unsigned char>(S::kScoresAt + b * S::kScores), kBoxRow);
-      if (w.step > 0 && w.block == w.first()) ++head;
+      if (w.step > 0 && w.block == begin) ++head;
       barrier_wait(scores_full + b, w.step >> 1 & 1);
 #pragma unroll
       for (int h = 0; h < S::kHalves; ++h) {
@@ -186,13 +131,7 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
         wgmma_commit();
         wgmma_wait<0>(sum);
         if (h == 0) {
-          if (thread == 0) {
-            if constexpr (Steps::kPassesLate) {
-              if (w.step > 0) pass();
-            } else {
-              Steps::wait_for_sums();
-            }
-          }
+          if (thread == 0) Steps::wait_for_sums();
           sync_named(3, 128);
         }
         if (h == S::kHalves - 1 && thread == 0) barrier_arrive(scores_empty + b);
@@ -204,35 +143,18 @@ __global__ void __launch_bounds__(kHopperThreads, 1)
       fence_shared_async();
       sync_named(3, 128);
       if (thread == 0) {
-        const int of_block = (batch * p.heads + head) * of_head + w.block;
-        if constexpr (Steps::kOrdered) {
-          int turn = tile.rank;
-          if constexpr (Steps::kCyclic) {
-            turn = ((w.block + 1) * schedule.tiles + end - 1) / end - 1 - turn;
-            if (turn < 0) turn += schedule.tiles;
-          }
-          if constexpr (Steps::kWaits) wait_for_turn(turns().of_queries + of_block, static_cast<unsigned>(turn));
-        }
-        Steps::add(sums, box_memory<float>(S::kSumsAt), of_block * S::kSumsRows);
+        Steps::add(sums, box_memory<float>(S::kSumsAt), ((batch * p.heads + head) * of_head + w.block) * S::kSumsRows);
         store_commit();
-        if constexpr (Steps::kOrdered) {
-          turn_to_pass = turns().of_queries + of_block;
-          if constexpr (!Steps::kPassesLate) pass();
+        if (next < steps) {
+          barrier_wait(q_empty + t.stage, t.phase ^ 1);
+          copy_q();
+          barrier_wait(o_empty + t.stage, t.phase ^ 1);
+          copy_d_o(), copied();
         }
-        if constexpr (kCopier == 0) copy_next();
-      }
-      if constexpr (kCopier != 0) {
-        if (thread == kCopier) copy_next();
       }
       sync_warp();
     }
-    if (thread == 0) {
-      if constexpr (Steps::kPassesLate) {
-        if (steps > 0) pass();
-      } else {
-        store_wait<0>();
-      }
-    }
+    if (thread == 0) store_wait<0>();
     return;
   }
 

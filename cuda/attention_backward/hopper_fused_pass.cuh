@@ -53,12 +53,6 @@ std::size_t bytes_with_fused_sums(const attention_backward::Args& a) {
   return bytes_of_statistics(a) + static_cast<std::size_t>(a.q.shape[0] * a.q.shape[2] * pitch_of(a)) * kDim * sizeof(float);
 }
 
-template <int kDim>
-std::size_t bytes_with_turns(const attention_backward::Args& a) {
-  return bytes_with_fused_sums<kDim>(a) +
-         static_cast<std::size_t>(a.q.shape[0] * a.q.shape[2] * pitch_of(a) / kLoopQueries + 1) * sizeof(unsigned);
-}
-
 template <int kDim, class Steps, class T>
 void run_one_pass(const attention_backward::Args& a, const Launch& l) {
   using S = FusedShape<kDim>;
@@ -75,19 +69,14 @@ void run_one_pass(const attention_backward::Args& a, const Launch& l) {
     // a group, a block reads one head at a time.
     const bool masked = a.mask != attention_backward::Mask::none;
     const double of_head = 12.0 * p.queries * p.dim;
-    double bytes = masked ? of_head : INFINITY;
-    bool loops = !masked;  // kernel for no mask
-    if constexpr (Steps::kOrdered) {
-      bytes = of_head * Steps::kCacheTaken;
-      if (Steps::kCyclicUnmasked && ceil_div(p.keys, kOwn) > multiprocessors()) loops = false;
-    }
-    const Schedule s = schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches, bytes);
+    const Schedule s =
+        schedule(ceil_div(p.keys, kOwn), static_cast<std::int64_t>(p.heads / p.group) * p.batches, masked ? of_head : INFINITY);
     const auto map_of = [&](const float* data) { return queries ? row_map(data, pitch, rows) : TensorMap{}; };
     const std::int64_t of_sums[] = {S::kSumsRow};
     const TensorMap map_of_sums = queries ? tensor_map<float>(sums, {S::kSumsRow, blocks * S::kSumsRows}, of_sums,
                                                               {S::kSumsRow, S::kSumsRows}, Swizzle::none)
                                           : TensorMap{};
-    launch(loops ? attention_backward_hopper_fused<S, Unmasked<Steps>, T> : attention_backward_hopper_fused<S, Steps, T>,
+    launch(masked ? attention_backward_hopper_fused<S, Steps, T> : attention_backward_hopper_fused<S, Unmasked<Steps>, T>,
            {.grid = dim3(static_cast<unsigned>(s.tiles) * static_cast<unsigned>(s.heads)),
             .block = dim3(kHopperThreads),
             .shared_bytes = S::kShared},

@@ -23,10 +23,6 @@
 //                                            but the rest of a row's last 16 bytes; add_box adds floats
 //   store_commit()  store_wait_read<N>()  store_wait<N>()   commit makes a group of the thread's stores; wait until all but its N
 //                                            newest groups have been read from shared memory; until they are done
-//   wait_for_turn(turn, n)  pass_turn(turn)   waits until an unsigned of global memory is n; adds one to it, so that blocks add
-//                                            boxes in turn: after the wait add_box, store_commit, store_wait<0>, pass_turn, all
-//                                            by one thread.  Wait only for blocks that have begun (numbered by atomic_add): simt
-//                                            runs one block after the other, and takes any other wait for a deadlock
 //   fence_shared_async()                     before wgmma, stores or copies meet what this thread has written to shared memory
 //
 // wgmma, by four warps: acc[n / 2] += A [64, k] B [n, k]^T over 32 bytes of k.  T is half, bfloat16 or tf32.  acc[i] of lane l of

@@ -163,19 +163,6 @@ template <int N>
 __device__ __forceinline__ void store_wait_read() {
   ASSAY_SM90A("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
 }
-// Note: the fence, since what the turn guards is read and written by asynchronous additions.  Before pass_turn the wait for them is
-// one.
-__device__ __forceinline__ void wait_for_turn(const unsigned* turn, unsigned mine) {
-  ASSAY_SM90A(
-      "{\n.reg .pred come;\n.reg .u32 now;\nAGAIN:\nld.acquire.gpu.global.u32 now, [%0];\nsetp.eq.u32 come, now, %1;\n@come bra DONE;\nbra AGAIN;\nDONE:\n}" ::"l"(
-          turn),
-      "r"(mine)
-      : "memory");
-  ASSAY_SM90A("fence.proxy.async.global;" ::: "memory");
-}
-__device__ __forceinline__ void pass_turn(unsigned* turn) {
-  ASSAY_SM90A("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(turn) : "memory");
-}
 __device__ __forceinline__ void fence_shared_async() { ASSAY_SM90A("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 template <int N>

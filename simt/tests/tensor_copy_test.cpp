@@ -171,39 +171,6 @@ TEST_CASE("add_box adds", "[simt][hopper]") {
   }
 }
 
-TEST_CASE("blocks add boxes in turn", "[simt][hopper]") {
-  enum Fault { none, by_place, not_awaited };
-  // Each block adds its place among those that have begun, the first one 2^24: then the order shows in the last bit.
-  const auto kernel = +[](TensorMap y, unsigned* turns, Fault fault) {
-    if (threadIdx.x != 0) return;
-    auto* const sums = box_memory<float>();
-    const unsigned mine = fault == by_place ? blockIdx.x : atomic_add(turns + 1, 1u);
-    for (int i = 0; i < 4; ++i) st(sums + i, mine == 0 ? 16777216.0f : 1.0f);
-    fence_shared_async();
-    wait_for_turn(turns, mine);
-    add_box(y, sums, 0);
-    store_commit();
-    if (fault != not_awaited) store_wait<0>();
-    pass_turn(turns);
-    if (fault == not_awaited) store_wait<0>();
-  };
-  for (const ThreadOrder order : kOrders) {
-    const Configured configured({.order = order, .seed = 3, .watch = true});
-    const auto run = [&](Fault fault, const Buffer<float>& y) {
-      const Buffer<unsigned> turns(2);
-      for (std::size_t i = 0; i < 4; ++i) y[i] = 0;
-      turns[0] = turns[1] = 0;
-      const TensorMap map = tensor_map<float>(y.get(), {4}, nullptr, {4}, Swizzle::none);
-      launch(kernel, {.grid = dim3(5), .block = dim3(32), .shared_bytes = kBytes}, nullptr, map, turns.get(), fault);
-    };
-    const Buffer<float> y(4);
-    run(none, y);
-    for (std::size_t i = 0; i < 4; ++i) CHECK(y[i] == 16777216.0f);
-    CHECK(finding_of([&] { run(by_place, y); }).kind == (order == ThreadOrder::forward ? "none" : "deadlock"));
-    CHECK(finding_of([&] { run(not_awaited, y); }).kind == "in_flight");
-  }
-}
-
 TEST_CASE("tensor_map refuses what the driver refuses", "[simt][hopper]") {
   const Buffer<half> x(4096);
   const auto refused = [&](std::size_t offset, std::int64_t width, std::int64_t stride, int box, Swizzle swizzle) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families "fused" and "ordered" (core/kernel_family.cuh): gradients in one pass by wgmma, for heads of up to 64 channels, with
-// one of FusedSteps or OrderedSteps replaced.
+// The family "fused" (core/kernel_family.cuh): gradients in one pass by wgmma, for heads of up to 64 channels, with one of
+// FusedSteps replaced.
 #pragma once
 
 #include "cuda/attention_backward/broken/hopper.cuh"
@@ -19,18 +19,6 @@ constexpr KernelTraits<attention_backward> fused_traits() {
 }
 template <class Steps>
 void run_fused(const attention_backward::Args& a, const Launch& l) {
-  run_one_pass<64, Steps, half>(a, l);
-}
-
-template <class Steps>
-constexpr KernelTraits<attention_backward> ordered_traits() {
-  KernelTraits<attention_backward> traits = fused_traits<Steps>();
-  traits.deterministic = true;
-  traits.workspace_bytes = bytes_with_turns<64>;
-  return traits;
-}
-template <class Steps>
-void run_ordered(const attention_backward::Args& a, const Launch& l) {
   run_one_pass<64, Steps, half>(a, l);
 }
 
