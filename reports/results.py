@@ -283,6 +283,15 @@ def compiled(records):
                  rows) if rows else ["Not measured yet."]
 
 
+def few_rows(records):
+    rows = []
+    for (_, dtype, shape), ways in rows_in(records.found("few_rows_turns")).items():
+        theirs = us(ways["pytorch_compile"])
+        cells = [f"{us(ways[kernel]):.2f} ({theirs / us(ways[kernel]):.2f}×)" for kernel in ("block_row", "one_pack")]
+        rows.append([f"`{shape}`", dtype, f"{theirs:.2f}"] + cells)
+    return table(["shape", "dtype", "`torch.compile`, µs", "`block_row`", "`one_pack`"], rows) if rows else ["Not measured yet."]
+
+
 def triton(records):
     rows = []
     for record in records_of(records.found("triton_times")):
@@ -295,7 +304,7 @@ def triton(records):
     return table(["op", "shape", "dtype", "Triton, µs", "ours", "Triton to ours"], rows) if rows else ["Not measured yet."]
 
 
-TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled,
+TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled, "few_rows": few_rows,
           "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
           "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole, "sm90_pages": sm90_pages, "compared": compared,
           "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
