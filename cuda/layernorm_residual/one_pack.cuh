@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by kernels with one block per row and one thread per 16-byte pack of it.  `Steps`: OnePackSteps, or in a broken kernel
+// one with a step replaced.
+#pragma once
+
+#include "cuda/core/row_pack.cuh"
+#include "ops/layernorm_residual.hpp"
+
+namespace assay::ASSAY_FLAVOUR::layernorm_residual_room {
+
+using namespace row_pack;
+
+inline constexpr int kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
+inline constexpr int kQuad = 4;  // warps' sums that one access reads
+
+inline Legality fits_one_pack(const layernorm_residual::Args& a) {
+  const std::int64_t per_pack = kAccess / size_of(a.x.dtype), cols = a.x.shape[1];
+  const auto fits = [&](const Tensor& t) { return t.rows_aligned(kAccess) && t.stride[0] / per_pack <= INT32_MAX; };
+  if (cols % per_pack != 0) return Legality::no("a row is no multiple of 16 bytes");
+  if (cols / per_pack > kMostThreads) return Legality::no("a row exceeds 16 KiB, a pack for each of 1024 threads");
+  if (!fits(a.x) || !fits(a.residual) || !fits(a.y) || !a.gamma.rows_aligned(kAccess) || !a.beta.rows_aligned(kAccess))
+    return Legality::no("every row must start at a multiple of 16 bytes");
+  return Legality::yes();
+}
+
+// Additions: 3 in a pack, 5 in a warp, then 7 of quads and 2 in one.
+inline constexpr Numerics kOnePackNumerics = {.accumulate = DType::f32,
+                                              .chain = {.lanes = kMostThreads * kPerAccess<half>, .extra = 3 + 5 + 7 + 2}};
+
+// Every step as it should be.
+struct OnePackSteps {
+  // How many warps' sums have room: at least those of the quads that are read, and of the block's warps.
+  template <int kQuads>
+  static constexpr int kSums = kQuads * kQuad;
+  // How many warps the quads are chosen for.
+  static std::int64_t warps(std::int64_t packs) { return ceil_div(packs, kWarp); }
+  __device__ static float* squares(float* sums, int count) { return sums + count; }
+  // Whether no warp stores sum number `i`.
+  __device__ static bool without_warp(int i, int packs) { return i * kWarp >= packs; }
+  // Whether a thread that has a pack or not counts the squares of what it loaded.
+  __device__ static bool squares_count(bool inside) { return inside; }
+};
+
+// Strides are in packs.  Note: 32 bits, so that a row's address takes one multiplication.
+template <class Pack>
+struct OnePackRows {
+  const Pack* x;         // [rows, packs]
+  const Pack* gamma;     // [packs]
+  const Pack* beta;      // [packs]
+  const Pack* residual;  // [rows, packs]
+  Pack* y;               // [rows, packs]
+  int x_stride, residual_stride, y_stride, packs;
+  float cols, epsilon;
+};
+
+// The sum of the block's values.  `partial`: shared memory for kQuads * kQuad floats, of which those without a warp are zero.
+template <int kQuads>
+__device__ inline float one_pack_sum(float v, float* partial) {
+  v = warp_sum(v);
+  if (threadIdx.x % kWarp == 0) st(partial + threadIdx.x / kWarp, v);
+  sync_block();
+  auto total = ld(reinterpret_cast<const Vec<float, kQuad>*>(partial));
+#pragma unroll
+  for (int i = 1; i < kQuads; ++i) {
+    const auto quad = ld(reinterpret_cast<const Vec<float, kQuad>*>(partial) + i);
+#pragma unroll
+    for (int j = 0; j < kQuad; ++j) total[j] += quad[j];
+  }
+  return (total[0] + total[2]) + (total[1] + total[3]);
+}
+
+template <class T, class Steps, int kQuads>
+__global__ void __launch_bounds__(Steps::template kSums<kQuads>* kWarp)
+    layernorm_residual_one_pack(OnePackRows<Raw<T, kPerAccess<T>>> m) {
+  constexpr int N = kPerAccess<T>, kSums = Steps::template kSums<kQuads>;
+  const int thread = static_cast<int>(threadIdx.x), row = static_cast<int>(blockIdx.x);
+  const bool inside = thread < m.packs;
+  const int p = inside ? thread : 0;  // a thread without a pack loads the first and counts it as zero
+
+  // Load everything.
+  const auto x = ld(m.x + (std::int64_t{row} * m.x_stride + p));
+  const auto gamma = ld(m.gamma + p);
+  const auto beta = ld(m.beta + p);
+  const auto residual = ld(m.residual + (std::int64_t{row} * m.residual_stride + p));
+  float* const sums = shared_memory<float>();
+  float* const squares = Steps::squares(sums, kSums);
+  if (thread < kSums && Steps::without_warp(thread, m.packs)) st(sums + thread, 0.0f), st(squares + thread, 0.0f);
+
+  // Mean.
+  float v[N], part[N];
+  to_floats<T, N>(v, x);
+#pragma unroll
+  for (int j = 0; j < N; ++j) part[j] = v[j];
+  const float mean = one_pack_sum<kQuads>(inside ? pairwise_sum(part) : 0.0f, sums) / m.cols;
+
+  // Variance.
+#pragma unroll
+  for (int j = 0; j < N; ++j) v[j] -= mean, part[j] = v[j] * v[j];
+  const float variance = one_pack_sum<kQuads>(Steps::squares_count(inside) ? pairwise_sum(part) : 0.0f, squares) / m.cols;
+  const float r = 1.0f / sqrtf(variance + m.epsilon);
+
+  // Output.
+  if (!inside) return;
+  float scale[N], shift[N], add[N];
+  to_floats<T, N>(scale, gamma);
+  to_floats<T, N>(shift, beta);
+  to_floats<T, N>(add, residual);
+#pragma unroll
+  for (int j = 0; j < N; ++j) v[j] = fmaf(v[j] * r, scale[j], shift[j]) + add[j];
+  st(m.y + (std::int64_t{row} * m.y_stride + p), __builtin_bit_cast(Raw<T, N>, from_floats<T>(v)));
+}
+
+template <class T, class Steps, int kQuads>
+void launch_one_pack(const layernorm_residual::Args& a, const Launch& l) {
+  using Pack = Raw<T, kPerAccess<T>>;
+  const auto packs_in = [](std::int64_t elements) { return static_cast<int>(elements / kPerAccess<T>); };
+  const int packs = packs_in(a.x.shape[1]);
+  launch(layernorm_residual_one_pack<T, Steps, kQuads>,
+         {.grid = dim3(a.x.shape[0]),
+          .block = dim3(ceil_div(packs, kWarp) * kWarp),
+          .shared_bytes = 2 * Steps::template kSums<kQuads> * sizeof(float)},
+         l.stream,
+         OnePackRows<Pack>{.x = reinterpret_cast<const Pack*>(a.x.as<T>()),
+                           .gamma = reinterpret_cast<const Pack*>(a.gamma.as<T>()),
+                           .beta = reinterpret_cast<const Pack*>(a.beta.as<T>()),
+                           .residual = reinterpret_cast<const Pack*>(a.residual.as<T>()),
+                           .y = reinterpret_cast<Pack*>(a.y.as<T>()),
+                           .x_stride = packs_in(a.x.stride[0]),
+                           .residual_stride = packs_in(a.residual.stride[0]),
+                           .y_stride = packs_in(a.y.stride[0]),
+                           .packs = packs,
+                           .cols = static_cast<float>(a.x.shape[1]),
+                           .epsilon = static_cast<float>(a.epsilon)});
+}
+
+template <class Steps>
+void run_one_pack(const layernorm_residual::Args& a, const Launch& l) {
+  if (a.x.shape[0] == 0) return;
+  with_type(a.x.dtype, [&]<class T>(Type<T>) {
+    const std::int64_t warps = Steps::warps(a.x.shape[1] / kPerAccess<T>);
+    if (warps <= 12) return launch_one_pack<T, Steps, 3>(a, l);
+    if (warps <= 20) return launch_one_pack<T, Steps, 5>(a, l);
+    launch_one_pack<T, Steps, kMostWarps / kQuad>(a, l);
+  });
+}
+
+}  // namespace assay::ASSAY_FLAVOUR::layernorm_residual_room
