@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Wraps CMake for a fresh clone.
 #   make validate   builds and judges every kernel over the smoke suite: on a GPU if there is one, else on simt
-#   make check OP=softmax   after a change of one op's kernels: builds, then judges them over smoke and edges; under a minute
+#   make check OP=softmax KERNEL=naive   after a change of a kernel: builds, then judges it over smoke and edges; under a minute;
+#                   without KERNEL all kernels of the op
 #   make test       builds everything, the tests and the broken kernels, and runs ctest
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
 # They install missing packages with apt as root, else they print the command to run.
@@ -21,12 +22,12 @@ validate:
 	@build/bin/validate run --suite $(SUITE) --json build/validate.jsonl
 
 check:
-	@[ -f "ops/$(OP).hpp" ] || { echo "make check OP=softmax: judges one op; '$(OP)' is none (build/bin/validate list ops)" >&2; exit 2; }
+	@[ -f "ops/$(OP).hpp" ] || { echo "make check OP=softmax [KERNEL=naive]: judges one op, or one kernel of it; '$(OP)' is none (build/bin/validate list ops)" >&2; exit 2; }
 	@cmake/bootstrap.sh
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON $(if $(wildcard build/CMakeCache.txt),,-DASSAY_TESTS=OFF)
 	@cmake --build build -j $(JOBS) --target validate
-	@build/bin/validate run --op $(OP) --suite smoke --quiet
-	@build/bin/validate run --op $(OP) --suite edges
+	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite smoke --quiet
+	@build/bin/validate run --op $(OP) $(if $(KERNEL),--kernel $(KERNEL)) --suite edges
 
 test:
 	@cmake/bootstrap.sh catch2 libonnx-testdata
