@@ -2,7 +2,7 @@
 // One block per row, one thread per 16-byte pack of it, for rows so few that nothing hides what a thread waits for.  A thread
 // asks for x, gamma, beta and residual at once, and its code is short, since each instruction is fetched for one use.  A sum
 // takes one barrier: each warp stores its sum, and every thread adds all of them.
-// Supports rows of whole packs, at most 1024, each row aligned to 16 bytes.
+// Supports rows of at most 1024 packs, all whole, aligned to 16 bytes.
 #include "cuda/layernorm_residual/one_pack.cuh"
 
 namespace assay::ROOM(layernorm_residual, one_pack) {

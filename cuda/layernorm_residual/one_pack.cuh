@@ -37,7 +37,7 @@ struct OnePackSteps {
   __device__ static float* squares(float* sums, int count) { return sums + count; }
   // Whether no warp stores sum number `i`.
   __device__ static bool without_warp(int i, int packs) { return i * kWarp >= packs; }
-  // Whether a thread that has a pack or not counts the squares of what it loaded.
+  // Whether a thread counts the squares of what it loaded; `inside`: it has a pack of its own.
   __device__ static bool squares_count(bool inside) { return inside; }
 };
 
