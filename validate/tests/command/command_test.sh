@@ -30,7 +30,7 @@ for value in 0 nan 61; do refuses "--seconds" "$validate" bench --backend simt -
 refuses "--memory runs nothing" "$validate" bench --backend simt --memory --sites
 works "$validate" bench --backend simt --memory --suite ln-residual --dtype f16 --json memory.jsonl
 holds "bench --suite: a table's title" "$out" "ln-residual · Fused LayerNorm + residual against PyTorch"
-same "bench --suite: kernels on rows" 23 "$(grep -c '"memory"' memory.jsonl)"
+same "bench --suite: kernels on rows" 29 "$(grep -c '"memory"' memory.jsonl)"
 holds "bench --suite: of the whole file" "$(head -1 memory.jsonl)" '"suite":"ln-residual"'
 refuses "Did you mean 'ln-residual'?" "$validate" bench --backend simt --suite ln-residul
 refuses "--suite and --shape" "$validate" bench --backend simt --suite hopper --shape rows=1
