@@ -50,21 +50,21 @@ set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOU
 # of an op run together, since computing goldens is most of the work.  Results of smoke cases on simt must equal recorded GPU
 # results: the verdict always, and every bit if the kernel uses no elementary function.
 # The half of edges is one that fails every broken kernel, which simt.OP.broken checks.  `make check` and `make full` take both.
-set(half 2/2)
-foreach(op attention_backward gelu_linear linear)
-  set(half_of_${op} 1/2)
-endforeach()
+set(by_first_half attention_backward gelu_linear linear)
 set(on_simt --backend simt --timeout 3600)  # seconds that only a hanging case takes, even on the slowest host
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl reports/baselines/*/smoke.jsonl.gz)
 foreach(file ${recorded})
   execute_process(COMMAND gzip -dcf "${file}" OUTPUT_VARIABLE on_record_${file} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 foreach(op ${ASSAY_OPS})
-  set(conformance simt.${op}.edges)
-  if(NOT DEFINED half_of_${op})
-    set(half_of_${op} ${half})
+  set(half_of_edges --op ${op} --suite edges --shard 2/2)
+  if(op IN_LIST by_first_half)
+    set(half_of_edges --op ${op} --suite edges --shard 1/2)
   endif()
-  add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} --op ${op} --suite edges --shard ${half_of_${op}} --jobs 1)
+  set(conformance simt.${op}.edges simt.${op}.broken)
+  add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} ${half_of_edges} --jobs 1)
+  # The judge's trial: every broken kernel must fail.
+  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} ${half_of_edges})
   set(smoke validate run ${on_simt} --op ${op} --suite smoke --jobs 1)
   set(same_as "")
   foreach(file ${recorded})
@@ -87,7 +87,8 @@ foreach(op ${ASSAY_OPS})
   endif()
   set_tests_properties(${conformance} PROPERTIES LABELS simt)
   add_test(NAME gpu.${op}.full COMMAND validate run --backend cuda --skip-exit 77 --op ${op} --suite full)
-  set_tests_properties(gpu.${op}.full PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+  add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
+  set_tests_properties(gpu.${op}.full gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
 
 # Single instructions must also match recorded GPU results, bit for bit; of each form of PTX an eighth of the results.
@@ -145,14 +146,6 @@ endforeach()
 # The faults are not trivial: every broken kernel passes some smoke case or fails by T4 alone, and half of them pass a conventional test (allclose).
 add_test(NAME simt.corpus COMMAND validate-trial selfcheck ${on_simt} --suite smoke --corpus)
 set_tests_properties(simt.corpus PROPERTIES LABELS simt)
-
-# The judge's trial: every broken kernel must fail.
-foreach(op ${ASSAY_OPS})
-  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} --op ${op} --suite edges --shard ${half_of_${op}})
-  set_tests_properties(simt.${op}.broken PROPERTIES LABELS simt)
-  add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
-  set_tests_properties(gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
-endforeach()
 
 # --- The command with wrong input, signals and hostile kernels --------------------------------------------------------
 set(hostile ${ASSAY_HOSTILE})

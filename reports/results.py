@@ -271,12 +271,14 @@ def copies(records):
                  rows) if rows else ["Not measured yet."]
 
 
+def launched_or_replayed(ways, kernel): return min((us(ways[way]) for way in (kernel, kernel + "_graph") if way in ways), default=None)
+
+
 def compiled(records):
     ours, rows = rows_in(records.found("beside_few-rows", "beside_layer-parts")), []
     for key, ways in rows_in(records.found("beside_pytorch_few-rows", "beside_pytorch_layer-parts")).items():
         best = ours_of(ours[key])
-        times = [min((us(ways[kernel]) for kernel in (way, way + "_graph") if kernel in ways), default=None)
-                 for way in ("pytorch_eager", "pytorch_compile")]
+        times = [launched_or_replayed(ways, way) for way in ("pytorch_eager", "pytorch_compile")]
         rows.append([f"`{key[0]}`", f"`{key[2]}`", key[1]] + [f"{t:.1f}" if t else "–" for t in times] +
                     [f"{us(best):.1f} (`{best['kernel']}`)"] + [f"{t / us(best):.2f}×" if t else "–" for t in times])
     return table(["op", "shape", "dtype", "PyTorch eager, µs", "`torch.compile`", "ours", "to eager", "to compiled"],
@@ -287,10 +289,8 @@ def few_rows(records):
     rows = []
     by_rows = lambda row: int(re.search(r"rows=(\d+)", row[0][2])[1])
     for (_, dtype, shape), ways in sorted(rows_in(records.found("few_rows_turns")).items(), key=by_rows):
-        time = {kernel: min(us(ways[way]) for way in (kernel, kernel + "_graph") if way in ways)
-                for kernel in ("pytorch_compile", "block_row", "one_pack")}
-        theirs = time.pop("pytorch_compile")
-        rows.append([f"`{shape}`", dtype, f"{theirs:.2f}"] + [f"{t:.2f} ({theirs / t:.2f}×)" for t in time.values()])
+        theirs, *ours = [launched_or_replayed(ways, way) for way in ("pytorch_compile", "block_row", "one_pack")]
+        rows.append([f"`{shape}`", dtype, f"{theirs:.2f}"] + [f"{t:.2f} ({theirs / t:.2f}×)" for t in ours])
     return table(["shape", "dtype", "`torch.compile`, µs", "`block_row`", "`one_pack`"], rows) if rows else ["Not measured yet."]
 
 

@@ -7,12 +7,9 @@
 
 namespace assay::ROOM(layernorm_residual, one_pack) {
 
-KERNEL(layernorm_residual){
-    .dtypes = {f16, bf16, f32},
-    .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes
-    .numerics = kOnePackNumerics,
-    .supports = fits_one_pack,
-};
+using namespace layernorm_residual_room;
+
+KERNEL(layernorm_residual) = one_pack_traits<OnePackSteps>();
 
 void run(const layernorm_residual::Args& a, const Launch& l) { run_one_pack<OnePackSteps>(a, l); }
 

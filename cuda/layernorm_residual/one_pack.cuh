@@ -23,10 +23,6 @@ inline Legality fits_one_pack(const layernorm_residual::Args& a) {
   return Legality::yes();
 }
 
-// Additions: 3 in a pack, 5 in a warp, then 7 of quads and 2 in one.
-inline constexpr Numerics kOnePackNumerics = {.accumulate = DType::f32,
-                                              .chain = {.lanes = kMostThreads * kPerAccess<half>, .extra = 3 + 5 + 7 + 2}};
-
 // Every step as it should be.
 struct OnePackSteps {
   // How many warps' sums have room: at least those of the quads that are read, and of the block's warps.
@@ -40,6 +36,15 @@ struct OnePackSteps {
   // Whether a thread counts the squares of what it loaded; `inside`: it has a pack of its own.
   __device__ static bool squares_count(bool inside) { return inside; }
 };
+
+// Additions: 3 in a pack, 5 in a warp, then 7 of quads and 2 in one.  Of columns a tile has what one warp takes.
+template <class Steps>
+constexpr KernelTraits<layernorm_residual> one_pack_traits(DTypes dtypes = {f16, bf16, f32}) {
+  return {.dtypes = dtypes,
+          .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp * kAccess)},
+          .numerics = {.accumulate = f32, .chain = {.lanes = kMostThreads * kPerAccess<half>, .extra = 3 + 5 + 7 + 2}},
+          .supports = fits_one_pack};
+}
 
 // Strides are in packs.  Note: 32 bits, so that a row's address takes one multiplication.
 template <class Pack>

@@ -59,8 +59,8 @@ void run(const row_reduce::Args& a, const Launch& l) {
     Fold* const results = static_cast<Fold*>(l.workspace);
     const std::int64_t share = ceil_div(cols / N, parts);
     launch(row_reduce_parts<T, Fold, N>,
-           {.grid = dim3(rows * parts), .block = threads_for(share, kThreads), .shared_bytes = kWarp * sizeof(Fold)}, l.stream, a.x.as<T>(),
-           results, a.y.as<float>(), static_cast<unsigned>(parts), share, cols, a.x.stride[0]);
+           {.grid = dim3(rows * parts), .block = threads_for(share, kThreads), .shared_bytes = kWarp * sizeof(Fold)}, l.stream,
+           a.x.as<T>(), results, a.y.as<float>(), static_cast<unsigned>(parts), share, cols, a.x.stride[0]);
     if (parts > 1) launch_join<kThreads, kMostParts / kThreads>(results, a, parts, l);
   });
 }

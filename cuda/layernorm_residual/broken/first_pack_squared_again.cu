@@ -2,7 +2,8 @@
 // FAULT: threads without a pack, which load the first, count nothing in the mean but its squares in the variance.
 // Kind: range
 // Caught by: the bound, in rows whose packs are no multiple of 32.
-#include "cuda/layernorm_residual/broken/one_pack.cuh"
+#include "cuda/core/kernel_family.cuh"
+#include "cuda/layernorm_residual/one_pack.cuh"
 
 namespace assay::ROOM(layernorm_residual, first_pack_squared_again) {
 

@@ -3,7 +3,8 @@
 // stored, and never read.
 // Kind: range
 // Caught by: the bound, with 385 to 415 or 641 to 671 packs in a row.
-#include "cuda/layernorm_residual/broken/one_pack.cuh"
+#include "cuda/core/kernel_family.cuh"
+#include "cuda/layernorm_residual/one_pack.cuh"
 
 namespace assay::ROOM(layernorm_residual, quads_of_whole_warps) {
 

@@ -4,7 +4,8 @@
 // Kind: memory
 // Caught by: the bound, in the orders in which a warp runs ahead, with more than 32 packs in a row; as a shared-memory race
 // wherever races are watched.
-#include "cuda/layernorm_residual/broken/one_pack.cuh"
+#include "cuda/core/kernel_family.cuh"
+#include "cuda/layernorm_residual/one_pack.cuh"
 
 namespace assay::ROOM(layernorm_residual, squares_over_sums) {
 

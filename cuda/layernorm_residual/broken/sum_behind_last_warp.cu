@@ -3,7 +3,8 @@
 // is counted.
 // Kind: memory
 // Caught by: the bound, as the garbage is NaN there, in rows of 32 n packs other than 384, 640 and 1024.
-#include "cuda/layernorm_residual/broken/one_pack.cuh"
+#include "cuda/core/kernel_family.cuh"
+#include "cuda/layernorm_residual/one_pack.cuh"
 
 namespace assay::ROOM(layernorm_residual, sum_behind_last_warp) {
 
