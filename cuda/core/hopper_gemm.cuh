@@ -160,7 +160,6 @@ __global__ void __launch_bounds__(kThreads, 1)
     hopper_product(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                    const __grid_constant__ TensorMap second, const __grid_constant__ TensorMap c, const Work work, int columns,
                    const Epilogue epilogue) {
-  auto* const memory = box_memory<unsigned char>();
   auto* const full = box_memory<Barrier>(S::kBarrierAt);
   auto* const empty = full + S::kStages;
   const int group = static_cast<int>(threadIdx.x) / kGroup, thread = static_cast<int>(threadIdx.x) % kGroup;
