@@ -14,10 +14,10 @@ struct Folded : Plain<T> {
 void run(const layernorm::Args& a, const Launch& l) { run_plain<Folded>(a, l); }
 // Note: an infinite gamma gives NaN here (b is infinite minus infinite), where the formula gives an infinity.
 KERNEL(layernorm) = [] {
-  KernelTraits<layernorm> traits = plain_traits<Folded>();
-  traits.numerics.folded_affine = true;
-  traits.finite_inputs = true;
-  return traits;
+  KernelTraits<layernorm> declared = plain_traits<Folded>();
+  declared.numerics.folded_affine = true;
+  declared.finite_inputs = true;
+  return declared;
 }();
 
 }  // namespace assay::ROOM(layernorm, folded_affine)
