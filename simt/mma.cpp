@@ -15,8 +15,6 @@
 namespace simt::detail {
 namespace {
 
-// The exponent of a zero accumulator or product: below that of every term, so that it takes no part in the alignment.
-constexpr int kNoExponent = -300;
 constexpr float kNaN = std::bit_cast<float>(0x7fffffffu);
 
 // significand * 2^(exponent - fraction bits of the format).
@@ -64,7 +62,7 @@ float add_up(const Operand* a, const Operand* b, float c, int terms, int kept_bi
   const std::uint32_t u = std::bit_cast<std::uint32_t>(c), c_field = u >> 23 & 255u;
   const int c_exponent = std::max(static_cast<int>(c_field), 1) - 127;
   double special = std::isfinite(c) ? 0 : static_cast<double>(c);
-  int exponent = c != 0 ? c_exponent : kNoExponent;
+  int exponent = c != 0 ? c_exponent : kLeastExponent;
   for (int k = 0; k < terms; ++k) {
     const double product = a[k].value * b[k].value;
     if (!std::isfinite(product)) special += product;

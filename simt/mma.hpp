@@ -2,9 +2,9 @@
 // The arithmetic of tensor cores on the operands of one warp's mma.  Mma::hopper and Mma::ampere give the bits of the hardware.
 // The products and c are aligned to the largest exponent E among them.  Each is truncated to F bits below 2^E, they are added as
 // integers, and the sum is truncated to float.  A product's exponent is the sum of its factors' exponents; its significand is not
-// normalised and is below 4.  A product of zero takes no part.  A subnormal has the least exponent of its format.  Sums from
-// 2^128 on are infinite, and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere has F = 24 and
-// adds 8 products a step.
+// normalised and is below 4.  A product of zero takes no part.  A subnormal has the least exponent of its format.  E is at least
+// -133.  Sums from 2^128 on are infinite, and every NaN is 0x7fffffff.  Hopper has F = 25 and adds all of k in one step; Ampere
+// has F = 24 and adds 8 products a step.  Note: the least E was found on Hopper; that Ampere has the same is an assumption.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 namespace simt::detail {
 
 inline constexpr int kMmaRows = 16, kMmaColumns = 8;
+// The least exponent that terms are aligned to: bits below 2^(kLeastExponent - F) are lost.
+inline constexpr int kLeastExponent = -133;
 
 // Words of two 16-bit values: the lower k in the low half.
 template <int K>
@@ -33,9 +35,7 @@ void multiply_plainly(MmaTile<K>& tile, Mma how);
 template <bool Half, int K>
 bool multiply_in_vectors(MmaTile<K>& tile, Mma how);
 
-// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.  Note: of 524,288 results with subnormal operands 3
-// differed from an H200's, by one in the last place of a subnormal; why is not known.  So the recorded probes leave out the class
-// "subnormal" of "wgmma<tf32> of registers".
+// c[rows][columns] += a[rows][8] b[columns][8] of tf32, as Hopper does.
 void multiply_tf32(const std::uint32_t* a, const std::uint32_t* b, float* c, int rows, int columns);
 
 // Rounds to float toward zero; magnitudes from 2^128 on become infinite, and zero is +0.

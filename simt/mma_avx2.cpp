@@ -103,8 +103,7 @@ bool run(MmaTile<K>& tile) {
       const auto exponent = [&](int odd, int i) {
         return _mm256_add_epi32(b[odd][i].exponent, broadcast(a[odd].exponent + m * K / 2 + i));
       };
-      Ints largest =
-          _mm256_blendv_epi8(c_exponent, all(-300), c_zero);  // Note: -300 is below every product of two nonzero numbers
+      Ints largest = _mm256_blendv_epi8(c_exponent, all(kLeastExponent), c_zero);
 #pragma GCC unroll 8
       for (int i = first; i < first + Terms / 2; ++i)
         largest = _mm256_max_epi32(largest, _mm256_max_epi32(exponent(0, i), exponent(1, i)));

@@ -111,9 +111,10 @@ void vectors_agree() {
     std::uint32_t low, range, c_low, c_range;
     bool may_refuse;
   };
-  // Moderate; subnormal operands; near-cancellation; subnormal results of bfloat16; any finite; any bits.
+  // Moderate; subnormal operands; near-cancellation; subnormal results of bfloat16, and some below them; any finite; any bits.
   const Class classes[] = {{kBias - 5, 10, 120, 14, false}, {0, 2, 0, 2, false},
                            {kBias, 1, 125, 5, false},       {kBias - (Half ? 15 : 73), Half ? 3 : 17, 0, 12, false},
+                           {kBias - (Half ? 15 : 77), Half ? 3 : 14, 0, 1, false},
                            {0, kTop, 0, 255, !Half},        {0, kTop + 1, 0, 256, true}};
   Bits from{{.state = 7}};
   for (const Class& k : classes)
@@ -126,7 +127,10 @@ void vectors_agree() {
         for (auto& row : tile.b)
           for (auto& word : row) word = pair_between(from, kFraction, k.low, k.range);
         for (auto& row : tile.c)
-          for (float& v : row) v = std::bit_cast<float>((from.next() & 0x807fffffu) | (k.c_low + from.next() % k.c_range) << 23);
+          for (float& v : row) {
+            const std::uint32_t u = from.next();
+            v = i % 3 == 0 ? 0 : std::bit_cast<float>((u & 0x807fffffu) | (k.c_low + from.next() % k.c_range) << 23);
+          }
         MmaTile<K> plain = tile, whole = tile;
         simt::detail::multiply_plainly<Half, K>(plain, how);
         simt::detail::multiply<Half, K>(whole, how);
@@ -182,6 +186,13 @@ TEST_CASE("terms are truncated F bits below the largest exponent: Hopper 25, Amp
   CHECK(dot<half>(Mma::hopper, 1, times(16, -0x1p-13, 0x1p-13)) == 1);
   CHECK(dot<bfloat16>(Mma::hopper, 1, times(16, -0x1.8p-13, 0x1p-13)) == 1);
   CHECK(dot<bfloat16>(Mma::hopper, 1, times(16, -0x1.8p-13, 0x1p-12)) == 1 - 0x1p-21f);
+}
+
+TEST_CASE("terms are aligned to 2^-133 at least, so what is below 2^-158 is lost", "[simt]") {
+  CHECK(dot<bfloat16>(Mma::hopper, 0, {{0x1p-23, 0x1p-126}, {-0x1p-33, 0x1p-125}}) == 0);
+  CHECK(dot<bfloat16>(Mma::hopper, 0, {{0x1p-23, 0x1p-126}, {-0x1p-33, 0x1p-126}}) == 0x1p-149f);
+  CHECK(dot<bfloat16>(Mma::hopper, 0, {{-0x1p-23, 0x1p-126}, {0x1p-33, 0x1p-125}}) == 0);
+  CHECK(dot<bfloat16>(Mma::hopper, 0, times(16, 0x1p-36, 0x1p-126)) == 0);
 }
 
 TEST_CASE("the sum is truncated toward zero", "[simt]") {

@@ -56,8 +56,17 @@ std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
   return f.value(sign, near_one, fraction);
 }
 
-std::uint32_t mma_operand(const Format& f, std::string_view c, std::uint64_t key, std::uint64_t counter, bool is_a, bool minus) {
+// A factor of class "least": the exponents of its products go from 2^-127 down to 2^-156, those of one instruction over 7 of them.
+std::uint32_t least_factor(const Format& f, std::uint64_t r, bool is_a, std::uint64_t instruction) {
+  const auto fraction = static_cast<std::uint32_t>(r), sign = static_cast<std::uint32_t>(r >> 63);
+  const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), drop = static_cast<std::uint32_t>(3 * (instruction % 8));
+  return f.value(sign, is_a ? f.bias - 2 - drop - pick % 6 : pick % 3, fraction);
+}
+
+std::uint32_t mma_operand(const Format& f, std::string_view c, std::uint64_t key, std::uint64_t counter, bool is_a, bool minus,
+                          std::uint64_t instruction) {
   const std::uint64_t r = random::bits(key, 2 * counter), s = random::bits(key, 2 * counter + 1);
+  if (c == "least") return least_factor(f, r, is_a, instruction) | least_factor(f, s, is_a, instruction) << 16;
   const std::uint32_t low = value_of(f, c, r), word = low | value_of(f, c, s) << 16;
   if (minus) return is_a ? word | 0x80008000u : word & 0x7fff7fffu;
   if (c != "cancelling") return word;
@@ -77,6 +86,7 @@ std::uint32_t accumulator(std::string_view c, std::uint64_t r, bool half, bool m
   if (c == "subnormal" && pick % 4 == 0) return kFloat.value(sign, 0, 0);
   if (c == "subnormal") return pick % 3 == 0 ? kFloat.value(sign, 0, fraction) : half ? above(127 - 48, 30) : above(0, 24);
   if (c == "zeros") return pick % 4 < 3 ? kFloat.value(sign, 0, 0) : above(127, 2);
+  if (c == "least") return kFloat.value(sign, 0, pick % 4 == 0 ? fraction >> pick / 4 % 24 : 0);
   return above(127 - 13, 27);
 }
 
@@ -119,18 +129,15 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
   const Format& f = of_half(i) ? kHalf : kBfloat16;
   const std::uint64_t counter = lane * static_cast<std::uint64_t>(info(i).words_in) + static_cast<std::uint64_t>(w);
   const std::uint64_t r = random::bits(key, counter);
-  if (is_mma(i)) {
-    const int a = info(i).words_in == 10 ? 4 : 2, b = a / 2;
-    const bool minus = c == "zeros" && lane / kLanes % 2 != 0;  // in every other instruction all products and c are negative
-    return w < a + b ? mma_operand(f, c, key, counter, w < a, minus)
-                     : accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
-  }
-  if (is_wgmma(i)) {
-    const bool of_tf32 = i >= Instruction::wgmma_tf32_n64, minus = c == "zeros" && lane / (4 * kLanes) % 2 != 0;
+  if (is_mma(i) || is_wgmma(i)) {
+    const int of_a = is_wgmma(i) || info(i).words_in == 10 ? 4 : 2;
+    const std::uint64_t instruction = lane / (is_wgmma(i) ? 4 * kLanes : kLanes);
+    const bool is_a = w < of_a, minus = c == "zeros" && instruction % 2 != 0;  // minus: all products and c are negative
     if (w >= info(i).words_in - info(i).words_out) return accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
-    if (!of_tf32) return mma_operand(f, c, key, counter, w < 4, minus);
-    const std::uint32_t value = value_of(kFloat, c, random::bits(key, 2 * counter));
-    return !minus ? value : w < 4 ? value | 0x80000000u : value & 0x7fffffffu;
+    if (i < Instruction::wgmma_tf32_n64) return mma_operand(f, c, key, counter, is_a, minus, instruction);
+    const std::uint64_t bits = random::bits(key, 2 * counter);
+    const std::uint32_t value = c == "least" ? least_factor(kFloat, bits, is_a, instruction) : value_of(kFloat, c, bits);
+    return !minus ? value : is_a ? value | 0x80000000u : value & 0x7fffffffu;
   }
   if (is_matrix(i) && w == 4) return static_cast<std::uint32_t>(r % kLanes);
   if (is_copy(i) && w == 4) {
@@ -151,11 +158,14 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
 }  // namespace
 
 std::vector<ProbeClass> probe_classes(Instruction i) {
-  if (is_mma(i))
-    return {{"any_bits", 1024}, {"finite", 2048}, {"moderate", 4096}, {"cancelling", 4096}, {"subnormal", 1024}, {"zeros", 1024}};
-  // Four of these counts make one instruction of a warpgroup, so 256 give 64 instructions of 64 × n results.
-  if (is_wgmma(i))
-    return {{"any_bits", 256}, {"finite", 1024}, {"moderate", 1024}, {"cancelling", 1024}, {"subnormal", 256}, {"zeros", 256}};
+  if (is_mma(i) || is_wgmma(i)) {
+    // Four of these counts make one instruction of a warpgroup, so 256 give 64 instructions of 64 × n results.
+    const std::int64_t few = is_wgmma(i) ? 256 : 1024, some = is_wgmma(i) ? 1024 : 2048, many = is_wgmma(i) ? 1024 : 4096;
+    std::vector<ProbeClass> all{{"any_bits", few},    {"finite", some},   {"moderate", many},
+                                {"cancelling", many}, {"subnormal", few}, {"zeros", few}};
+    if (!of_half(i)) all.push_back({"least", few});  // the least product of two halves is 2^-48
+    return all;
+  }
   if (is_pack(i)) return {{"any_bits", 512}, {"ties", 1024}, {"subnormal", 512}};
   if (is_unpack(i)) return {{"every", 1024}};
   if (is_multiply(i)) return {{"any_bits", 512}, {"moderate", 512}, {"subnormal", 1024}};

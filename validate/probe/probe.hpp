@@ -20,6 +20,7 @@ inline constexpr std::uint64_t kProbeSeed = 2026;
 //   moderate    exponents near 0, as in a kernel's tiles
 //   cancelling  pairs of products that nearly cancel, and a small c: shows at which bit terms are truncated
 //   subnormal   factors, products or results below the least normal number
+//   least       products and sums far below the least normal number: shows the least exponent that terms are aligned to
 //   zeros       mostly zeros of both signs: shows the sign of a zero result
 //   ties        at, just above and just below halfway between two 16-bit values
 //   every       all 65,536 values
