@@ -195,7 +195,7 @@ class _Contest:
             except RuntimeError as e:
                 raise InputError(f"{name} cannot be captured as a CUDA graph: {str(e).splitlines()[0]}") from None
             self._launches[name] = made.replay
-            self._held.append(made)
+            self._held += [made, launch]  # a replay uses the memory that the launch holds
 
     def _name_of(self, dtype: Any) -> str:
         t = self._torch

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench without a GPU: turns, medians and ratios by a pretended timer; with PyTorch all of it, over kernels of the host."""
 
+import contextlib
+import gc
 import os
+import types
+import weakref
 from pathlib import Path
 
 import pytest
@@ -29,6 +33,28 @@ def test_turns():
     assert len(samples["fn"]) == benching.MOST
     samples, left_out = benching.turns({"fn": launches["hopeless"], "quick": launches["quick"]}, timer, 0)
     assert set(samples) == {"fn", "quick"} and not left_out  # the callable is never left out
+
+
+def test_a_graph_keeps_the_memory_of_its_launch():
+    class Workspace:
+        pass
+
+    class Cuda:
+        synchronize = staticmethod(lambda: None)
+        graph = staticmethod(contextlib.nullcontext)
+
+        class CUDAGraph:
+            replay = staticmethod(lambda: None)
+
+    contest = object.__new__(benching._Contest)
+    contest._torch, contest._held = types.SimpleNamespace(cuda=Cuda), []
+    workspace = Workspace()
+    contest._launches = {"kernel": lambda w=workspace: w}
+    kept = weakref.ref(workspace)
+    del workspace
+    contest.capture()
+    gc.collect()
+    assert kept() is not None
 
 
 def test_figures():
