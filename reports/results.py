@@ -175,6 +175,15 @@ def sm90_backward(records):
                   "share of matrix"], rows)
 
 
+def attention_turns(records):
+    rows = []
+    for record in records_of(records.paths("attention_turns.jsonl")):
+        times = record["median_us"]
+        cells = [f"{times[k]:.1f} ({times['cudnn'] / times[k]:.2f}×)" if k in times else "–" for k in ("sm90_fused", "sm90_wgmma")]
+        rows.append([f"`{record['op']}`", f"`{record['shape']}`", f"{times['cudnn']:.1f}"] + cells)
+    return table(["op", "shape", "cuDNN 9.19, µs", "`sm90_fused`", "`sm90_wgmma`"], rows)
+
+
 def sm90_products(records):
     columns = {"linear": "baseline_cublaslt", "gelu_linear": "baseline_cublaslt", "gemm_swiglu": "baseline_cublaslt",
                "rmsnorm_gemm": "baseline_cublaslt", "ffn_gelu": "baseline_cublaslt", "layernorm_linear": "unfused"}
@@ -307,7 +316,8 @@ def triton(records):
 
 
 TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled, "few_rows": few_rows,
-          "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "sm90_products": sm90_products,
+          "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "attention_turns": attention_turns,
+          "sm90_products": sm90_products,
           "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole, "sm90_pages": sm90_pages, "compared": compared,
           "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
