@@ -56,7 +56,7 @@ std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
   return f.value(sign, near_one, fraction);
 }
 
-// A factor of class "least": the exponents of its products go from 2^-127 down to 2^-156, those of one instruction over 7 of them.
+// A factor of class "least": the exponents of its products go from 2^-127 down to 2^-154, those of one instruction over 7 of them.
 std::uint32_t least_factor(const Format& f, std::uint64_t r, bool is_a, std::uint64_t instruction) {
   const auto fraction = static_cast<std::uint32_t>(r), sign = static_cast<std::uint32_t>(r >> 63);
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), drop = static_cast<std::uint32_t>(3 * (instruction % 8));
