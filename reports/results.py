@@ -317,9 +317,8 @@ def triton(records):
 
 TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled, "few_rows": few_rows,
           "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "attention_turns": attention_turns,
-          "sm90_products": sm90_products,
-          "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole, "sm90_pages": sm90_pages, "compared": compared,
-          "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
+          "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole,
+          "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
 
 def main(arguments):

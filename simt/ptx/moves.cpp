@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mov with packing, comparisons, selections, and the conversion of addresses between spaces.
+#include <array>
+#include <utility>
+
 #include "decode.hpp"
 #include "numbers.hpp"
 
@@ -17,19 +20,18 @@ using s64 = std::int64_t;
 template <class T>
 constexpr Run kCopy = op1<[](T a) { return a; }, T, T>;
 
-// mov.b64 d, {a, b, ...}: the first is the lowest.
+// mov.b64 d, {a, b, ...}: the first is the lowest.  Note: in a loop over the parts of a lane g++ 12 with
+// -fsanitize=undefined reads the first part each time.
 template <class D, unsigned Count>
 void pack(Warp& w, const Op& o) {
   constexpr unsigned kBits = 8 * sizeof(D) / Count;
   using S = Store<std::conditional_t<kBits == 32, u32, u16>>;
-  const S* part[Count];
-  for (unsigned k = 0; k < Count; ++k) part[k] = w.at<S>(w.program->lists[o.list + k]);
-  for_lanes(w, w.at<Store<D>>(o.d), [&](unsigned i) {
-    Store<D> v = 0;
-    for (unsigned k = 0; k < Count; ++k)
-      v |= static_cast<Store<D>>(part[k][i] & (kBits == 32 ? ~0u : (1u << kBits) - 1)) << kBits * k;
-    return v;
-  });
+  [&]<unsigned... K>(std::integer_sequence<unsigned, K...>) {
+    const std::array<const S*, Count> part{w.at<S>(w.program->lists[o.list + K])...};
+    for_lanes(w, w.at<Store<D>>(o.d), [=](unsigned i) {
+      return (... | (static_cast<Store<D>>(part[K][i] & (kBits == 32 ? ~0u : (1u << kBits) - 1)) << kBits * K));
+    });
+  }(std::make_integer_sequence<unsigned, Count>());
 }
 template <class A, unsigned Count>
 void unpack(Warp& w, const Op& o) {

@@ -192,7 +192,11 @@ TEST_CASE("terms are aligned to 2^-133 at least, so what is below 2^-158 is lost
   CHECK(dot<bfloat16>(Mma::hopper, 0, {{0x1p-23, 0x1p-126}, {-0x1p-33, 0x1p-125}}) == 0);
   CHECK(dot<bfloat16>(Mma::hopper, 0, {{0x1p-23, 0x1p-126}, {-0x1p-33, 0x1p-126}}) == 0x1p-149f);
   CHECK(dot<bfloat16>(Mma::hopper, 0, {{-0x1p-23, 0x1p-126}, {0x1p-33, 0x1p-125}}) == 0);
-  CHECK(dot<bfloat16>(Mma::hopper, 0, times(16, 0x1p-36, 0x1p-126)) == 0);
+  CHECK(dot<bfloat16>(Mma::hopper, 0, {{-0x1p-23, 0x1p-126}, {0x1p-33, 0x1p-126}}) == -0x1p-149f);
+  // 15 terms of -2^-162 would make the sum less than 2^-149, but each is lost.
+  auto terms = times(16, -0x1p-36, 0x1p-126);
+  terms[0] = {0x1p-23, 0x1p-126};
+  CHECK(dot<bfloat16>(Mma::hopper, 0, terms) == 0x1p-149f);
 }
 
 TEST_CASE("the sum is truncated toward zero", "[simt]") {

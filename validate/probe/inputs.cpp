@@ -56,18 +56,18 @@ std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
   return f.value(sign, near_one, fraction);
 }
 
-// A factor of class "least": the exponents of its products go from 2^-127 down to 2^-154, those of one instruction over 7 of them.
-std::uint32_t least_factor(const Format& f, std::uint64_t r, bool is_a, std::uint64_t instruction) {
-  const auto fraction = static_cast<std::uint32_t>(r), sign = static_cast<std::uint32_t>(r >> 63);
+// A factor of a product.  In class "least" the exponents of products go from 2^-127 down to 2^-154, those of one instruction over 7
+// of them.
+std::uint32_t factor_of(const Format& f, std::string_view c, std::uint64_t r, bool is_a, std::uint64_t instruction) {
+  if (c != "least") return value_of(f, c, r);
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), drop = static_cast<std::uint32_t>(3 * (instruction % 8));
-  return f.value(sign, is_a ? f.bias - 2 - drop - pick % 6 : pick % 3, fraction);
+  return f.value(static_cast<std::uint32_t>(r >> 63), is_a ? f.bias - 2 - drop - pick % 6 : pick % 3, static_cast<std::uint32_t>(r));
 }
 
 std::uint32_t mma_operand(const Format& f, std::string_view c, std::uint64_t key, std::uint64_t counter, bool is_a, bool minus,
                           std::uint64_t instruction) {
   const std::uint64_t r = random::bits(key, 2 * counter), s = random::bits(key, 2 * counter + 1);
-  if (c == "least") return least_factor(f, r, is_a, instruction) | least_factor(f, s, is_a, instruction) << 16;
-  const std::uint32_t low = value_of(f, c, r), word = low | value_of(f, c, s) << 16;
+  const std::uint32_t low = factor_of(f, c, r, is_a, instruction), word = low | factor_of(f, c, s, is_a, instruction) << 16;
   if (minus) return is_a ? word | 0x80008000u : word & 0x7fff7fffu;
   if (c != "cancelling") return word;
   // The pair's products have nearly the same size and opposite signs.
@@ -135,8 +135,7 @@ std::uint32_t input_word(Instruction i, std::string_view c, std::uint64_t key, s
     const bool is_a = w < of_a, minus = c == "zeros" && instruction % 2 != 0;  // minus: all products and c are negative
     if (w >= info(i).words_in - info(i).words_out) return accumulator(c, random::bits(key, 2 * counter), of_half(i), minus);
     if (i < Instruction::wgmma_tf32_n64) return mma_operand(f, c, key, counter, is_a, minus, instruction);
-    const std::uint64_t bits = random::bits(key, 2 * counter);
-    const std::uint32_t value = c == "least" ? least_factor(kFloat, bits, is_a, instruction) : value_of(kFloat, c, bits);
+    const std::uint32_t value = factor_of(kFloat, c, random::bits(key, 2 * counter), is_a, instruction);
     return !minus ? value : is_a ? value | 0x80000000u : value & 0x7fffffffu;
   }
   if (is_matrix(i) && w == 4) return static_cast<std::uint32_t>(r % kLanes);
