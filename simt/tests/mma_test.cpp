@@ -69,6 +69,25 @@ void small_integers() {
     }
 }
 
+// What the plain arithmetic makes of row 0 and column 0, and for bfloat16 that of tf32, which has every bfloat16.
+template <class T>
+void agrees_with_the_others(const Product<T, 16>& p, Mma how, std::size_t terms) {
+  simt::detail::MmaTile<16> tile{};
+  std::uint32_t a[8] = {}, b[8] = {};
+  for (std::size_t k = 0; k < terms; ++k) {
+    const std::uint32_t x = std::bit_cast<std::uint16_t>(p.a[k]), y = std::bit_cast<std::uint16_t>(p.b[k * 8]);
+    tile.a[0][k / 2] |= x << 16 * (k % 2), tile.b[k / 2][0] |= y << 16 * (k % 2);
+    if (k < 8) a[k] = x << 16, b[k] = y << 16;
+  }
+  float c = p.c[0];
+  tile.c[0][0] = c;
+  simt::detail::multiply_plainly<std::is_same_v<T, half>, 16>(tile, how);
+  CHECK(std::bit_cast<std::uint32_t>(tile.c[0][0]) == std::bit_cast<std::uint32_t>(p.d[0]));
+  if (std::is_same_v<T, half> || how != Mma::hopper || terms > 8) return;
+  simt::detail::multiply_tf32(a, b, &c, 1, 1);
+  CHECK(std::bit_cast<std::uint32_t>(c) == std::bit_cast<std::uint32_t>(p.d[0]));
+}
+
 // Returns c + Σ a·b over the given terms, which stand at k = 0, 1, ... of row 0 and column 0; all other elements are zero.
 template <class T>
 float dot(Mma how, float c, const std::vector<std::pair<double, double>>& terms) {
@@ -81,6 +100,7 @@ float dot(Mma how, float c, const std::vector<std::pair<double, double>>& terms)
   }
   p.c[0] = c;
   p.run({.mma = how});
+  if (how != Mma::fast) agrees_with_the_others<T>(p, how, terms.size());
   return p.d[0];
 }
 std::vector<std::pair<double, double>> times(std::size_t n, double a, double b) { return {n, {a, b}}; }
@@ -210,6 +230,8 @@ TEST_CASE("the sum is truncated toward zero", "[simt]") {
 }
 
 TEST_CASE("the exponent of a product is the sum of its factors', though its significand may reach 4", "[simt]") {
+  // 16 products of the largest significands take more than 31 bits.
+  CHECK(dot<half>(Mma::hopper, 1, times(16, 2047.0 / 1024, 2047.0 / 1024)) == 4255745.0f / 65536);
   // In 2.25 - 2.25 + 2^-25 the exponent is that of 1, the sum of the factors' exponents.
   CHECK(dot<half>(Mma::hopper, 0, {{1.5, 1.5}, {-1.5, 1.5}, {0x1p-13, 0x1p-12}}) == 0x1p-25f);
   CHECK(dot<half>(Mma::hopper, 0, {{2, 1.5}, {-2, 1.5}, {0x1p-13, 0x1p-12}}) == 0);

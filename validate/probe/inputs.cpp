@@ -61,7 +61,8 @@ std::uint32_t value_of(const Format& f, std::string_view c, std::uint64_t r) {
 std::uint32_t factor_of(const Format& f, std::string_view c, std::uint64_t r, bool is_a, std::uint64_t instruction) {
   if (c != "least") return value_of(f, c, r);
   const auto pick = static_cast<std::uint32_t>(r >> 32 & 0x7fffffff), drop = static_cast<std::uint32_t>(3 * (instruction % 8));
-  return f.value(static_cast<std::uint32_t>(r >> 63), is_a ? f.bias - 2 - drop - pick % 6 : pick % 3, static_cast<std::uint32_t>(r));
+  const std::uint32_t field = is_a ? f.bias - 2 - drop - pick % 6 : pick % 3;
+  return f.value(static_cast<std::uint32_t>(r >> 63), field, static_cast<std::uint32_t>(r));
 }
 
 std::uint32_t mma_operand(const Format& f, std::string_view c, std::uint64_t key, std::uint64_t counter, bool is_a, bool minus,
