@@ -316,7 +316,8 @@ set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT OMP_WAIT_POLICY=passive)
 if(ASSAY_ASAN)  # A signal of a kernel ends its worker, as without sanitizers.
-  set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0)
+  set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0
+    "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/cmake/lsan.supp':print_suppressions=0")
 endif()
 # Only for hanging tests: no verdict depends on time, so the limit suits the slowest host.
 set_property(TEST ${all_tests} PROPERTY TIMEOUT 7200)
