@@ -79,7 +79,7 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
     const int query = warp_query + h * 8 + lane / 4;
     if (lane % 4 == 0 && query < p.queries)
       st(S::kGeneral ? p.lse_of(t.batch, t.head, query) : p.lse.of(t.batch, t.head) + query * p.lse.seq,
-         total == 0 ? -INFINITY : Steps::log_sum(max[h], S::kGeneral && p.cap > 0 ? 1.0f : p.scale, total));
+         total == 0 ? -INFINITY : Steps::log_sum(max[h], S::kCapped && p.cap > 0 ? 1.0f : p.scale, total));
   }
   if (thread == 0) Steps::free_staging();
   sync_named(1 + S::kGroups + me, 128);
@@ -103,7 +103,7 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
   if ((nan[0] | nan[1]) != 0 && (spoils(p.visible(warp_query), t.end * S::kKeys) ||
                                  (S::kGeneral && spoils(t.begin * S::kKeys, p.first_visible(warp_query + 15))))) {
     sync_warp();
-    mend_rows<S::kDim, S::kGeneral>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
+    mend_rows<S::kDim, S::kGeneral, S::kCapped>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
   }
   const int left = p.queries - first;
   if (Steps::by_box(S::kGeneral && p.q_starts != nullptr, left)) {
@@ -133,11 +133,17 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   const HopperBarriers<S> barriers;
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const bool lead = thread == 0;
-  const float c = weight_factor<S::kGeneral>(all);
+  const float c = weight_factor<S::kCapped>(all);
   hopper_gemm::Turn<2> of_q;
   hopper_gemm::Turn<S::kStages> of_k, of_v;
   if (me == 0) arrive_named(1, 256);
-  for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
+  const auto next = [&](PackedTile& taken) {
+    barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
+    taken = ld(box_memory<PackedTile>(S::kTakenAt) + of_q.stage);
+    return any(taken.sequence >= 0);
+  };
+  for_tiles<S>(all, schedule, next, [&](const Problem<T>& p, const HopperTile& t) {
+    barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
     const int first = t.first_query + me * 64, row = first + thread / kWarp * 16 + lane_id() / 4;
     if constexpr (S::kSpread) {
       if (Steps::passes(p.queries - first)) return pass_tile<S>(t, of_q, of_k, of_v, me);
@@ -167,7 +173,7 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
     const auto scores_over = [&](int block) {
       Steps::scores_done(barriers.k_empty + of_k.stage, lead);
       of_k.next();
-      if (S::kGeneral && p.cap > 0) {
+      if (S::kCapped && p.cap > 0) {
 #pragma unroll
         for (int i = 0; i < S::kKeys / 2; ++i) s[i] = capped<true>(p, s[i]);
       }
@@ -184,7 +190,6 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
     };
 
     if (t.end > t.begin) {
-      barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
       barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
       wgmma_begin();
       issue_scores();
@@ -210,10 +215,11 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       wgmma_begin();
       issue_values();
       values_over();
-      if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
-      of_q.next();
     }
     finish<S, Steps>(p, t, out, o, max, sum, me);
+    // Note: finish() has shown that all threads of the warpgroup have read which tile this is.
+    if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
+    of_q.next();
   });
   if (lead) store_wait<0>();
 }
@@ -222,7 +228,7 @@ template <class S, class Steps, class T>
 __global__ void __launch_bounds__(S::kThreads, 1)
     attention_forward_hopper(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k,
                              const __grid_constant__ TensorMap v, const __grid_constant__ TensorMap out, const Problem<T> all,
-                             const Schedule schedule) {
+                             const Schedule schedule, const PackedOrder order) {
   if (threadIdx.x == 0) {
     prefetch_map(q), prefetch_map(k), prefetch_map(v), prefetch_map(out);
     HopperBarriers<S>().init();
@@ -234,7 +240,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
   const int group = S::kSpread ? shuffle(static_cast<int>(threadIdx.x) / 128, 0) : static_cast<int>(threadIdx.x) / 128;
   if (group == 0) {
     give_registers<S::kCopierRegisters>();
-    if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule);
+    if (threadIdx.x == 0) copy_tiles<S>(q, k, v, all, schedule, order);
   } else {
     take_registers<S::kOtherRegisters>();
     attend<S, Steps>(out, all, schedule, group - 1);
@@ -272,20 +278,33 @@ TensorMap head_map(const Tensor& t, int rows, bool packed) {
   return tensor_map<T>(t.as<T>(), {t.shape[3], seq, t.shape[2], batch}, strides, {64, rows, 1, 1}, Swizzle::by_128);
 }
 
+// Workspace of the order of packed sequences.
+inline std::size_t order_bytes(const attention_forward::Args& a) { return a.packed ? PackedOrder::bytes(a.q.shape[0]) : 0; }
+
+// `room`: order_bytes() of workspace, for packed sequences.
 template <class S, class Steps, class T>
-void launch_hopper(const attention_forward::Args& a, const Launch& l) {
+void launch_hopper(const attention_forward::Args& a, const Launch& l, void* room) {
   const Problem<T> p = problem<T>(a);
   // Without a mask one head after the other: the K and V that a round reads first are then those of few heads.
   const Schedule s = schedule(p, S::kQueries, !p.masked());
   const std::int64_t tiles = static_cast<std::int64_t>(s.tiles) * s.heads;
   const bool keys = a.k.size() > 0;  // without any, no box of K or V is copied
+  const int blocks = static_cast<int>(std::min<std::int64_t>(tiles, multiprocessors()));
+  PackedOrder order;
+  if constexpr (S::kGeneral) {
+    if (a.packed) {
+      order = PackedOrder::at(room, a.q.shape[0]);
+      launch(attention_forward_order_sequences<T, S::kQueries>,
+             {.grid = dim3(1), .block = dim3(kOrderThreads), .dependent = l.after}, l.stream, p, blocks, order);
+    }
+  }
   launch(attention_forward_hopper<S, Steps, T>,
-         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors()))),
+         {.grid = dim3(static_cast<unsigned>(blocks)),
           .block = dim3(S::kThreads),
           .shared_bytes = S::kShared,
-          .dependent = l.after},
+          .dependent = l.after || a.packed},
          l.stream, head_map<T>(a.q, S::kQueries, a.packed), head_map<T>(keys ? a.k : a.q, S::kKeys, a.packed),
-         head_map<T>(keys ? a.v : a.q, S::kKeys, a.packed), head_map<T>(a.o, 64, a.packed), p, s);
+         head_map<T>(keys ? a.v : a.q, S::kKeys, a.packed), head_map<T>(a.o, 64, a.packed), p, s, order);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_forward_room

@@ -14,25 +14,25 @@ __device__ inline int box_byte(int row, int channel, int box) {
 }
 
 // Scores as they are weighed: cap tanh(scale s / cap) if there is a softcap.
-template <bool kGeneral, class T>
+template <bool kCapped, class T>
 __device__ inline float capped(const Problem<T>& p, float s) {
-  return kGeneral && p.cap > 0 ? p.cap * tanhf(s * (p.scale / p.cap)) : s;
+  return kCapped && p.cap > 0 ? p.cap * tanhf(s * (p.scale / p.cap)) : s;
 }
 // What weights take the exponential of 2 of: weight_factor (capped(s) - max).
-template <bool kGeneral, class T>
+template <bool kCapped, class T>
 __device__ inline float weight_factor(const Problem<T>& p) {
-  return kGeneral && p.cap > 0 ? kLog2E : p.scale * kLog2E;
+  return kCapped && p.cap > 0 ? kLog2E : p.scale * kLog2E;
 }
 
 // Writes row `query` of O to `staging`, at row `row` of a box.  `max`: of its weighed scores, which is finite.
-template <int kDim, bool kGeneral, class T>
+template <int kDim, bool kGeneral, bool kCapped, class T>
 __device__ inline void mend_row(const Problem<T>& p, int batch, int head, int query, float max, unsigned char* staging, int row,
                                 int box) {
   constexpr int kChannels = kDim / kWarp, kTogether = 4;  // channels a lane; keys a lane takes at once
   const int lane = lane_id(), mine = lane * kChannels;
   const T* const q = p.q.of(batch, head) + query * p.q.seq;
   const T *const keys = p.k.of(batch, head / p.group), *const values = p.v.of(batch, head / p.group);
-  const float c = weight_factor<kGeneral>(p);
+  const float c = weight_factor<kCapped>(p);
   const int end = p.visible(query);
   float o[kChannels] = {}, sum = 0;
 #pragma unroll 1
@@ -53,7 +53,7 @@ __device__ inline void mend_row(const Problem<T>& p, int batch, int head, int qu
       for (int apart = 4; apart > 0; apart /= 2)
 #pragma unroll
         for (int j = 0; j < apart; ++j) part[j] += part[j + apart];
-      const float w = key < end ? exp2_approx((capped<kGeneral>(p, part[0]) - max) * c) : 0.0f;
+      const float w = key < end ? exp2_approx((capped<kCapped>(p, part[0]) - max) * c) : 0.0f;
 #pragma unroll
       for (int j = 0; j < kTogether; ++j)
         if (i == j) weight[j] = w;
@@ -96,14 +96,14 @@ __device__ inline bool special_rows(const T* rows, std::int64_t stride, int firs
 
 // Mends those of a warp's 16 rows whose bits are set: bits 4 g + t of nan[h] are lanes that have row g + 8 h.  max[h]: of the
 // lane's rows.
-template <int kDim, bool kGeneral, class T>
+template <int kDim, bool kGeneral, bool kCapped, class T>
 __device__ inline void mend_rows(const Problem<T>& p, int batch, int head, int first_query, const unsigned (&nan)[2],
                                  const float (&max)[2], unsigned char* staging, int first_row, int box) {
 #pragma unroll 1
   for (int row = 0; row < 16; ++row) {
     const float of_row = shuffle(row < 8 ? max[0] : max[1], row % 8 * 4);
     if (((row < 8 ? nan[0] : nan[1]) >> row % 8 * 4 & 15) == 0 || first_query + row >= p.queries) continue;
-    mend_row<kDim, kGeneral>(p, batch, head, first_query + row, of_row, staging, first_row + row, box);
+    mend_row<kDim, kGeneral, kCapped>(p, batch, head, first_query + row, of_row, staging, first_row + row, box);
   }
 }
 

@@ -3,23 +3,27 @@
 #pragma once
 
 #include "cuda/attention_forward/hopper_mend.cuh"
+#include "cuda/attention_forward/packed_tiles.cuh"
 #include "cuda/core/hopper_gemm.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: as Flash's kGeneral.
-// Spread: a warpgroup without queries multiplies nothing, and without a mask blocks take tiles of every length in turns.
-template <int Dim, int Groups, bool General, bool Spread = false>
+// Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: with a window or packed
+// sequences, and with a softcap if Capped.  Spread: a warpgroup without queries multiplies nothing, and without a mask blocks take
+// tiles of every length in turns.
+template <int Dim, int Groups, bool General, bool Spread = false, bool Capped = false>
 struct HopperShape {
-  static constexpr bool kGeneral = General, kSpread = Spread;
+  static_assert(General || !Capped);
+  static constexpr bool kGeneral = General, kSpread = Spread, kCapped = Capped;
   static constexpr int kDim = Dim, kGroups = Groups, kThreads = 128 * (Groups + 1), kQueries = 64 * Groups, kKeys = 128;
   static constexpr int kRow = kBoxRow, kHalves = Dim / 64;             // bytes of a row of a box; boxes that make a row
   static constexpr int kBoxQ = kQueries * kRow, kQ = kBoxQ * kHalves;  // bytes of a box, of a tile
   static constexpr int kBoxK = kKeys * kRow, kK = kBoxK * kHalves, kStages = 2;
   static constexpr int kOutAt = 2 * kQ, kKAt = kOutAt + kQ, kVAt = kKAt + kStages * kK, kBarriersAt = kVAt + kStages * kK;
-  static constexpr int kShared = kBarriersAt + 8 * (4 + 4 * kStages);
-  // A thread's registers; the launch gives 168 with two groups, 128 with three.
-  static constexpr int kCopierRegisters = Groups == 2 ? 24 : 32, kOtherRegisters = Groups == 2 ? 240 : 160;
+  static constexpr int kTakenAt = kBarriersAt + 8 * (4 + 4 * kStages), kShared = kTakenAt + 2 * sizeof(PackedTile);
+  // Registers of a thread.  The launch gives 168 with two groups, 128 with three.  To take packed tiles needs more than 24.
+  static constexpr int kCopierRegisters = Groups == 3 ? 32 : General ? 40 : 24;
+  static constexpr int kOtherRegisters = Groups == 3 ? 160 : General ? 232 : 240;
   using Scores = float[kKeys / 2];
   using Output = float[kDim / 2];
 };
@@ -69,36 +73,47 @@ struct HopperTile {
   int values;  // rows of V from the sequence's first one on, those of other sequences included
 };
 
+// Sets a tile's queries and blocks of keys; p: the problem of its sequence.
+template <class S, class T>
+__device__ inline void set_tile(HopperTile& t, const Problem<T>& p, int tile) {
+  t.first_query = tile * S::kQueries;
+  const int last = (t.first_query + S::kQueries < p.queries ? t.first_query + S::kQueries : p.queries) - 1;
+  t.begin = S::kGeneral ? p.first_visible(t.first_query) / S::kKeys : 0;
+  t.end = (p.visible(last) + S::kKeys - 1) / S::kKeys;
+}
+
 // Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block
 // takes one tile.  With a mask every second round goes through the blocks in reverse, and every second group of heads through its
 // tiles, so that the last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the
-// same in each block.
-template <class S, class T, class F>
-__device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, F&& f) {
-  const int tiles = schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x);
-  const bool differ = all.masked();
+// same in each block.  Packed: next() returns a tile, or one of no sequence after the last (packed_tiles.cuh).
+template <class S, class T, class Next, class F>
+__device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, Next&& next, F&& f) {
+  const bool packed = S::kGeneral && all.q_starts != nullptr, differ = all.masked();
+  // Note: with packed sequences first < tiles always.  With `packed ||` in its place nvcc 13 no longer knows that the stages of
+  // rings are the same in a whole warp, and moves each descriptor of a product to a uniform register.
+  const int tiles = packed ? 1 : schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x), step = packed ? 0 : blocks;
   const int last_group = schedule.last_group();
-  for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += blocks) {
+  for (int first = 0, place = static_cast<int>(blockIdx.x); first < tiles; first += step) {
     const int i = first + place;
     if (differ) place = blocks - 1 - place;
     else if (S::kSpread && ++place == blocks) place = 0;
-    if (i >= tiles) continue;
-    QueryTile work = query_tile(schedule, i);
-    if (differ && (last_group - work.group) % 2 != 0) work.tile = schedule.tiles - 1 - work.tile;
+    if (!packed && i >= tiles) continue;
     Problem<T> p = all;
     HopperTile t{};
     t.values = p.keys;
-    if constexpr (S::kGeneral) {
-      if (p.q_starts != nullptr) {
-        if ((work.tile = p.take(work.tile, S::kQueries)) < 0) continue;
-        t.q_row = ld(p.q_starts + p.sequence), t.k_row = ld(p.k_starts + p.sequence);
-        t.values = all.batches * all.keys - t.k_row;
-      }
+    int tile = 0;
+    if (packed) {
+      PackedTile taken;
+      if (!next(taken)) return;
+      p.select(taken.sequence), t.head = taken.head, tile = taken.tile;
+      t.q_row = ld(p.q_starts + p.sequence), t.k_row = ld(p.k_starts + p.sequence);
+      t.values = all.batches * all.keys - t.k_row;
+    } else {
+      const QueryTile work = query_tile(schedule, i);
+      tile = differ && (last_group - work.group) % 2 != 0 ? schedule.tiles - 1 - work.tile : work.tile;
+      t.batch = work.batch, t.head = work.head;
     }
-    t.batch = work.batch, t.head = work.head, t.first_query = work.tile * S::kQueries;
-    const int last = (t.first_query + S::kQueries < p.queries ? t.first_query + S::kQueries : p.queries) - 1;
-    t.begin = S::kGeneral ? p.first_visible(t.first_query) / S::kKeys : 0;
-    t.end = (p.visible(last) + S::kKeys - 1) / S::kKeys;
+    set_tile<S>(t, p, tile);
     f(p, t);
   }
 }
@@ -109,7 +124,6 @@ __device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q
                                  hopper_gemm::Turn<S::kStages>& of_v, int me) {
   const HopperBarriers<S> barriers;
   const bool lead = threadIdx.x % 128 == 0;
-  if (t.end == t.begin) return;
   for (int block = t.end - 1; block >= t.begin; --block) {
     barrier_wait(barriers.k_full + of_k.stage, of_k.phase);
     if (lead) barrier_arrive(barriers.k_empty + of_k.stage);
@@ -119,17 +133,27 @@ __device__ inline void pass_tile(const HopperTile& t, hopper_gemm::Turn<2>& of_q
     if (lead) barrier_arrive(barriers.v_empty + of_v.stage);
     of_v.next();
   }
+  sync_named(1 + S::kGroups + me, 128);
   if (lead) barrier_arrive(barriers.q_empty + of_q.stage);
   of_q.next();
 }
 
 template <class S, class T>
 __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const TensorMap& v, const Problem<T>& all,
-                                  const Schedule& schedule) {
+                                  const Schedule& schedule, const PackedOrder& order) {
   const HopperBarriers<S> barriers;
   hopper_gemm::Turn<2> of_q;
   hopper_gemm::Turn<S::kStages> of_k, of_v;
-  for_tiles<S>(all, schedule, [&](const Problem<T>& p, const HopperTile& t) {
+  PackedTaker taker;
+  const auto await_place = [&] { barrier_wait(barriers.q_empty + of_q.stage, of_q.phase ^ 1); };
+  const auto next = [&](PackedTile& taken) {
+    taken = taker.tile(all, order, S::kQueries);
+    await_place();
+    st(box_memory<PackedTile>(S::kTakenAt) + of_q.stage, taken);
+    if (taken.sequence < 0) barrier_arrive(barriers.q_full + of_q.stage);
+    return taken.sequence >= 0;
+  };
+  for_tiles<S>(all, schedule, next, [&](const Problem<T>& p, const HopperTile& t) {
     const auto copy = [&](int at, int box, const TensorMap& map, Barrier* full, int row, int head) {
       barrier_arrive_expect(full, box * S::kHalves);
       for (int h = 0; h < S::kHalves; ++h)
@@ -142,14 +166,19 @@ __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const 
     };
     const auto copy_k = [&](int block) { copy_block(S::kKAt, k, barriers.k_full, barriers.k_empty, of_k, block); };
     const auto copy_v = [&](int block) { copy_block(S::kVAt, v, barriers.v_full, barriers.v_empty, of_v, block); };
-    // Note: without blocks, no product shows that all threads have waited for Q.
-    if (t.end == t.begin) return;
-    barrier_wait(barriers.q_empty + of_q.stage, of_q.phase ^ 1);
-    copy(of_q.stage * S::kQ, S::kBoxQ, q, barriers.q_full + of_q.stage, t.q_row + t.first_query, t.head);
+    await_place();
+    if (t.end > t.begin)
+      copy(of_q.stage * S::kQ, S::kBoxQ, q, barriers.q_full + of_q.stage, t.q_row + t.first_query, t.head);
+    else barrier_arrive(barriers.q_full + of_q.stage);
     of_q.next();
-    copy_k(t.end - 1);
+    if (t.end > t.begin) copy_k(t.end - 1);
+    // Note: the next tile is taken late, since other blocks of threads may be done sooner, but not at the end, since that takes
+    // as long as a block of keys.
+    const int late = t.begin + 2 < t.end ? t.begin + 2 : t.end - 1;
+    if (S::kGeneral && t.end <= t.begin) taker.take(order);
     for (int block = t.end - 1; block >= t.begin; --block) {
       if (block > t.begin) copy_k(block - 1);
+      if (S::kGeneral && block == late) taker.take(order);
       copy_v(block);
     }
   });

@@ -37,7 +37,7 @@ struct Problem {
   int window;  // 0: none
   Rope rope;
   const int *q_starts, *k_starts;  // [batches + 1], first rows of packed sequences; null: not packed
-  int sequence, lse_columns;       // packed: the current sequence, set by take(); the row length of lse
+  int sequence, lse_columns;       // packed: the current sequence, set by select(); the row length of lse
 
   // Query i sees keys [first_visible(i), visible(i)).
   __device__ int visible(int i) const {
@@ -61,15 +61,20 @@ struct Problem {
     below = window == 0 ? -queries : place + 1 - window;
   }
 
+  // Packed: selects a sequence.
+  __device__ void select(int s) {
+    const int query = ld(q_starts + s), key = ld(k_starts + s);
+    sequence = s;
+    q.data += query * q.seq, o.data += query * o.seq, k.data += key * k.seq, v.data += key * v.seq;
+    set_lengths(ld(q_starts + s + 1) - query, ld(k_starts + s + 1) - key);
+  }
   // Packed: selects the sequence that holds a tile, tiles of `size` queries being counted over all sequences.  Returns the tile's
   // index in that sequence, or -1 if there is no such tile.
   __device__ int take(int tile, int size) {
-    for (sequence = 0; sequence < batches; ++sequence) {
-      const int query = ld(q_starts + sequence), count = ld(q_starts + sequence + 1) - query, tiles = (count + size - 1) / size;
+    for (int s = 0; s < batches; ++s) {
+      const int tiles = (ld(q_starts + s + 1) - ld(q_starts + s) + size - 1) / size;
       if (tile < tiles) {
-        const int key = ld(k_starts + sequence);
-        q.data += query * q.seq, o.data += query * o.seq, k.data += key * k.seq, v.data += key * v.seq;
-        set_lengths(count, ld(k_starts + sequence + 1) - key);
+        select(s);
         return tile;
       }
       tile -= tiles;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma and tensor copies (hopper_flash.cuh): tiles of 128 queries, or of 192 with narrow heads, against blocks of 128 keys.
-// Windows, softcap and packed sequences have an instance of their own.  With rope, a kernel before it rotates q and k.
+// Windows and packed sequences have an instance of their own, and one more has softcap too.  With rope, a kernel before it rotates
+// q and k.  With packed sequences, one before it sorts them.
 #include "cuda/attention_forward/hopper_flash.cuh"
 #include "cuda/attention_forward/turned_rows.cuh"
 
 namespace assay::ROOM(attention_forward, sm90_wgmma) {
 
-std::size_t workspace_bytes(const attention_forward::Args& a) { return a.rope.rotary(a.q.shape[3]) ? turned_bytes(a) : 0; }
+// Workspace: what rope makes, then the order of packed tiles.
+std::size_t turned_room(const attention_forward::Args& a) {
+  return a.rope.rotary(a.q.shape[3]) ? whole_pieces(turned_bytes(a)) : 0;
+}
+std::size_t workspace_bytes(const attention_forward::Args& a) { return turned_room(a) + order_bytes(a); }
 
 KERNEL(attention_forward){
     .dtypes = {f16, bf16},
@@ -20,17 +25,18 @@ KERNEL(attention_forward){
 void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const auto with = [&]<int kDim, int kGroups, bool kGeneral, bool kSpread = false>() {
-      launch_hopper<HopperShape<kDim, kGroups, kGeneral, kSpread>, HopperSteps, T>(
-          a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l);
+    const auto with = [&]<int kDim, int kGroups, bool kGeneral, bool kSpread = false, bool kCapped = false>() {
+      launch_hopper<HopperShape<kDim, kGroups, kGeneral, kSpread, kCapped>, HopperSteps, T>(
+          a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l, static_cast<unsigned char*>(l.workspace) + turned_room(a));
     };
     const bool wide = a.q.shape[3] > 64;
-    // Note: separate instances, since windows, softcap and packed sequences need registers that the common case lacks, and since
+    // Note: separate instances, since windows, packed sequences and softcap need registers that the common case lacks, and since
     // with a mask what spreads tiles takes up to 2.5 % longer.
-    const bool general = a.softcap > 0 || a.window != 0 || a.packed, masked = a.mask != attention_forward::Mask::none;
+    const bool capped = a.softcap > 0, general = a.window != 0 || a.packed, masked = a.mask != attention_forward::Mask::none;
     // Note: of short causal sequences, tiles of 192 queries leave too much hidden.
     const bool narrow = a.k.shape[1] <= 1024;
-    if (general) wide ? with.template operator()<128, 2, true>() : with.template operator()<64, 2, true>();
+    if (capped) wide ? with.template operator()<128, 2, true, true, true>() : with.template operator()<64, 2, true, true, true>();
+    else if (general) wide ? with.template operator()<128, 2, true, true>() : with.template operator()<64, 2, true, true>();
     else if (!masked) wide ? with.template operator()<128, 2, false, true>() : with.template operator()<64, 3, false, true>();
     else if (wide) with.template operator()<128, 2, false>();
     else narrow ? with.template operator()<64, 2, false>() : with.template operator()<64, 3, false>();

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "catch_shim.hpp"
 #include "cuda/attention_forward/hopper_flash.cuh"
+#include "simt_testing.hpp"
 
 namespace {
 
@@ -37,13 +38,58 @@ Order order_of(int batches, int heads, int group, int tokens, attention_forward:
   for (int b = 0; b < blocks; ++b) {
     simt::device::blockIdx = {static_cast<unsigned>(b), 0, 0};
     double work = 0;
-    room::for_tiles<S>(p, schedule, [&](const auto&, const room::HopperTile& t) {
+    room::for_tiles<S>(p, schedule, [](room::PackedTile&) { return false; }, [&](const auto&, const room::HopperTile& t) {
       ++order.taken[{t.batch, t.head, t.first_query}];
       work += 1.0 * (t.end - t.begin) * std::min(S::kGroups, (tokens - t.first_query + 63) / 64) / S::kGroups + 0.7;
     });
     order.longest = std::max(order.longest, work), order.mean += work / blocks;
   }
   std::tie(simt::device::gridDim, simt::device::blockIdx) = before;
+  return order;
+}
+
+// Of packed sequences.  Blocks as they run: each takes a tile when it has done the one before.  The mean is at least the longest
+// tile's work, since no order is better.
+constexpr int kPackedHeads = 16;
+Order packed_order(const std::vector<int>& q_starts, const std::vector<int>& k_starts, attention_forward::Mask mask) {
+  constexpr int kBlocks = 132;
+  room::Problem<simt::device::half> p{};
+  p.batches = static_cast<int>(q_starts.size()) - 1, p.heads = kPackedHeads, p.group = 1, p.dim = 128, p.mask = mask;
+  const simt::testing::Buffer<int> q(q_starts.size()), k(k_starts.size());
+  std::copy(q_starts.begin(), q_starts.end(), q.get()), std::copy(k_starts.begin(), k_starts.end(), k.get());
+  p.q_starts = q.get(), p.k_starts = k.get();
+  const simt::testing::Buffer<std::int64_t> workspace(room::PackedOrder::bytes(p.batches) / sizeof(std::int64_t));
+  const room::PackedOrder packed = room::PackedOrder::at(workspace.get(), p.batches);
+  simt::testing::run_block(room::attention_forward_order_sequences<simt::device::half, Shape::kQueries>, room::kOrderThreads, p,
+                           kBlocks, packed);
+  const auto before = simt::device::blockIdx;
+  std::vector<room::PackedTaker> takers;
+  std::set<std::pair<double, std::size_t>> ready;  // when a block has done its tile
+  for (unsigned b = 0; b < kBlocks; ++b) {
+    simt::device::blockIdx = {b, 0, 0};
+    takers.emplace_back();
+    ready.insert({0, b});
+  }
+  simt::device::blockIdx = before;
+  Order order;
+  double longest_tile = 0;
+  while (!ready.empty()) {
+    const auto [time, b] = *ready.begin();
+    ready.erase(ready.begin());
+    order.longest = std::max(order.longest, time);
+    const room::PackedTile tile = takers[b].tile(p, packed, Shape::kQueries);
+    if (tile.sequence < 0) continue;
+    ++order.taken[{tile.sequence, tile.head, tile.tile}];
+    auto of = p;
+    of.select(tile.sequence);
+    room::HopperTile t{};
+    room::set_tile<Shape>(t, of, tile.tile);
+    const double work = t.end - t.begin + 0.7;
+    longest_tile = std::max(longest_tile, work), order.mean += work / kBlocks;
+    takers[b].take(packed);
+    ready.insert({time + work, b});
+  }
+  order.mean = std::max(order.mean, longest_tile);
   return order;
 }
 
@@ -91,6 +137,32 @@ TEST_CASE("attention: with a mask no block of threads works 7 % longer than the 
 TEST_CASE("attention: without a mask each block of threads takes its share of the tiles with idle warpgroups", "[simt]") {
   const Order order = order_of<Spread>(16, 32, 1, 1024, attention_forward::Mask::none, 132);
   CHECK(order.longest < 1.07 * order.mean);
+}
+
+TEST_CASE("attention: packed tiles are taken once each, and no block of threads works 10 % longer than the mean", "[simt]") {
+  std::uint64_t random = 7;
+  const auto length = [&](int mean) {  // one in four is 0
+    random = random * 6364136223846793005 + 1442695040888963407;
+    return (random >> 33) % 4 == 0 ? 0 : static_cast<int>((random >> 36) % static_cast<unsigned>(2 * mean));
+  };
+  for (const auto mask : {attention_forward::Mask::none, attention_forward::Mask::causal})
+    for (const int batches : {1, 8, 40, 700})
+      for (const bool equal : {true, false}) {
+        const int mean = 16384 / batches;
+        std::vector<int> queries = {0}, keys = {0};
+        for (int s = 0; s < batches; ++s) {
+          queries.push_back(queries.back() + (equal ? mean : length(mean)));
+          keys.push_back(keys.back() + (equal ? mean : length(mean)));
+        }
+        const Order order = packed_order(queries, keys, mask);
+        std::size_t tiles = 0;
+        for (std::size_t s = 1; s < queries.size(); ++s)
+          tiles += static_cast<std::size_t>((queries[s] - queries[s - 1] + Shape::kQueries - 1) / Shape::kQueries);
+        INFO(batches << " sequences, " << (equal ? "equal" : "different") << " lengths");
+        CHECK(order.taken.size() == tiles * kPackedHeads);
+        CHECK(std::all_of(order.taken.begin(), order.taken.end(), [](const auto& t) { return t.second == 1; }));
+        CHECK(order.longest < 1.1 * order.mean);
+      }
 }
 
 TEST_CASE("attention: a division by multiplication is exact", "[simt]") {

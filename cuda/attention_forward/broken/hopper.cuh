@@ -8,7 +8,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-using NarrowHopper = HopperShape<64, 2, true, true>;
+using NarrowHopper = HopperShape<64, 2, true, true, true>;
 
 template <class Steps>
 constexpr KernelTraits<attention_forward> hopper_traits() {
@@ -20,11 +20,12 @@ constexpr KernelTraits<attention_forward> hopper_traits() {
             if (a.q.shape[3] > NarrowHopper::kDim) return Legality::no("head_dim exceeds 64");
             const Legality rotated = without_rope(a);
             return rotated ? fits_boxes(a) : rotated;
-          }};
+          },
+          .workspace_bytes = [](const attention_forward::Args& a) { return order_bytes(a); }};
 }
 template <class Steps>
 void run_hopper(const attention_forward::Args& a, const Launch& l) {
-  if (!nothing_to_do(a)) launch_hopper<NarrowHopper, Steps, half>(a, l);
+  if (!nothing_to_do(a)) launch_hopper<NarrowHopper, Steps, half>(a, l, l.workspace);
 }
 
 }  // namespace assay::ASSAY_FLAVOUR::attention_forward_room
