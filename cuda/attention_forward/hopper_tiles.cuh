@@ -85,7 +85,7 @@ __device__ inline void set_tile(HopperTile& t, const Problem<T>& p, int tile) {
 // Calls f(p, tile) for each tile of this block; p: the problem, of the tile's sequence if packed.  In each round every block
 // takes one tile.  With a mask every second round goes through the blocks in reverse, and every second group of heads through its
 // tiles, so that the last group ends with its shortest.  Lengths then change little from tile to tile, and add up to nearly the
-// same in each block.  Packed: next() returns a tile, or one of no sequence after the last (packed_tiles.cuh).
+// same in each block.  Packed: next(taken) sets the tile, or returns false after the last one (packed_tiles.cuh).
 template <class S, class T, class Next, class F>
 __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, Next&& next, F&& f) {
   const bool packed = S::kGeneral && all.q_starts != nullptr, differ = all.masked();
