@@ -140,7 +140,7 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
   const auto next = [&](PackedTile& taken) {
     barrier_wait(barriers.q_full + of_q.stage, of_q.phase);
     taken = ld(box_memory<PackedTile>(S::kTakenAt) + of_q.stage);
-    return any(taken.sequence >= 0);
+    return taken.sequence >= 0;
   };
   for_tiles<S>(all, schedule, next, [&](const Problem<T>& p, const HopperTile& t) {
     barrier_wait(barriers.q_full + of_q.stage, of_q.phase);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cuda/attention_forward/problem.cuh"
-#include "cuda/core/kernel.cuh"
+#include "cuda/core/head_tile.cuh"
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
@@ -79,10 +79,9 @@ class PackedTaker {
     while (rank_ < all.batches && item_ >= ld(order.entries + rank_ + 1).before) ++rank_;
     if (rank_ == all.batches) return {-1, 0, 0};
     const PackedOrder::Entry entry = ld(order.entries + rank_);
-    constexpr int kBytes = 24 << 20;  // half of an H200's L2
     const int queries = ld(all.q_starts + entry.sequence + 1) - ld(all.q_starts + entry.sequence);
     const int keys = ld(all.k_starts + entry.sequence + 1) - ld(all.k_starts + entry.sequence), tiles = (queries + size - 1) / size;
-    const int fit = static_cast<int>(kBytes / (2 * sizeof(T))) / all.dim / (keys + 1) * all.group;
+    const int fit = static_cast<int>(head_tile::kTogetherBytes / (2 * sizeof(T))) / all.dim / (keys + 1) * all.group;
     const int most = fit < 1 ? 1 : fit < all.heads ? fit : all.heads;
     const int groups = (all.heads + most - 1) / most, together = (all.heads + groups - 1) / groups;
     const int item = item_ - entry.before, group = item / (tiles * together), first = group * together;

@@ -122,11 +122,11 @@ __device__ inline Work work_of(const Schedule& s, int block) {
   const int rank = last ? s.left.of(rest) : s.together.of(rest);
   return {rank, first + rest - rank * (last ? s.left.d : s.together.d), group};
 }
+inline constexpr int kTogetherBytes = 24 << 20;  // half of an H200's L2: operands of heads that are together
 // `bytes`: the size of the operands that all tiles of a head read; 0: all heads are together; INFINITY: one head after the other.
 inline Schedule schedule(std::int64_t tiles, std::int64_t heads, double bytes) {
-  constexpr double kBytes = 24 << 20;  // half of an H200's L2
   const double most = std::min<double>(static_cast<double>(heads), static_cast<double>((1 << 30) / tiles));
-  const auto fit = static_cast<std::int64_t>(std::clamp<double>(kBytes / bytes, 1.0, most));
+  const auto fit = static_cast<std::int64_t>(std::clamp<double>(kTogetherBytes / bytes, 1.0, most));
   const std::int64_t groups = ceil_div(heads, fit), together = ceil_div(heads, groups);
   return {static_cast<int>(tiles), static_cast<int>(heads), Divisor(tiles * together), Divisor(together),
           Divisor(heads - (groups - 1) * together)};
