@@ -101,6 +101,7 @@ BenchJson head_of_row(std::string_view record, const BenchShape& shape, const Ke
 std::string row_text(const BenchShape& shape, const Kernel& k);
 
 // The sound kernels that the flags select for a row, and those to which its ratios refer: unfused, --baseline, vendor libraries.
+// With --baseline none only the former.
 std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const BenchFlags& flags);
 
 // The timing processes of this build (sides[0]), and those that take turns with them (sides[1]): of a plugin, or of another build

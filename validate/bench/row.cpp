@@ -28,7 +28,7 @@ std::vector<const Kernel*> bench_candidates(const BenchShape& shape, const Bench
   for (const Kernel& k : kernels()) {
     if (k.op != shape.op->name || k.broken || k.variant || !k.dtypes.has(shape.c.dtype)) continue;
     if (is_vendor(k) && flags.selection.no_vendor) continue;
-    const bool reference = k.name == "unfused" || k.name == flags.baseline || is_vendor(k);
+    const bool reference = flags.baseline != "none" && (k.name == "unfused" || k.name == flags.baseline || is_vendor(k));
     const bool kept = shape.kernels.empty() || k.loaded || has(shape.kernels, k.name);
     if (reference || (any_kept ? kept : asked(flags.selection, k, shape.c.dtype))) chosen.push_back(&k);
   }

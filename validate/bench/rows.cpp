@@ -57,7 +57,7 @@ std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
   if (chosen.empty()) throw BadInput(fmt::format("--plugin {}: it has no kernel of the ops that are asked for", flags.plugin));
   require_kernels(flags.selection, chosen);
   if (flags.baseline == "unfused") return chosen;  // an op may lack one; its rows then have no such ratio
-  Names names{"vendor"};
+  Names names{"vendor", "none"};
   for (const Op* op : chosen)
     for (const Kernel& k : kernels())
       if (k.op == op->name && !k.broken && std::find(names.begin(), names.end(), k.name) == names.end()) names.push_back(k.name);

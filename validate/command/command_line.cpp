@@ -150,7 +150,10 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--suite", f->suite,
                    "rows of a bench suite, the name of a file in datasets/bench/suites (default: the ops' own shapes)");
   bench.add_option("--shape", f->shapes, "a shape to time, like 'rows=16384 cols=8192' (repeatable)");
-  bench.add_option("--baseline", f->baseline, "the kernel that speedup and score refer to, or vendor")->capture_default_str();
+  bench
+      .add_option("--baseline", f->baseline,
+                  "the kernel that speedup and score refer to, or vendor; none: no kernel beside the others")
+      ->capture_default_str();
   bench.add_option("--seconds", f->seconds, "how long to time each row, like 0.3 or 300ms")
       ->capture_default_str()
       ->transform(duration(0.01, 60));

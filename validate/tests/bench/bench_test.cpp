@@ -316,6 +316,11 @@ TEST_CASE("bench: the ceiling with the longer time is the limit; without a matri
   CHECK(naive.at("share_of_limit") == naive.at("share_of_matrix"));
   CHECK(naive.at("speedup").is_null());  // no library on this machine
   CHECK(naive.at("speedups").contains("unfused"));
+  flags.baseline = "none";
+  const BenchRows alone = timed(machine, line, flags, {.copy = 1e15, .matrix = {{f32, 1e9}}});
+  CHECK(alone.of("naive").at("speedups").empty());
+  CHECK(alone.records.size() == 1);
+  flags.baseline = "vendor";
   const Json none = timed(machine, line, flags, {.copy = 1e9, .matrix = {{f32, 0}}}).of("naive");
   CHECK(none.at("limit") == "copy");
   CHECK(none.at("matrix_rate_flops_per_s").is_null());
