@@ -9,7 +9,8 @@ using What = Trouble::What;
 
 void refuse_asynchronous(const char* kind, std::string message, Where where) {
   machine.reported_kind = kind;
-  machine.reported = std::move(message);
+  // Note: a string moved over another takes the other's memory, which a thread that is never resumed would lose.
+  std::exchange(machine.reported, std::move(message));
   stop({.what = What::reported, .where = where});
 }
 

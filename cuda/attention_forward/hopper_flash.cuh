@@ -15,12 +15,12 @@ __device__ inline void hide(float (&s)[S::kKeys / 2], const Problem<T>& p, int r
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int column = first_key + lane_id() % 4 * 2, seen = p.visible(row + 8 * h) - column;
-    const int unseen = S::kGeneral ? p.first_visible(row + 8 * h) - column : 0;
+    const int unseen = S::kWindow ? p.first_visible(row + 8 * h) - column : 0;
 #pragma unroll
     for (int n = 0; n < S::kKeys / 8; ++n)
 #pragma unroll
       for (int e = 0; e < 2; ++e)
-        if (Steps::hidden(8 * n + e, seen) || (S::kGeneral && 8 * n + e < unseen)) s[4 * n + 2 * h + e] = -INFINITY;
+        if (Steps::hidden(8 * n + e, seen) || (S::kWindow && 8 * n + e < unseen)) s[4 * n + 2 * h + e] = -INFINITY;
   }
 }
 
@@ -78,7 +78,7 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
     inverse[h] = total == 0 ? 0.0f : 1.0f / total;
     const int query = warp_query + h * 8 + lane / 4;
     if (lane % 4 == 0 && query < p.queries)
-      st(S::kGeneral ? p.lse_of(t.batch, t.head, query) : p.lse.of(t.batch, t.head) + query * p.lse.seq,
+      st(S::kPacked ? p.lse_of(t.batch, t.head, query) : p.lse.of(t.batch, t.head) + query * p.lse.seq,
          total == 0 ? -INFINITY : Steps::log_sum(max[h], S::kCapped && p.cap > 0 ? 1.0f : p.scale, total));
   }
   if (thread == 0) Steps::free_staging();
@@ -101,12 +101,12 @@ __device__ inline void finish(const Problem<T>& p, const HopperTile& t, const Te
     return special_rows(p.v.of(t.batch, t.head / p.group), p.v.seq, from, to < t.values ? to : t.values, p.dim);
   };
   if ((nan[0] | nan[1]) != 0 && (spoils(p.visible(warp_query), t.end * S::kKeys) ||
-                                 (S::kGeneral && spoils(t.begin * S::kKeys, p.first_visible(warp_query + 15))))) {
+                                 (S::kWindow && spoils(t.begin * S::kKeys, p.first_visible(warp_query + 15))))) {
     sync_warp();
-    mend_rows<S::kDim, S::kGeneral, S::kCapped>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
+    mend_rows<S::kDim, S::kWindow, S::kCapped>(p, t.batch, t.head, warp_query, nan, max, staging, me * 64 + warp * 16, S::kBoxQ);
   }
   const int left = p.queries - first;
-  if (Steps::by_box(S::kGeneral && p.q_starts != nullptr, left)) {
+  if (Steps::by_box(S::kPacked && p.q_starts != nullptr, left)) {
     Steps::fence();
     sync_named(1 + S::kGroups + me, 128);
     if (thread == 0) {
@@ -179,7 +179,7 @@ __device__ inline void attend(const TensorMap& out, const Problem<T>& all, const
       }
       const int end = (block + 1) * S::kKeys;
       if (Steps::cut(end, p.visible(first), p.visible(first + 63)) ||
-          (S::kGeneral && end - S::kKeys < p.first_visible(first + 63)))
+          (S::kWindow && end - S::kKeys < p.first_visible(first + 63)))
         hide<S, Steps>(s, p, row, end - S::kKeys);
       weigh<S, Steps>(s, max, sum, shrink, c);
     };
@@ -291,7 +291,7 @@ void launch_hopper(const attention_forward::Args& a, const Launch& l, void* room
   const bool keys = a.k.size() > 0;  // without any, no box of K or V is copied
   const int blocks = static_cast<int>(std::min<std::int64_t>(tiles, multiprocessors()));
   PackedOrder order;
-  if constexpr (S::kGeneral) {
+  if constexpr (S::kPacked) {
     if (a.packed) {
       order = PackedOrder::at(room, a.q.shape[0]);
       launch(attention_forward_order_sequences<T, S::kQueries>,

@@ -25,7 +25,7 @@ __device__ inline float weight_factor(const Problem<T>& p) {
 }
 
 // Writes row `query` of O to `staging`, at row `row` of a box.  `max`: of its weighed scores, which is finite.
-template <int kDim, bool kGeneral, bool kCapped, class T>
+template <int kDim, bool kWindow, bool kCapped, class T>
 __device__ inline void mend_row(const Problem<T>& p, int batch, int head, int query, float max, unsigned char* staging, int row,
                                 int box) {
   constexpr int kChannels = kDim / kWarp, kTogether = 4;  // channels a lane; keys a lane takes at once
@@ -36,7 +36,7 @@ __device__ inline void mend_row(const Problem<T>& p, int batch, int head, int qu
   const int end = p.visible(query);
   float o[kChannels] = {}, sum = 0;
 #pragma unroll 1
-  for (int first = kGeneral ? p.first_visible(query) : 0; first < end; first += kTogether * kWarp) {
+  for (int first = kWindow ? p.first_visible(query) : 0; first < end; first += kTogether * kWarp) {
     float weight[kTogether];
 #pragma unroll 1
     for (int i = 0; i < kTogether; ++i) {
@@ -96,14 +96,14 @@ __device__ inline bool special_rows(const T* rows, std::int64_t stride, int firs
 
 // Mends those of a warp's 16 rows whose bits are set: bits 4 g + t of nan[h] are lanes that have row g + 8 h.  max[h]: of the
 // lane's rows.
-template <int kDim, bool kGeneral, bool kCapped, class T>
+template <int kDim, bool kWindow, bool kCapped, class T>
 __device__ inline void mend_rows(const Problem<T>& p, int batch, int head, int first_query, const unsigned (&nan)[2],
                                  const float (&max)[2], unsigned char* staging, int first_row, int box) {
 #pragma unroll 1
   for (int row = 0; row < 16; ++row) {
     const float of_row = shuffle(row < 8 ? max[0] : max[1], row % 8 * 4);
     if (((row < 8 ? nan[0] : nan[1]) >> row % 8 * 4 & 15) == 0 || first_query + row >= p.queries) continue;
-    mend_row<kDim, kGeneral, kCapped>(p, batch, head, first_query + row, of_row, staging, first_row + row, box);
+    mend_row<kDim, kWindow, kCapped>(p, batch, head, first_query + row, of_row, staging, first_row + row, box);
   }
 }
 

@@ -8,13 +8,15 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  General: with a window or packed
-// sequences, and with a softcap if Capped.  Spread: a warpgroup without queries multiplies nothing, and without a mask blocks take
-// tiles of every length in turns.
-template <int Dim, int Groups, bool General, bool Spread = false, bool Capped = false>
+// Problems that an instance of the kernel can do: those with a mask; in every later one also what is named; `softcaps`: all.
+enum class Does { masks, no_mask, packed, windows, softcaps };
+
+// Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  Spread: a warpgroup without queries
+// multiplies nothing, and without a mask blocks take tiles of every length in turns.
+template <int Dim, int Groups, Does does>
 struct HopperShape {
-  static_assert(General || !Capped);
-  static constexpr bool kGeneral = General, kSpread = Spread, kCapped = Capped;
+  static constexpr bool kSpread = does >= Does::no_mask, kPacked = does >= Does::packed, kWindow = does >= Does::windows;
+  static constexpr bool kCapped = does == Does::softcaps;
   static constexpr int kDim = Dim, kGroups = Groups, kThreads = 128 * (Groups + 1), kQueries = 64 * Groups, kKeys = 128;
   static constexpr int kRow = kBoxRow, kHalves = Dim / 64;             // bytes of a row of a box; boxes that make a row
   static constexpr int kBoxQ = kQueries * kRow, kQ = kBoxQ * kHalves;  // bytes of a box, of a tile
@@ -22,8 +24,8 @@ struct HopperShape {
   static constexpr int kOutAt = 2 * kQ, kKAt = kOutAt + kQ, kVAt = kKAt + kStages * kK, kBarriersAt = kVAt + kStages * kK;
   static constexpr int kTakenAt = kBarriersAt + 8 * (4 + 4 * kStages), kShared = kTakenAt + 2 * sizeof(PackedTile);
   // Registers of a thread.  The launch gives 168 with two groups, 128 with three.  To take packed tiles needs more than 24.
-  static constexpr int kCopierRegisters = Groups == 3 ? 32 : General ? 40 : 24;
-  static constexpr int kOtherRegisters = Groups == 3 ? 160 : General ? 232 : 240;
+  static constexpr int kCopierRegisters = Groups == 3 ? 32 : kPacked ? 40 : 24;
+  static constexpr int kOtherRegisters = Groups == 3 ? 160 : kPacked ? 232 : 240;
   using Scores = float[kKeys / 2];
   using Output = float[kDim / 2];
 };
@@ -78,7 +80,7 @@ template <class S, class T>
 __device__ inline void set_tile(HopperTile& t, const Problem<T>& p, int tile) {
   t.first_query = tile * S::kQueries;
   const int last = (t.first_query + S::kQueries < p.queries ? t.first_query + S::kQueries : p.queries) - 1;
-  t.begin = S::kGeneral ? p.first_visible(t.first_query) / S::kKeys : 0;
+  t.begin = S::kWindow ? p.first_visible(t.first_query) / S::kKeys : 0;
   t.end = (p.visible(last) + S::kKeys - 1) / S::kKeys;
 }
 
@@ -88,7 +90,7 @@ __device__ inline void set_tile(HopperTile& t, const Problem<T>& p, int tile) {
 // same in each block.  Packed: next(taken) sets the tile, or returns false after the last one (packed_tiles.cuh).
 template <class S, class T, class Next, class F>
 __device__ inline void for_tiles(const Problem<T>& all, const Schedule& schedule, Next&& next, F&& f) {
-  const bool packed = S::kGeneral && all.q_starts != nullptr, differ = all.masked();
+  const bool packed = S::kPacked && all.q_starts != nullptr, differ = all.masked();
   // Note: with packed sequences first < tiles always.  With `packed ||` in its place nvcc 13 no longer knows that the stages of
   // rings are the same in a whole warp, and moves each descriptor of a product to a uniform register.
   const int tiles = packed ? 1 : schedule.tiles * schedule.heads, blocks = static_cast<int>(gridDim.x), step = packed ? 0 : blocks;
@@ -175,10 +177,10 @@ __device__ inline void copy_tiles(const TensorMap& q, const TensorMap& k, const 
     // Note: the next tile is taken late, since other blocks of threads may be done sooner, but not at the end, since that takes
     // as long as a block of keys.
     const int late = t.begin + 2 < t.end ? t.begin + 2 : t.end - 1;
-    if (S::kGeneral && t.end <= t.begin) taker.take(order);
+    if (S::kPacked && t.end <= t.begin) taker.take(order);
     for (int block = t.end - 1; block >= t.begin; --block) {
       if (block > t.begin) copy_k(block - 1);
-      if (S::kGeneral && block == late) taker.take(order);
+      if (S::kPacked && block == late) taker.take(order);
       copy_v(block);
     }
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma and tensor copies (hopper_flash.cuh): tiles of 128 queries, or of 192 with narrow heads, against blocks of 128 keys.
-// Windows and packed sequences have an instance of their own, and one more has softcap too.  With rope, a kernel before it rotates
-// q and k.  With packed sequences, one before it sorts them.
+// Packed sequences, windows and softcap have instances of their own.  With rope, a kernel before it rotates q and k.  With packed
+// sequences, one before it sorts them.
 #include "cuda/attention_forward/hopper_flash.cuh"
 #include "cuda/attention_forward/turned_rows.cuh"
 
@@ -25,21 +25,23 @@ KERNEL(attention_forward){
 void run(const attention_forward::Args& a, const Launch& l) {
   if (nothing_to_do(a)) return;
   with_half_type(a.q.dtype, [&]<class T>(Type<T>) {
-    const auto with = [&]<int kDim, int kGroups, bool kGeneral, bool kSpread = false, bool kCapped = false>() {
-      launch_hopper<HopperShape<kDim, kGroups, kGeneral, kSpread, kCapped>, HopperSteps, T>(
+    const auto with = [&]<int kDim, int kGroups, Does does>() {
+      launch_hopper<HopperShape<kDim, kGroups, does>, HopperSteps, T>(
           a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l, static_cast<unsigned char*>(l.workspace) + turned_room(a));
     };
-    const bool wide = a.q.shape[3] > 64;
-    // Note: separate instances, since windows, packed sequences and softcap need registers that the common case lacks, and since
-    // with a mask what spreads tiles takes up to 2.5 % longer.
-    const bool capped = a.softcap > 0, general = a.window != 0 || a.packed, masked = a.mask != attention_forward::Mask::none;
+    // Note: separate instances, since each ability needs registers and instructions that the common case lacks, and since with a
+    // mask what spreads tiles takes up to 2.5 % longer.
+    const auto either = [&]<Does does>() {
+      a.q.shape[3] > 64 ? with.template operator()<128, 2, does>() : with.template operator()<64, 2, does>();
+    };
+    const bool masked = a.mask != attention_forward::Mask::none, wide = a.q.shape[3] > 64;
+    if (a.softcap > 0) either.template operator()<Does::softcaps>();
+    else if (a.window != 0) either.template operator()<Does::windows>();
+    else if (a.packed) either.template operator()<Does::packed>();
     // Note: of short causal sequences, tiles of 192 queries leave too much hidden.
-    const bool narrow = a.k.shape[1] <= 1024;
-    if (capped) wide ? with.template operator()<128, 2, true, true, true>() : with.template operator()<64, 2, true, true, true>();
-    else if (general) wide ? with.template operator()<128, 2, true, true>() : with.template operator()<64, 2, true, true>();
-    else if (!masked) wide ? with.template operator()<128, 2, false, true>() : with.template operator()<64, 3, false, true>();
-    else if (wide) with.template operator()<128, 2, false>();
-    else narrow ? with.template operator()<64, 2, false>() : with.template operator()<64, 3, false>();
+    else if (masked && (wide || a.k.shape[1] <= 1024)) either.template operator()<Does::masks>();
+    else if (masked) with.template operator()<64, 3, Does::masks>();
+    else wide ? with.template operator()<128, 2, Does::no_mask>() : with.template operator()<64, 3, Does::no_mask>();
   });
 }
 

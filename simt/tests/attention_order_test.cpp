@@ -17,8 +17,8 @@ namespace {
 using assay::attention_forward;
 namespace room = assay::on_simt::attention_forward_room;
 namespace head_tile = assay::on_simt::head_tile;
-using Shape = room::HopperShape<128, 2, false>;
-using Spread = room::HopperShape<64, 3, false, true>;
+using Shape = room::HopperShape<128, 2, room::Does::masks>;
+using Spread = room::HopperShape<64, 3, room::Does::no_mask>;
 
 struct Order {
   std::map<std::tuple<int, int, int>, int> taken;  // by batch, head and first query: how often

@@ -8,7 +8,7 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-using NarrowHopper = HopperShape<64, 2, true, true, true>;
+using NarrowHopper = HopperShape<64, 2, Does::softcaps>;
 
 template <class Steps>
 constexpr KernelTraits<attention_forward> hopper_traits() {
