@@ -72,8 +72,8 @@ class PackedTaker {
   __device__ void take(const PackedOrder& order) {
     if (order.taken != nullptr) item_ = atomic_add(order.taken, 1);
   }
-  // The tile that was taken last, the first one at the beginning.  Heads whose keys and values fit the L2 cache are together: of
-  // each tile first all heads, the last tile first.
+  // The tile that was taken last, the first one at the beginning.  With a mask heads whose keys and values fit the L2 cache are
+  // together: of each tile first all heads, the last tile first.  Without one, one head comes after the other.
   template <class T>
   __device__ PackedTile tile(const Problem<T>& all, const PackedOrder& order, int size) {
     while (rank_ < all.batches && item_ >= ld(order.entries + rank_ + 1).before) ++rank_;
@@ -82,7 +82,7 @@ class PackedTaker {
     const int queries = ld(all.q_starts + entry.sequence + 1) - ld(all.q_starts + entry.sequence);
     const int keys = ld(all.k_starts + entry.sequence + 1) - ld(all.k_starts + entry.sequence), tiles = (queries + size - 1) / size;
     const int fit = static_cast<int>(head_tile::kTogetherBytes / (2 * sizeof(T))) / all.dim / (keys + 1) * all.group;
-    const int most = fit < 1 ? 1 : fit < all.heads ? fit : all.heads;
+    const int most = fit < 1 || !all.masked() ? 1 : fit < all.heads ? fit : all.heads;
     const int groups = (all.heads + most - 1) / most, together = (all.heads + groups - 1) / groups;
     const int item = item_ - entry.before, group = item / (tiles * together), first = group * together;
     const int here = all.heads - first < together ? all.heads - first : together, rest = item - group * tiles * together;

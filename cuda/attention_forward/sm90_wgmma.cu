@@ -37,7 +37,7 @@ void run(const attention_forward::Args& a, const Launch& l) {
     const bool masked = a.mask != attention_forward::Mask::none, wide = a.q.shape[3] > 64;
     if (a.softcap > 0) either.template operator()<Does::softcaps>();
     else if (a.window != 0) either.template operator()<Does::windows>();
-    else if (a.packed) either.template operator()<Does::packed>();
+    else if (a.packed) wide ? with.template operator()<128, 2, Does::packed>() : with.template operator()<64, 3, Does::packed>();
     // Note: of short causal sequences, tiles of 192 queries leave too much hidden.
     else if (masked && (wide || a.k.shape[1] <= 1024)) either.template operator()<Does::masks>();
     else if (masked) with.template operator()<64, 3, Does::masks>();
