@@ -184,6 +184,20 @@ def attention_turns(records):
     return table(["op", "shape", "cuDNN 9.19, µs", "`sm90_fused`", "`sm90_wgmma`"], rows)
 
 
+def attention_alone(records):
+    """Windows and packed sequences beside the same shape without them; means of the runs of a row."""
+    runs = {}
+    for record in records_of(records.paths("attention_alone.jsonl*")):
+        if record["record"] == "bench": runs.setdefault(record["shape"], []).append(record)
+    mean = lambda shape, of: sum(of(r) for r in runs[shape]) / len(runs[shape])
+    plain = lambda shape: " ".join(word for word in shape.split() if not word.startswith(("window=", "packed=", "fill=")))
+    rate = lambda r: r["rate_flops_per_s"]
+    rows = [[f"`{short(shape)}`", f"{mean(shape, us):.1f}", f"{100 * mean(shape, lambda r: r['share_of_matrix']):.0f} %",
+             f"{mean(shape, rate) / mean(plain(shape), rate):.2f}" if shape != plain(shape) else "–"]
+            for shape in sorted(runs, key=lambda s: (plain(s), s != plain(s), s))]
+    return table(["shape", "µs", "share of matrix", "rate to that without window or packing"], rows)
+
+
 def sm90_products(records):
     columns = {"linear": "baseline_cublaslt", "gelu_linear": "baseline_cublaslt", "gemm_swiglu": "baseline_cublaslt",
                "rmsnorm_gemm": "baseline_cublaslt", "ffn_gelu": "baseline_cublaslt", "layernorm_linear": "unfused"}
@@ -317,6 +331,7 @@ def triton(records):
 
 TABLES = {"triton": triton, "layer_parts": layer_parts, "copies": copies, "compiled": compiled, "few_rows": few_rows,
           "sm90_attention": sm90_attention, "sm90_backward": sm90_backward, "attention_turns": attention_turns,
+          "attention_alone": attention_alone,
           "sm90_products": sm90_products, "sm90_linear": sm90_linear, "sm90_few": sm90_few, "sm90_whole": sm90_whole,
           "sm90_pages": sm90_pages, "compared": compared, "layernorm_residual": layernorm_residual, "margins": margins, "verdicts": verdicts}
 
