@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench's figures of the device: DRAM bytes and launched functions.
+// bench's figures of the device: DRAM bytes, launched functions and clocks.
 #include "catch_shim.hpp"
 #include "validate/backends/device_figures.hpp"
 #include "validate/bench/device.hpp"
+#include "validate/bench/device_monitor.hpp"
 
 namespace assay {
 namespace {
@@ -74,6 +75,15 @@ TEST_CASE("functions and DRAM bytes survive JSON") {
   const DramBytes d = dram_from(json_of(DramBytes{1e12 + 0.4, 7}));
   CHECK(d.read == 1e12);
   CHECK(d.written == 7);
+}
+
+TEST_CASE("bench: throttle reasons leave out idling and clocks set on purpose") {
+  CHECK(throttle_reasons(0x1 | 0x2 | 0x10 | 0x100).empty());
+  CHECK(throttle_reasons(0x4 | 0x20) == std::vector<std::string>{"software power cap", "software thermal slowdown"});
+  DeviceMonitor nowhere("ffff:ff:ff.f");
+  CHECK(nowhere.missing() != "");
+  nowhere.start();
+  CHECK_FALSE(nowhere.stop());
 }
 
 }  // namespace assay

@@ -294,15 +294,6 @@ TEST_CASE("bench: the score, and impossible rates") {
   CHECK(rows.of("naive").at("record") == "left_out");
 }
 
-TEST_CASE("bench: throttle reasons leave out idling and clocks set on purpose") {
-  CHECK(throttle_reasons(0x1 | 0x2 | 0x10 | 0x100).empty());
-  CHECK(throttle_reasons(0x4 | 0x20) == std::vector<std::string>{"software power cap", "software thermal slowdown"});
-  DeviceMonitor nowhere("ffff:ff:ff.f");
-  CHECK(nowhere.missing() != "");
-  nowhere.start();
-  CHECK_FALSE(nowhere.stop());
-}
-
 TEST_CASE("bench: the ceiling with the longer time is the limit; without a matrix rate the copy rate is") {
   PretendedClock machine;
   BenchFlags flags;
