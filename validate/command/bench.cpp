@@ -162,7 +162,8 @@ bool time_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, Benc
 int hold_all(const std::vector<BenchShape>& rows, const BenchFlags& flags, const BenchOut& out, const RunHead& head) {
   const std::unique_ptr<Backend> backend = open_backend(head.backend);
   out.start(head);
-  fmt::print("  bytes of device memory: tensors, workspace, both; less than {}: workspace, both\n", flags.baseline);
+  fmt::print("  bytes of device memory: tensors, workspace, both{}\n",
+             flags.baseline == "none" ? "" : fmt::format("; less than {}: workspace, both", flags.baseline));
   std::string table;
   for (const BenchShape& row : rows) {
     if (stop_requested) return kInterrupted;
