@@ -8,7 +8,8 @@
 
 namespace assay::ASSAY_FLAVOUR::attention_forward_room {
 
-// Problems that an instance of the kernel can do: those with a mask; in every later one also what is named; `softcaps`: all.
+// What an instance of the kernel does.  Each does what the ones before it do, and what its name says, but takes longer for the
+// former; so `softcaps` does all.
 enum class Does { masks, no_mask, packed, windows, softcaps };
 
 // Dim: channels a row has room for, boxes being 64 wide.  Groups: warpgroups that multiply.  Spread: a warpgroup without queries

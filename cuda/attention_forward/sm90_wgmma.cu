@@ -29,12 +29,12 @@ void run(const attention_forward::Args& a, const Launch& l) {
       launch_hopper<HopperShape<kDim, kGroups, does>, HopperSteps, T>(
           a.rope.rotary(a.q.shape[3]) ? turned<T>(a, l) : a, l, static_cast<unsigned char*>(l.workspace) + turned_room(a));
     };
+    const bool masked = a.mask != attention_forward::Mask::none, wide = a.q.shape[3] > 64;
     // Note: separate instances, since each ability needs registers and instructions that the common case lacks, and since with a
     // mask what spreads tiles takes up to 2.5 % longer.
     const auto either = [&]<Does does>() {
-      a.q.shape[3] > 64 ? with.template operator()<128, 2, does>() : with.template operator()<64, 2, does>();
+      wide ? with.template operator()<128, 2, does>() : with.template operator()<64, 2, does>();
     };
-    const bool masked = a.mask != attention_forward::Mask::none, wide = a.q.shape[3] > 64;
     if (a.softcap > 0) either.template operator()<Does::softcaps>();
     else if (a.window != 0) either.template operator()<Does::windows>();
     else if (a.packed) wide ? with.template operator()<128, 2, Does::packed>() : with.template operator()<64, 3, Does::packed>();
