@@ -24,6 +24,7 @@ if(ASSAY_GPU)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
+  set(ASSAY_CUDA_INCLUDE_DIRS "${CUDAToolkit_INCLUDE_DIRS}" CACHE INTERNAL "for cmake/tests/cuda_headers.py")
   set(CMAKE_CUDA_STANDARD 20)
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # Note: CMake 3.25 does not know that nvcc 13 supports C++20
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")

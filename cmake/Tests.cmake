@@ -264,6 +264,14 @@ foreach(script arrows kernel_rules sizes citations)
   add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
 endforeach()
+if(Python3_FOUND AND ASSAY_NVCC)  # configures the tree for a GPU, and compiles nothing
+  set(command "${Python3_EXECUTABLE}" "${scripts}/cuda_headers.py")
+  set(of_tree "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/cuda_headers" "${CMAKE_COMMAND}" -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+    -DCMAKE_CUDA_COMPILER=${ASSAY_NVCC})
+  add_test(NAME tree.cuda_headers COMMAND ${command} ${of_tree})
+  add_test(NAME tree.cuda_headers.self COMMAND ${command} --self-test ${of_tree})
+  set_tests_properties(tree.cuda_headers tree.cuda_headers.self PROPERTIES LABELS cpu RESOURCE_LOCK cuda_headers)
+endif()
 set(gnu "")  # whose errors docs/device-words.md quotes
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(gnu "${CMAKE_CXX_COMPILER}")
