@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Wraps CMake for a fresh clone.
-#   make validate   builds and judges every kernel over the smoke suite: on a GPU if there is one, else on simt
+#   make validate   builds and judges every kernel over the first suite: on a GPU if there is one, else on simt; SUITE=smoke: over
+#                   that suite
 #   make check OP=softmax KERNEL=naive   after a change of a kernel: builds, then judges it over smoke and edges; under a minute;
 #                   without KERNEL all kernels of the op
-#   make test       builds everything, the tests and the broken kernels, and runs ctest
+#   make test       builds everything, the tests and the broken kernels, and runs the tests but those labelled push.  A test that
+#                   has passed with the same bytes before is left out; CACHE=off: none is
+#   make ledger     judges every kernel over smoke, and every broken one on its witness, and compares the verdicts with those of
+#                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": folders of reports/trial too
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
 # They install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory
-SUITE ?= smoke
+SUITE ?= first
 PREFIX ?= /usr/local
 JOBS  ?= $(shell nproc)
 
-.PHONY: validate check test full install clean
+.PHONY: validate check test ledger full install clean
 .DEFAULT_GOAL := validate
 
 # Note: both use one build folder, so `make test` reuses what `make validate` has built.
@@ -33,7 +37,13 @@ test:
 	@cmake/bootstrap.sh catch2 libonnx-testdata
 	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
 	@cmake --build build -j $(JOBS)
-	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+	@$(if $(filter off,$(CACHE)),ASSAY_NO_CACHE=1) cmake/tests/run.sh build --output-on-failure --no-tests=error -j $(JOBS) -LE push
+
+ledger:
+	@cmake/bootstrap.sh catch2
+	@cmake -S . -B build --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON
+	@cmake --build build -j $(JOBS) --target validate validate-trial
+	@cmake/ledger.sh build $(TRIALS)
 
 full: validate
 	@build/bin/validate run --suite full --json build/full.jsonl

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hashes the source of each kernel at every build: its file, every file that it includes (of the tree or beside it), the compiler
-# and its flags.  Whole-line comments do not count.  Equal hashes mean equal code, independent of the tree's path.
+# Hashes sources at every build; equal hashes mean equal code, independent of the tree's path.  Whole-line comments do not count.
+#   of each kernel   its file, every file that it includes (of the tree or beside it), the compiler and its flags
+#   of each op       what decides a verdict besides the kernel: the contract, the golden, the judge, the simulated machine
+#   of the suites    which cases there are, and with which seeds: datasets/ and validate/cases/
 file(WRITE "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" [=[
 cmake_minimum_required(VERSION 3.24)
 # Sets hash_FILE (of the text without comment lines) and includes_FILE, once per file.
@@ -30,12 +32,10 @@ function(look_at file)
   set_property(GLOBAL PROPERTY "includes_${file}" "${found}")
 endfunction()
 
-string(REPLACE "," "/*/*.cu;" kernels "${FOLDERS},")
-file(GLOB kernels RELATIVE "${SOURCE}" ${kernels})
-set(entries "")
-foreach(kernel ${kernels})
+# Sets `out` to a hash of files and of all that they include.
+function(hash_of out)
   set(seen "")
-  set(open "${kernel}")
+  set(open "${ARGN}")
   while(open)
     list(POP_FRONT open file)
     if(NOT file IN_LIST seen)
@@ -53,9 +53,49 @@ foreach(kernel ${kernels})
   endforeach()
   string(SHA256 hash "${all}")
   string(SUBSTRING "${hash}" 0 16 hash)
+  set(${out} "${hash}" PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "," "/*/*.cu;" kernels "${FOLDERS},")
+file(GLOB kernels RELATIVE "${SOURCE}" ${kernels})
+set(kernel_entries "")
+foreach(kernel ${kernels})
+  hash_of(hash "${kernel}")
   string(REGEX REPLACE "^.*/([^/]+)/([^/]+)\\.cu$" "\\1/\\2" name "${kernel}")
-  string(APPEND entries "    {\"${name}\", \"${hash}\"},\n")
+  string(APPEND kernel_entries "    {\"${name}\", \"${hash}\"},\n")
 endforeach()
+
+set(shared "")
+foreach(folder ops/core reference/core simt simt/ptx validate/values validate/problem validate/worker validate/tasks validate/judge)
+  list(APPEND shared "${SOURCE}/${folder}/*.hpp" "${SOURCE}/${folder}/*.cpp")
+endforeach()
+file(GLOB shared RELATIVE "${SOURCE}" ${shared} "${SOURCE}/validate/backends/simt.cpp")
+string(REPLACE "," ";" contracts "${CONTRACTS}")
+foreach(contract ${contracts})
+  get_filename_component(op "${contract}" NAME_WE)
+  set(files_${op} "${contract}")
+  foreach(file "reference/${op}.cpp" "validate/ops/${op}.cpp")
+    if(EXISTS "${SOURCE}/${file}")
+      list(APPEND files_${op} "${file}")
+    endif()
+  endforeach()
+  list(APPEND of_every_op ${files_${op}})
+endforeach()
+set(judge_entries "")
+set(FLAGS "")  # the compiler's: a judge of the same sources is the same judge
+foreach(contract ${contracts})
+  get_filename_component(op "${contract}" NAME_WE)
+  file(READ "${SOURCE}/${contract}" text)
+  if(text MATCHES " stages\\(const Args&")  # a composite op, which is judged by others
+    set(files_${op} ${of_every_op})
+  endif()
+  hash_of(hash ${shared} ${files_${op}})
+  string(APPEND judge_entries "    {\"${op}\", \"${hash}\"},\n")
+endforeach()
+
+file(GLOB suites RELATIVE "${SOURCE}" "${SOURCE}/datasets/edges/*.json" "${SOURCE}/datasets/models/*.json"
+  "${SOURCE}/validate/cases/*.cpp" "${SOURCE}/validate/cases/*.hpp")
+hash_of(suites ${suites})
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 "// Generated at build time.
 #include <map>
@@ -66,10 +106,17 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 namespace assay {
 std::string_view code_hash(std::string_view op, std::string_view kernel) {
   static const std::map<std::string, std::string_view> hashes{
-@entries@  };
+@kernel_entries@  };
   const auto at = hashes.find(std::string(op) + \"/\" + std::string(kernel));
   return at == hashes.end() ? std::string_view() : at->second;
 }
+std::string_view judge_hash(std::string_view op) {
+  static const std::map<std::string_view, std::string_view> hashes{
+@judge_entries@  };
+  const auto at = hashes.find(op);
+  return at == hashes.end() ? std::string_view() : at->second;
+}
+std::string_view suites_hash() { return \"@suites@\"; }
 }  // namespace assay
 ")
 ]=])
@@ -80,6 +127,13 @@ if(ASSAY_GPU)
   set(flags "nvcc ${CMAKE_CUDA_COMPILER_VERSION} ${architectures} ${CMAKE_BUILD_TYPE} ${CMAKE_CUDA_FLAGS} ${flags}")
 endif()
 list(JOIN folders "," kernel_folders)  # of Registry.cmake
+set(contracts "")
+foreach(op ${ASSAY_OPS} ${ASSAY_OWN_OPS})
+  get_filename_component(contract "${contract_${op}}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+  file(RELATIVE_PATH contract "${PROJECT_SOURCE_DIR}" "${contract}")
+  list(APPEND contracts "${contract}")
+endforeach()
+list(JOIN contracts "," contracts)
 add_custom_target(assay_code_hashes BYPRODUCTS "${assay_code_hashes_cpp}"
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUT=${assay_code_hashes_cpp}" "-DFLAGS=${flags}"
-          "-DFOLDERS=${kernel_folders}" -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)
+          "-DFOLDERS=${kernel_folders}" "-DCONTRACTS=${contracts}" -P "${PROJECT_BINARY_DIR}/generated/write_code_hashes.cmake" VERBATIM)

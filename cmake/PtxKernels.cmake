@@ -58,8 +58,7 @@ foreach(op ${ASSAY_OPS})
 endforeach()
 foreach(op ${ASSAY_OPS})
   set(needed "")
-  file(READ "${PROJECT_SOURCE_DIR}/ops/${op}.hpp" contract)
-  if(contract MATCHES " stages\\(const Args&")  # a composite op, whose kernels launch those of others
+  if(op IN_LIST ASSAY_COMPOSITE_OPS)  # a composite op, whose kernels launch those of others
     set(objects_${op} ${all_objects} ${all_hopper})
     set(needed ${ASSAY_OPS})
     list(REMOVE_ITEM needed ${op})
@@ -69,7 +68,7 @@ foreach(op ${ASSAY_OPS})
   set_target_properties(ptx_${op} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ptx" OUTPUT_NAME ${op})
   target_link_libraries(ptx_${op} PRIVATE assay_flags assay_ptx_worker assay_ops OpenMP::OpenMP_CXX)
   target_link_options(ptx_${op} PRIVATE -no-pie)  # Note: nvcc's objects are not position-independent
-  assay_compile_sooner(ptx_${op})
+  assay_compile_sooner(ptx_${op} -O1)
   add_dependencies(ptx_kernels ptx_${op})
   if(needed)
     add_dependencies(ptx_${op} ${needed})  # Note: make would else compile an object twice at a time

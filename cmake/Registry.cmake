@@ -6,14 +6,19 @@
 # ASSAY_TRIAL is the folder whose OP/broken and OP/variants a trial judges: cuda, or another folder laid out alike.
 # A kernel baseline_VENDOR calls that vendor's library: it runs on a GPU only, and is listed only if ASSAY_VENDORS has the vendor;
 # baseline_eager needs cublaslt.
-# Sets ASSAY_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),
+# Sets ASSAY_OPS, ASSAY_COMPOSITE_OPS, ASSAY_KERNELS, ASSAY_BASELINES, ASSAY_BROKEN and ASSAY_HOSTILE (files).  Writes registry.cpp (correct kernels),
 # registry_trial.cpp (broken ones too) and registry_hostile.cpp (correct ones and the tests' validate/tests/hostile/OP/KERNEL.cu,
 # of which gpu_KERNEL runs on a GPU only).
 file(GLOB contracts RELATIVE "${PROJECT_SOURCE_DIR}/ops" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.hpp")
 file(GLOB ASSAY_KERNELS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cuda/*/*.cu")
 list(TRANSFORM contracts REPLACE "\\.hpp$" "" OUTPUT_VARIABLE ASSAY_OPS)
+set(ASSAY_COMPOSITE_OPS "")  # which are made of others
 foreach(op ${ASSAY_OPS})
   set(contract_${op} "ops/${op}.hpp")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/ops/${op}.hpp" stages REGEX " stages\\(const Args&")
+  if(stages)
+    list(APPEND ASSAY_COMPOSITE_OPS ${op})
+  endif()
 endforeach()
 set(ASSAY_KERNEL_DIRS "" CACHE STRING "Folders with kernels from elsewhere, OP/KERNEL.cu in them, relative to the source folder or absolute")
 set(folders "${PROJECT_SOURCE_DIR}/cuda")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Labels of tests: cpu (unit tests and the command), simt (kernels on the simulated machine), gpu (kernels on a GPU).
+# Labels of tests: cpu (unit tests and the command), simt (kernels on the simulated machine), gpu (kernels on a GPU), push (what
+# `make test` leaves to a push).
 enable_testing()
+include(CachedTests)  # assay_cached(): a test that has passed with the same bytes is not run again
 
 # Unit tests: every ROOM/tests/*_test.cpp.
 file(GLOB unit_tests CONFIGURE_DEPENDS ops/tests/*_test.cpp reference/tests/*_test.cpp simt/tests/*_test.cpp validate/tests/*/*_test.cpp)
@@ -24,8 +26,9 @@ target_link_libraries(assay_tests PRIVATE assay_flags assay_registry_trial assay
   ${ASSAY_FMT} nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ZLIB::ZLIB)
 target_compile_definitions(assay_tests PRIVATE ASSAY_DATASETS_DIR="${PROJECT_SOURCE_DIR}/datasets")
 target_compile_options(assay_tests PRIVATE -O1 -Wno-unknown-pragmas)
+assay_precompiled(assay_tests ${ASSAY_COMMON_HEADERS} [["catch_shim.hpp"]])
 target_link_libraries(assay_tests PRIVATE Eigen3::Eigen)
-set_source_files_properties(reference/tests/golden_speed_test.cpp PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(reference/tests/golden_speed_test.cpp PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
 if(TARGET rapidcheck)
   target_link_libraries(assay_tests PRIVATE rapidcheck)
   target_compile_definitions(assay_tests PRIVATE ASSAY_RAPIDCHECK)
@@ -40,56 +43,68 @@ if(TARGET Catch2::Catch2WithMain)  # Catch2 3
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2WithMain)
 else()
   target_sources(assay_tests PRIVATE cmake/catch/catch_main.cpp)
+  set_source_files_properties(cmake/catch/catch_main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # what it defines comes before the header
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2)
 endif()
 target_compile_definitions(assay_tests PRIVATE ASSAY_HOSTILE_PLUGIN="${PROJECT_BINARY_DIR}/plugins/hostile.so")
 add_test(NAME unit COMMAND assay_tests)
 set_tests_properties(unit PROPERTIES LABELS cpu WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 
-# Conformance: every kernel over smoke and half of edges (docs/judging.md); on a GPU over the full suite, models too.  The kernels
-# of an op run together, since computing goldens is most of the work.  Results of smoke cases on simt must equal recorded GPU
-# results: the verdict always, and every bit if the kernel uses no elementary function.
-# The half of edges is one that fails every broken kernel, which simt.OP.broken checks.  `make check` and `make full` take both.
-set(by_first_half attention_backward gelu_linear linear)
+# What `make test` runs of the kernels is what shows most in least time (docs/ci.md); a push also runs what is labelled push.
+#   simt.OP.first       sound kernels over the suite first; verdicts must equal those that a GPU gave, and every bit if the kernel
+#                       uses no elementary function
+#   simt.OP.witnesses   each broken kernel on the case that shows its fault (cuda/OP/faults.txt), by whose tier it must fail
+#   gpu.first           the same on the GPU; a push: gpu.OP.full over full, gpu.OP.broken the broken kernels over edges
+#   simt.searched       of the ops whose judge is not that of reports/ledger.tsv.gz: the suite edges must fail every broken kernel
+#   simt.OP.smoke       push: the same as first over smoke
+#   simt.OP.edges       push: sound kernels over edges
+#   simt.OP.broken      push: the suite edges must fail every broken kernel
 set(on_simt --backend simt --timeout 3600)  # seconds that only a hanging case takes, even on the slowest host
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/smoke.jsonl reports/baselines/*/smoke.jsonl.gz)
 foreach(file ${recorded})
   execute_process(COMMAND gzip -dcf "${file}" OUTPUT_VARIABLE on_record_${file} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 foreach(op ${ASSAY_OPS})
-  set(half_of_edges --op ${op} --suite edges --shard 2/2)
-  if(op IN_LIST by_first_half)
-    set(half_of_edges --op ${op} --suite edges --shard 1/2)
-  endif()
-  set(conformance simt.${op}.edges simt.${op}.broken)
-  add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} ${half_of_edges} --jobs 1)
-  # The judge's trial: every broken kernel must fail.
-  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} ${half_of_edges})
-  set(smoke validate run ${on_simt} --op ${op} --suite smoke --jobs 1)
   set(same_as "")
+  set(device "")
   foreach(file ${recorded})
     string(FIND "${on_record_${file}}" "\"op\":\"${op}\"" at)
     if(NOT at EQUAL -1)
       get_filename_component(device "${file}" DIRECTORY)
       get_filename_component(device "${device}" NAME)
-      list(APPEND same_as ${device})
-      set(exactly "")
+      set(same_as --same-as "${file}")
       if(op STREQUAL "linear")
-        set(exactly --bit-equal)
+        list(APPEND same_as --bit-equal)
       endif()
-      add_test(NAME simt.${op}.smoke.as_on.${device} COMMAND ${smoke} --same-as "${file}" ${exactly})
-      list(APPEND conformance simt.${op}.smoke.as_on.${device})
     endif()
   endforeach()
-  if(NOT same_as)
-    add_test(NAME simt.${op}.smoke COMMAND ${smoke})
-    list(APPEND conformance simt.${op}.smoke)
-  endif()
-  set_tests_properties(${conformance} PROPERTIES LABELS simt)
+  foreach(suite first smoke)
+    set(name simt.${op}.${suite})
+    if(device)
+      string(APPEND name .as_on.${device})
+    endif()
+    add_test(NAME ${name} COMMAND validate run ${on_simt} --op ${op} --suite ${suite} --jobs 1 ${same_as})
+    set_tests_properties(${name} PROPERTIES LABELS simt)
+    if(suite STREQUAL "first")
+      assay_cached(${name} JUDGE KERNELS ${op} FILES ${recorded})
+    else()
+      set_tests_properties(${name} PROPERTIES LABELS "simt;push")
+    endif()
+  endforeach()
+  add_test(NAME simt.${op}.witnesses COMMAND validate-trial selfcheck ${on_simt} --op ${op} --witnesses "${PROJECT_SOURCE_DIR}/cuda" --jobs 1)
+  set_tests_properties(simt.${op}.witnesses PROPERTIES LABELS simt)
+  assay_cached(simt.${op}.witnesses JUDGE BROKEN ${op} FILES "${PROJECT_SOURCE_DIR}/cuda/${op}/faults.txt")
+  add_test(NAME simt.${op}.edges COMMAND validate run ${on_simt} --op ${op} --suite edges --jobs 1)
+  add_test(NAME simt.${op}.broken COMMAND validate-trial selfcheck ${on_simt} --op ${op} --suite edges --jobs 1)
+  set_tests_properties(simt.${op}.edges simt.${op}.broken PROPERTIES LABELS "simt;push")
   add_test(NAME gpu.${op}.full COMMAND validate run --backend cuda --skip-exit 77 --op ${op} --suite full)
   add_test(NAME gpu.${op}.broken COMMAND validate-trial selfcheck --backend cuda --skip-exit 77 --op ${op} --suite edges)
-  set_tests_properties(gpu.${op}.full gpu.${op}.broken PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+  set_tests_properties(gpu.${op}.full gpu.${op}.broken PROPERTIES LABELS "gpu;push" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endforeach()
+add_test(NAME gpu.first COMMAND validate run --backend cuda --skip-exit 77 --suite first)
+set_tests_properties(gpu.first PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+add_test(NAME simt.searched COMMAND validate-trial selfcheck ${on_simt} --suite edges --unless "${PROJECT_SOURCE_DIR}/reports/ledger.tsv.gz")
+set_tests_properties(simt.searched PROPERTIES LABELS simt)
 
 # Single instructions must also match recorded GPU results, bit for bit; of each form of PTX an eighth of the results.
 file(GLOB recorded CONFIGURE_DEPENDS reports/baselines/*/probes.jsonl reports/baselines/*/ptx_probes.jsonl.gz)
@@ -123,11 +138,12 @@ endif()
 foreach(op ${ASSAY_OPS})
   add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --jobs 1)
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
+  assay_cached(watch.${op} JUDGE OBSERVED ${op})
 endforeach()
 
 # False alarms: no correct kernel may fail on random shapes and values.
 add_test(NAME simt.random COMMAND validate run ${on_simt} --suite random --count 20 --seed 1 --jobs 1)
-set_tests_properties(simt.random PROPERTIES LABELS simt)
+set_tests_properties(simt.random PROPERTIES LABELS "simt;push")
 
 # The same for variants, correct kernels that compute in another way.
 list(TRANSFORM ASSAY_VARIANTS REPLACE "^.*/([^/]+)\\.cu$" "\\1" OUTPUT_VARIABLE variants)
@@ -140,12 +156,12 @@ foreach(suite smoke random)
   endif()
   add_test(NAME simt.variants.${suite}
     COMMAND validate-trial run ${on_simt} --kernel ${variants} --suite ${suite} ${count} --seed 6)
-  set_tests_properties(simt.variants.${suite} PROPERTIES LABELS simt)
+  set_tests_properties(simt.variants.${suite} PROPERTIES LABELS "simt;push")
 endforeach()
 
 # The faults are not trivial: every broken kernel passes some smoke case or fails by T4 alone, and half of them pass a conventional test (allclose).
 add_test(NAME simt.corpus COMMAND validate-trial selfcheck ${on_simt} --suite smoke --corpus)
-set_tests_properties(simt.corpus PROPERTIES LABELS simt)
+set_tests_properties(simt.corpus PROPERTIES LABELS "simt;push")
 
 # --- The command with wrong input, signals and hostile kernels --------------------------------------------------------
 set(hostile ${ASSAY_HOSTILE})
@@ -257,9 +273,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(machine_flags -march=x86-64-v3)
 endif()
 get_target_property(eigen Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
-add_test(NAME tree.headers COMMAND bash "${scripts}/headers.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}"
-  "${CMAKE_CXX_COMPILER}" "${machine_flags}")
-add_test(NAME tree.headers.self COMMAND bash "${scripts}/headers.sh" --self-test "${CMAKE_CXX_COMPILER}")
+if(Python3_FOUND)
+  set(headers "${Python3_EXECUTABLE}" "${scripts}/headers.py")
+  set(of_tree "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${eigen}" "${CMAKE_CXX_COMPILER}" "${machine_flags}")
+  add_test(NAME tree.headers COMMAND ${headers} ${of_tree})
+  add_test(NAME tree.headers.all COMMAND ${headers} --all ${of_tree})
+  add_test(NAME tree.headers.self COMMAND ${headers} --self-test "${CMAKE_CXX_COMPILER}")
+  set_tests_properties(tree.headers tree.headers.all tree.headers.self PROPERTIES LABELS cpu)
+  set_tests_properties(tree.headers.all PROPERTIES LABELS "cpu;push")
+  set_tests_properties(tree.headers tree.headers.all PROPERTIES PROCESSORS 2)
+endif()
 foreach(script arrows kernel_rules sizes citations)
   add_test(NAME tree.${script} COMMAND bash "${scripts}/${script}.sh" "${PROJECT_SOURCE_DIR}")
   add_test(NAME tree.${script}.self COMMAND bash "${scripts}/${script}.sh" --self-test)
@@ -283,6 +306,16 @@ add_test(NAME tree.linux COMMAND "${CMAKE_COMMAND}" --fresh -DCMAKE_SYSTEM_NAME=
 set_tests_properties(tree.linux PROPERTIES LABELS cpu PASS_REGULAR_EXPRESSION "Assay needs Linux .*, and this is FreeBSD")
 add_test(NAME tree.package COMMAND bash "${scripts}/package.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
   -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=${ASSAY_GPU} "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
+if(Python3_FOUND)
+  add_test(NAME tree.cached COMMAND "${Python3_EXECUTABLE}" "${scripts}/cached_test.py" "${CMAKE_COMMAND}")
+  set_tests_properties(tree.cached PROPERTIES LABELS cpu)
+endif()
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
+  add_test(NAME tree.same_bytes COMMAND bash "${scripts}/same_bytes.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
+    -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DASSAY_CUDA=OFF -DASSAY_TESTS=OFF
+    -DASSAY_UNITY=${ASSAY_UNITY} -DASSAY_ASAN=${ASSAY_ASAN})
+  set_tests_properties(tree.same_bytes PROPERTIES LABELS cpu)
+endif()
 add_test(NAME tree.install COMMAND bash "${scripts}/install.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
 # Adds a kernel and an op to a copy of the tree.  The copy reuses objects of this build, so it is configured the same way.
 add_test(NAME tree.add_a_room COMMAND bash "${scripts}/add_a_room.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}"
@@ -315,10 +348,38 @@ set_tests_properties(records.run records.bench records.memory records.broken rec
 set_tests_properties(records.broken PROPERTIES PASS_REGULAR_EXPRESSION "broken kernels: ")  # a small suite does not catch all of them
 set_tests_properties(records.schema PROPERTIES FIXTURES_REQUIRED records ENVIRONMENT "ASSAY_RECORDS=${ASSAY_RECORDS}")
 
-set_tests_properties(tree.headers tree.headers.self tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
+set_tests_properties(tree.arrows tree.arrows.self tree.kernel_rules tree.kernel_rules.self
   tree.sizes tree.sizes.self tree.citations tree.citations.self tree.docs tree.docs.self tree.install tree.package tree.add_a_room
   records.run records.bench records.memory records.broken records.plugin records.probe records.schema PROPERTIES LABELS cpu)
-set_tests_properties(tree.headers PROPERTIES PROCESSORS 2)
+
+# What the other tests depend on: the whole program, and what they read of the tree.
+set(read_by_tests "")
+foreach(read validate/tests examples include python reports/schema.json reports/templates reports/inference cmake/tests)
+  list(APPEND read_by_tests "${PROJECT_SOURCE_DIR}/${read}")
+endforeach()
+file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)
+list(APPEND read_by_tests ${scripts_of_reports})
+assay_cached(unit JUDGE TESTS KERNELS all BROKEN all FILES ${read_by_tests})
+set(of_program command records outputs input files kills signals hostile ptx cuda_source probe faults memory door machine exported
+  simt.typed hostile_files compare report captured pytorch_rows record_scripts records.run records.bench records.memory
+  records.broken records.plugin records.probe tree.install simt.observe)
+get_property(defined DIRECTORY PROPERTY TESTS)
+foreach(test ${defined})
+  if(test IN_LIST of_program OR test MATCHES "^(python[.]|simt[.](ptx_)?probes)")
+    assay_cached(${test} JUDGE KERNELS probe USED FILES ${read_by_tests} "${PROJECT_SOURCE_DIR}/reports/baselines" "${PROJECT_SOURCE_DIR}/cuda/core")
+  elseif(test MATCHES "^(model|ptx_backend)$")
+    assay_cached(${test} JUDGE KERNELS all FILES ${read_by_tests} "${PROJECT_SOURCE_DIR}/cuda")
+  endif()
+endforeach()
+# Those of the tree depend on sources.
+foreach(room cmake cuda datasets docs examples include ops python reference reports simt validate README.md CONTRIBUTING.md SECURITY.md)
+  list(APPEND tree "${PROJECT_SOURCE_DIR}/${room}")
+endforeach()
+foreach(test tree.headers tree.docs tree.package tree.add_a_room tree.results tree.cuda_headers tree.same_bytes)
+  if(TEST ${test})
+    assay_cached(${test} FILES ${tree})
+  endif()
+endforeach()
 
 # Tests share the processors: idle OpenMP threads must not spin.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
@@ -332,8 +393,8 @@ set_property(TEST ${all_tests} PROPERTY TIMEOUT 7200)
 
 # The longest tests start first, so that no processor idles at the end; COST is their time in seconds.  Tests that use both
 # processors start before all others.
-foreach(line "^tree[.]headers$ 1000" "^unit$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random$ 40"
-    "^simt[.]corpus$|^command$|^hostile$|^simt[.]variants 30" "^simt[.](attention|ffn|transformer).*[.]smoke 20" "[.](smoke|broken) 12")
+foreach(line "^tree[.]headers$ 1000" "^unit$ 150" "^command$|^probe$|^tree[.]package$|^simt[.]typed$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random$ 40"
+    "^simt[.]corpus$|^door$|^hostile$|^simt[.]variants|^tree[.]add_a_room$ 50" "^simt[.](attention|ffn|transformer).*[.]smoke 20" "[.](smoke|broken) 12")
   string(REGEX MATCH "^(.*) ([0-9]+)$" found "${line}")
   set(these ${all_tests})
   list(FILTER these INCLUDE REGEX "${CMAKE_MATCH_1}")

@@ -46,9 +46,9 @@ kernel=$copy/cuda/softmax/my_softmax.cu
 tutorial=docs/tutorial.md
 block() { awk -v type="$2" -v nth="$3" '/^```/ { inside = $0 == "```" type && ++n == nth; next } inside' "$source/$1"; }
 run_it() { "$validate" run --backend simt --op softmax --kernel my_softmax "$@" >"$log" 2>&1; }
-said() {  # said PAGE NTH: the lines of its nth block of text must be in the log; times, `...` and commands are not compared
+said() {  # said PAGE NTH: the lines of its nth block of text must be in the log; times, versions, `...` and commands are not compared
   local lines line
-  lines=$(block "$1" text "$2" | sed -E 's/( ·)? +[0-9.]+ s$//; /^(\.\.\.|\$ .*|)$/d')
+  lines=$(block "$1" text "$2" | sed -E "s/( ·)? +[0-9.]+ s\$//; s/ judge=[0-9a-f]+'\$//; /^(\.\.\.|\\$ .*|)\$/d")
   while IFS= read -r line; do
     { [ -n "$line" ] && grep -q -F -- "$line" "$log"; } || fail "$1 has a line in block $2 that is not said: $line"
   done <<<"$lines"

@@ -5,8 +5,8 @@
 #   - every `$` line of a ```console block is run and must print the lines below it (```console no-run: it is not run);
 #   - a block that names a file, ```cpp FILE, must be an excerpt of it;
 #   - in docs/device-words.md, the compiler must give the table's error for each CUDA word, and accept each of our words.
-# An expected line `...` stands for any lines, `...` within a line for any text.  Times, dates, commits, core counts, build paths
-# and runs of spaces are not compared.
+# An expected line `...` stands for any lines, `...` within a line for any text.  Times, dates, commits, versions of the judge, core
+# counts, build paths and runs of spaces are not compared.
 #   docs.sh SOURCE BUILD COMPILER     checks the tree by the programs in BUILD/bin; COMPILER is a g++, or empty
 #   docs.sh --self-test COMPILER      checks that each kind of violation is found, and nothing else
 set -uo pipefail
@@ -52,7 +52,7 @@ commands() {  # commands BIN
 normalised() {
   sed -E 's/[0-9]+(\.[0-9]+)?(e-?[0-9]+)? ?(ns|us|µs|ms|s|min|h)([^A-Za-z0-9]|$)/N \3\4/g
     s/[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:]+Z)?/DATE/g
-    s/commit [0-9a-f]{7,40}/commit HASH/g; s/[0-9]+ cores?/N cores/g; s#(\.\./)+rooms/[a-z]+/##g; s#/[^ :]*/(build/bin/)#\1#g
+    s/commit [0-9a-f]{7,40}/commit HASH/g; s/ judge=[0-9a-f]+/ judge=HASH/g; s/[0-9]+ cores?/N cores/g; s#(\.\./)+rooms/[a-z]+/##g; s#/[^ :]*/(build/bin/)#\1#g
     s/[ \t]+/ /g; s/ $//' "$@"
 }
 

@@ -131,7 +131,7 @@ sed "s#^find_package(Assay REQUIRED)#include(FetchContent)\nFetchContent_Declare
 "$cmake" "-DFETCHCONTENT_SOURCE_DIR_ASSAY=$source" build >"$log" 2>&1 || fail "FetchContent"
 make -C build -f CMakeFiles/my_kernels.dir/build.make CMakeFiles/my_kernels.dir/assay_kernels/my_kernels/my_softmax.cpp.o >"$log" 2>&1 ||
   fail "the kernel in a project that fetches Assay"
-make -C build -n my_kernels >"$log" 2>&1
+make -C build -n -k my_kernels >"$log" 2>&1
 says "_deps/assay-build/validate/CMakeFiles/assay_worker.dir"
 grep -q "softmax_room::quick::traits" build/_deps/assay-build/generated/registry.cpp || fail "the kernel of ASSAY_KERNEL_DIRS, with FetchContent"
 mkdir quick/softmx && mv quick/softmax/quick.cu quick/softmx/

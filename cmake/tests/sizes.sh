@@ -10,7 +10,7 @@ too_large() {
   find ops reference cuda simt validate -type f | sort | while read -r file; do
     case $file in
       *.hpp) most=220 ;;
-      *.cpp) most=360 ;;
+      *.cpp) most=500 ;;
       *.cu | *.cuh) most=450 ;;
       *) continue ;;
     esac
@@ -35,11 +35,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{ops,reference,cuda/a,simt,validate/{ops,judge,tests}}
 lines() { yes '//' | head -n "$1" >"$work/$2"; }
-lines 220 ops/a.hpp; lines 360 simt/a.cpp; lines 450 cuda/a/a.cu
+lines 220 ops/a.hpp; lines 500 simt/a.cpp; lines 450 cuda/a/a.cu
 for i in $(seq 25); do : >"$work/validate/judge/$i.cpp"; done
 for i in $(seq 40); do : >"$work/validate/ops/$i.cpp"; done
 [ -z "$(too_large "$work")" ] || { echo "a false alarm: $(too_large "$work")"; exit 1; }
-lines 221 ops/b.hpp; lines 361 simt/b.cpp; lines 451 cuda/a/b.cuh
+lines 221 ops/b.hpp; lines 501 simt/b.cpp; lines 451 cuda/a/b.cuh
 : >"$work/validate/judge/26.hpp"
 expected="cuda/a/b.cuh ops/b.hpp simt/b.cpp validate/judge"
 found=$(too_large "$work" | cut -d' ' -f1 | tr '\n' ' ')

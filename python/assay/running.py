@@ -99,9 +99,10 @@ class Run:
             if c["verdict"] in _BAD
         ]
 
-    @staticmethod
-    def _again(case: Mapping[str, Any], shrunk: Mapping[str, Any] | None) -> str:
-        return f"validate replay {case['loaded']} '{shrunk['smallest']['repro'] if shrunk else case['repro']}'"
+    def _again(self, case: Mapping[str, Any], shrunk: Mapping[str, Any] | None) -> str:
+        repro = shrunk["smallest"]["repro"] if shrunk else case["repro"]
+        judge = self.records[0].get("judges", {}).get(case["op"], "")[:8]
+        return f"validate replay {case['loaded']} '{repro}{' judge=' + judge if judge else ''}'"
 
     def __str__(self) -> str:
         return self.text

@@ -78,6 +78,10 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
   h.date = now_utc();
   h.suite = selection.suite;
   h.seed = selection.seed;
+  for (const Op& op : ops())
+    if (selection.ops.empty() || std::find(selection.ops.begin(), selection.ops.end(), op.name) != selection.ops.end())
+      h.judges[std::string(op.name)] = judge_hash(op.name);
+  h.suites = suites_hash();
   if (backend == "cuda")
     for (const vendor::Library* library : {&vendor::cublaslt_library(), &vendor::cudnn_library()})
       if (library->available()) h.libraries[library->name()] = library->version();

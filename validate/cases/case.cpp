@@ -76,6 +76,14 @@ void read_pair(Case& c, const OpShape& op, std::string_view key, std::string_vie
   }
 }
 
+std::string judge_version(std::string_view text) {
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (text.empty() || text.size() > 16 || !std::all_of(text.begin(), text.end(), digit))
+    throw BadInput(
+        fmt::format("judge={}: a version of the judge was expected, up to 16 hexadecimal digits.", text.substr(0, 80)));
+  return std::string(text);
+}
+
 }  // namespace
 
 const AxisUse* find_axis(const OpShape& op, std::string_view key) {
@@ -251,7 +259,9 @@ Repro parse_repro(std::string_view text, std::span<const OpShape> ops) {
     if (equals == parts[i].npos) throw BadInput(fmt::format("'{}': expected key=value.", parts[i].substr(0, 80)));
     const std::string_view key = parts[i].substr(0, equals);
     if (!seen.insert(key).second) throw BadInput(fmt::format("key '{}' is given twice.", key));
-    read_pair(c, *op, key, parts[i].substr(equals + 1));
+    const std::string_view value = parts[i].substr(equals + 1);
+    if (key == "judge") out.judge = judge_version(value);
+    else read_pair(c, *op, key, value);
   }
   for (const AxisUse& use : op->axes)
     if (!seen.contains(name(use.axis))) throw BadInput(fmt::format("{}: axis '{}' is missing.", op->name, name(use.axis)));

@@ -62,8 +62,9 @@ std::string summary(const Case&, const OpShape&);
 struct Repro {
   Case what;
   std::string kernel;  // empty: no kernel given
+  std::string judge;   // the first digits of the version of the judge that printed the line; empty: none given
 };
-// Parses a repro line.  Keys may be in any order; fill, layout, seed and attributes are optional.  Throws BadInput.
+// Parses a repro line.  Keys may be in any order; fill, layout, seed, judge and attributes are optional.  Throws BadInput.
 Repro parse_repro(std::string_view text, std::span<const OpShape> ops);
 
 // Whether the case's fill is one that overflows in the op (OpShape::overflows).

@@ -214,6 +214,36 @@ std::vector<Case> covering_cases(const Datasets& d, const OpShape& op, int stren
   return cases;
 }
 
+std::vector<Case> richest_in_pairs(const std::vector<Case>& cases, const OpShape& op, std::size_t count) {
+  std::unordered_map<std::string, std::uint64_t> numbers;
+  std::vector<std::vector<std::uint64_t>> pairs_of;  // by case
+  for (const Case& c : cases) {
+    std::vector<std::uint64_t> of_case, chosen;
+    for (const std::string& s : settings(c, op)) of_case.push_back(numbers.emplace(s, numbers.size()).first->second);
+    std::sort(of_case.begin(), of_case.end());
+    std::vector<std::uint64_t>& pairs = pairs_of.emplace_back();
+    each_choice(of_case, 0, 2, chosen, [&](const std::vector<std::uint64_t>& pair) { pairs.push_back(key_of(pair)); });
+  }
+  std::unordered_set<std::uint64_t> covered;
+  std::vector<bool> taken(cases.size());
+  for (std::size_t n = 0; n < std::min(count, cases.size()); ++n) {
+    std::size_t richest = cases.size();
+    std::int64_t most = -1;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (taken[i]) continue;
+      const auto lacking = [&](std::uint64_t pair) { return !covered.contains(pair); };
+      const auto gain = std::count_if(pairs_of[i].begin(), pairs_of[i].end(), lacking);
+      if (gain > most) richest = i, most = gain;
+    }
+    taken[richest] = true;
+    covered.insert(pairs_of[richest].begin(), pairs_of[richest].end());
+  }
+  std::vector<Case> chosen;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (taken[i]) chosen.push_back(cases[i]);
+  return chosen;
+}
+
 std::vector<Case> long_cases(const Datasets& d, const OpShape& op) {
   std::vector<Case> cases;
   for (const auto& [axis, extent] : d.common.longer) {

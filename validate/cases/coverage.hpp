@@ -62,6 +62,9 @@ std::vector<std::string> fills_of_random(const Datasets&, const OpShape&);
 // The cases of covering_rows for the op's parameters, and for these fills if there are any; else all have the same fill.
 std::vector<Case> covering_cases(const Datasets&, const OpShape&, int strength, const std::vector<std::string>& fills = {});
 
+// Up to `count` of the cases, each chosen for the most pairs of settings that those chosen before it lack; in the order given.
+std::vector<Case> richest_in_pairs(const std::vector<Case>& cases, const OpShape&, std::size_t count);
+
 // For each axis that has an extent in `long` of edges/common.json: cases of that extent, and of the first one of `combined` in
 // all other axes.  Every value of every attribute, layout and dtype occurs in at least one of them.
 std::vector<Case> long_cases(const Datasets&, const OpShape&);

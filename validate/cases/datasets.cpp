@@ -298,8 +298,8 @@ Common common(const Node& n) {
 }  // namespace
 
 const std::vector<std::string_view>& suite_names() {
-  static const std::vector<std::string_view> names{"smoke",    "edges", "models", "random", "full",
-                                                   "sanitize", "watch", "long",   "fixed",  "errors"};
+  static const std::vector<std::string_view> names{"first", "smoke",    "edges", "models", "random", "full",
+                                                   "watch", "sanitize", "long",  "fixed",  "errors"};
   return names;
 }
 

@@ -180,6 +180,17 @@ void add_smoke_models(CaseList& list, const Datasets& d, const ModelUse& use, co
   }
 }
 
+// Those of smoke that have the most pairs of settings, a sixth of them.
+std::vector<Case> first_cases(const Datasets& d, const OpShape& op, SuiteOptions options) {
+  constexpr std::size_t kShare = 6, kLeast = 12;
+  const std::vector<DType> asked = std::exchange(options.dtypes, {});  // Note: which cases there are does not depend on it
+  const std::vector<Case> smoke = cases(d, op, "smoke", options);
+  std::vector<Case> chosen = richest_in_pairs(smoke, op, std::max(kLeast, smoke.size() / kShare));
+  if (!asked.empty())
+    std::erase_if(chosen, [&](const Case& c) { return std::find(asked.begin(), asked.end(), c.dtype) == asked.end(); });
+  return chosen;
+}
+
 }  // namespace
 
 struct CaseList::State {
@@ -226,6 +237,7 @@ bool CaseList::add(Case c) {
 }
 
 std::vector<Case> cases(const Datasets& d, const OpShape& op, std::string_view suite, const SuiteOptions& options) {
+  if (suite == "first") return first_cases(d, op, options);
   const auto& known = suite_names();
   if (std::find(known.begin(), known.end(), suite) == known.end()) throw BadInput(unknown("suite", suite, known));
   if (options.count < 0) throw BadInput(fmt::format("count={}: a count cannot be negative.", options.count));

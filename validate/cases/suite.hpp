@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suites: lists of cases.
+//   first     a sixth of smoke: its cases with the most pairs of settings
 //   smoke     every pair of settings (coverage.hpp); every class of values, several tiles with ragged tails, degenerate extents
 //   edges     every triple of settings; extents, classes of values and layouts that have broken kernels elsewhere
 //   models    shapes and settings of published models

@@ -103,8 +103,20 @@ void add_selfcheck(CLI::App& app, int& code) {
   trial.add_flag("--corpus", f->corpus,
                  "check the broken kernels: each must pass a case or fail by T4 alone, and half of them must pass allclose-1e-2 "
                  "on one fixed shape");
+  trial.add_option(
+      "--witnesses", f->witnesses,
+      "folder of OP/faults.txt, like cuda: judge each broken kernel on its witness alone, by whose tier it must fail");
+  trial
+      .add_option("--write-witnesses", f->write_witnesses,
+                  "search the suite for witnesses, and write OP/faults.txt into this folder")
+      ->excludes("--witnesses");
+  trial.add_option("--unless", f->unless, "ledger: leave out the ops whose judge is of the version there, if the suites are too");
   trial.callback([f, &trial, &code] {
     check_selection(trial, f->run.selection);
+    if (!f->witnesses.empty()) refuse(trial, kCaseFlags, "a witness is the only case of its kernel");
+    for (const char* flag : {"--witnesses", "--write-witnesses"})
+      if (trial.count(flag))
+        refuse(trial, {"--every-case", "--policies", "--policy", "--corpus", "--md"}, fmt::format("not with {}", flag));
     code = selfcheck_command(*f);
   });
 }
@@ -216,6 +228,27 @@ void add_merge(CLI::App& app, int& code) {
   merge.callback([f, &code] { code = merge_command(*f); });
 }
 
+void add_ledger(CLI::App& app, int& code) {
+  const auto f = std::make_shared<LedgerFlags>();
+  CLI::App& ledger =
+      *app.add_subcommand("ledger", "pack the verdicts of record files, to compare them with those of another state of the tree");
+  ledger.add_option("output", f->output, "the ledger to write")->required();
+  ledger.add_option("--sound", f->sound, "record file of kernels that must pass (repeatable)")
+      ->allow_extra_args(false)
+      ->required();
+  ledger.add_option("--faults", f->faults, "record file of kernels that must fail (repeatable)")->allow_extra_args(false);
+  ledger.callback([f, &code] { code = ledger_command(*f); });
+}
+
+void add_ledger_diff(CLI::App& app, int& code) {
+  const auto f = std::make_shared<LedgerFlags>();
+  CLI::App& diff =
+      *app.add_subcommand("ledger-diff", "name the faults lost, the new alarms and the err/bound that moved between two ledgers");
+  diff.add_option("files", f->files, "the old ledger and the new one")->required()->expected(2);
+  diff.add_flag("--all", f->all, "print every line");
+  diff.callback([f, &code] { code = ledger_diff_command(*f); });
+}
+
 void add_unsaid(CLI::App& app, FileFlags& f) {
   app.add_option("--op", f.op, "the op of the inputs, if their metadata does not name it");
   add_attributes(app, f.attributes);
@@ -319,8 +352,9 @@ int command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string(version()) + " " + std::string(commit()));
   app.require_subcommand(1);
   int code = 0;
-  for (const auto add : {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge,
-                         add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_model, add_doctor})
+  for (const auto add :
+       {add_list, add_describe, add_run, add_selfcheck, add_replay, add_bench, add_compare, add_merge, add_ledger,
+        add_ledger_diff, add_report, add_inputs, add_golden, add_judge, add_probe, add_cost, add_model, add_doctor})
     add(app, code);
   app.add_flag_callback(
          "--man",

@@ -47,6 +47,9 @@ struct SelfcheckFlags {
   bool every_case = false;  // go on judging a kernel after its first failure
   bool policies = false;    // judge by the rules of validate/records/policy.hpp too
   std::string policy;       // the rule that decides instead of this judge; empty: this judge
+  std::string witnesses;        // folder of OP/faults.txt: judge each broken kernel on its witness alone
+  std::string write_witnesses;  // folder to write them into
+  std::string unless;           // ledger: leave out the ops whose judge is as there, if the suites are too
   bool corpus = false;      // check the corpus: every broken kernel passes a case or fails by T4 alone, half pass allclose
 };
 
@@ -56,6 +59,13 @@ struct CompareFlags {
   std::string reason;
   double floor_percent = 2;
   std::uint64_t seed = 2026;
+};
+
+struct LedgerFlags {
+  std::vector<std::string> sound, faults;  // record files of kernels that must pass, and of those that must fail
+  std::string output;
+  std::vector<std::string> files;  // of ledger-diff: the old ledger and the new one
+  bool all = false;                // print every line
 };
 
 struct ReportFlags {
@@ -96,10 +106,14 @@ int list_command(const std::string& what, const Selection& selection, bool json)
 int describe_command(const std::string& op, bool json);
 int run_command(const RunFlags& flags);
 int selfcheck_command(const SelfcheckFlags& flags);
+int witnesses_command(const SelfcheckFlags& flags, const std::string& backend);
+int write_witnesses_command(const SelfcheckFlags& flags, const std::string& backend);
 // Judges the lines in order; all cases of a kernel go to one process.
 int replay_command(const std::vector<std::string>& lines, const RunFlags& flags);
 int bench_command(const BenchFlags& flags);
 int compare_command(const CompareFlags& flags);
+int ledger_command(const LedgerFlags& flags);
+int ledger_diff_command(const LedgerFlags& flags);
 int report_command(const ReportFlags& flags);
 int merge_command(const MergeFlags& flags);
 int probe_command(const ProbeFlags& flags);

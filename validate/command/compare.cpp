@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compare: compares a record file with a baseline, calibrates that comparison by A/A, and accepts a file as the new baseline.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -45,6 +46,11 @@ int show(const Difference& d, const CompareFlags& flags) {
   }
   if (inconclusive > kShown) fmt::print("  and {} more INCONCLUSIVE  (--all)\n", inconclusive - kShown);
   if (!d.times.empty()) fmt::print("\n");
+  if (!d.judges_changed.empty())
+    print_wrapped(
+        fmt::format("the judge changed for {}: their verdicts may differ for that reason", fmt::join(d.judges_changed, ", ")));
+  const bool other_cases = d.only_in_base || d.only_in_now;
+  if (d.suites_changed && other_cases) fmt::print("the suites changed, so there are other cases\n");
   if (d.only_in_base) fmt::print("{} rows and cases of the base are not in the new file\n", d.only_in_base);
   if (d.only_in_now) fmt::print("{} rows and cases of the new file are not in the base\n", d.only_in_now);
   std::string times;

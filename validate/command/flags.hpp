@@ -104,7 +104,7 @@ inline void add_kernels(CLI::App& app, Selection& s) {
 
 inline void add_selection(CLI::App& app, Selection& s) {
   add_kernels(app, s);
-  app.add_option("--suite", s.suite, "suite of cases: smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
+  app.add_option("--suite", s.suite, "suite of cases: first, smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
       ->capture_default_str();
   app.add_option("--count", s.count, "how many cases the random suite draws")
       ->capture_default_str()

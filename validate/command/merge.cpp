@@ -50,6 +50,10 @@ void require_one_run(const Part& first, const Part& other) {
     if (const std::string a = text(first, key), b = text(other, key); a != b)
       throw BadInput(fmt::format("'{}' and '{}' are not of one run: their {} is '{}' and '{}'", first.file.path, other.file.path,
                                  key, a, b));
+  for (const char* key : {"judges", "suites"})
+    if (text(first, key) != text(other, key))
+      throw BadInput(fmt::format("'{}' and '{}' are not of one run: their {} have different versions", first.file.path,
+                                 other.file.path, key));
   if (first.of != other.of)
     throw BadInput(fmt::format("'{}' and '{}' are not of one run: one of {} shards and one of {}", first.file.path,
                                other.file.path, first.of, other.of));

@@ -9,6 +9,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/console.hpp"
 #include "validate/tasks/loaded.hpp"
@@ -21,6 +22,9 @@ Task task_of(const std::string& line) {
   const std::vector<OpShape> shapes = op_shapes();
   const Repro parsed = parse_repro(line, shapes);
   const Op& op = op_named(parsed.what.op);
+  if (const std::string_view judge = judge_hash(op.name); !judge.starts_with(parsed.judge))
+    fmt::print("note: judge {} printed this line, and this judge of {} is {}: the verdict may differ for that reason\n", parsed.judge,
+               op.name, judge.substr(0, parsed.judge.size()));
   Task task{&op, parsed.what, {}};
   Names names;
   for (const Kernel& k : kernels())

@@ -67,6 +67,9 @@ void require_same(const Json& there, const Json& here) {
   for (const auto& [kernel, hash] : here["kernels"].items())
     if (const auto was = there["kernels"].find(kernel); was != there["kernels"].end() && *was != hash)
       throw BadInput(fmt::format("the code of {} has changed since, so that --json must judge all anew", kernel));
+  for (const auto& [op, version] : here["judges"].items())
+    if (const auto was = there["judges"].find(op); was != there["judges"].end() && *was != version)
+      throw BadInput(fmt::format("the judge of {} has changed since, so that --json must judge all anew", op));
   refuse("version", "version"), refuse("commit", "commit"), refuse("the compiler", "compiler"), refuse("the build", "build");
   if (there["plan"] != here["plan"] || there["cases"] != here["cases"])
     throw BadInput("it was begun with other cases: the datasets or the kernels have changed");

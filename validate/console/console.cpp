@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "validate/base/version.hpp"
 #include "validate/judge/pattern.hpp"
 #include "validate/tasks/selection.hpp"
 #include "validate/worker/listing.hpp"
@@ -98,12 +99,12 @@ std::string replay_text(const std::string& repro, const std::string& loaded) {
 }
 std::string replay_text(const Record& r) {
   if (!r.given.empty()) return fmt::format("{} {}", program_invocation_short_name, r.given);
-  return replay_text(r.repro, r.loaded);
+  return replay_text(r.repro + judge_word(judge_hash(r.c.op)), r.loaded);
 }
 std::string replay_text(const std::vector<std::string>& after, const Record& r) {
   std::string lines;
   for (const std::string& line : after) lines += fmt::format("{}' \\\n             '", line);
-  return replay_text(lines + r.repro, r.loaded);
+  return replay_text(lines + r.repro + judge_word(judge_hash(r.c.op)), r.loaded);
 }
 
 std::size_t stdout_width() { return width_of(STDOUT_FILENO); }

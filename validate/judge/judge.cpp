@@ -16,6 +16,7 @@
 #include "validate/base/error.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
+#include "validate/base/used.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/base/thread_pool.hpp"
 #include "validate/judge/judge_result.hpp"
@@ -203,18 +204,30 @@ class Run {
     std::rotate(queues_.begin(), queues_.begin() + (queues_.empty() ? 0 : 1), queues_.end());
   }
 
+  // Whether a case's tensors, with the gaps between rows, take much of a GPU's memory.  Two such cases beside each other may have
+  // no room where each alone has.
+  bool large_on_gpu(const Prepared& p) const {
+    constexpr double kMuch = 0x1p30;
+    double bytes = 0;
+    for (const Placement& place : p.packing.placements) bytes += static_cast<double>(place.bytes);
+    return options_.backend == "cuda" && bytes > kMuch;
+  }
   // Whether one more kernel may run now.  The only one may.
   bool room_for(const KernelQueue& queue) {
     if (!queue.worker && !files_.has(kFilesOfOne))
       for (KernelQueue& other : queues_)
         if (!other.running) other.end_worker();
     const Prepared& p = *queue.tasks.front();
+    if (large_on_gpu(p) &&
+        std::any_of(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.running && large_on_gpu(*q.running); }))
+      return false;
     return (running() == 0 || files_.has(kFilesOfOne)) && (unused(p, queues_, judging_) || memory_.has(p.needs.kernel));
   }
   void start(KernelQueue& queue) {
     const Prepared& p = *queue.running;
     if (queue.kernel->finite_inputs && !p.finite)
       return finish(queue, Verdict::unsupported, {.message = "declares finite inputs"});
+    if (!queue.kernel->loaded) note_used(queue.kernel->op);
     queue.files = files_.take(2);  // outputs, or inputs and outputs of a related problem
     Order order = order_of(*p.task->op, p.task->c, p.packing, queue.kernel->name);
     order.input_sets = p.input_sets, order.runs = runs_of(*queue.kernel, p, options_);
@@ -343,7 +356,7 @@ class Run {
   std::atomic<std::int64_t> goldens_ns_ = 0, judging_ns_ = 0;
   Stopwatch running_;
   Room places_{4.0 * jobs_};      // for cases that are prepared or being so
-  ThreadPool pool_{pool_size()};    // last: its jobs end before the members that they use
+  ThreadPool pool_{pool_size()};  // last: its jobs end before the members that they use
 };
 
 }  // namespace

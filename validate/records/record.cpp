@@ -84,6 +84,8 @@ std::string to_json(const RunHead& h) {
   if (!h.driver.empty()) j["driver"] = h.driver;
   if (!h.sandbox.empty()) j["sandbox"] = h.sandbox;
   if (!h.libraries.empty()) j["libraries"] = h.libraries;
+  if (!h.judges.empty()) j["judges"] = h.judges;
+  if (!h.suites.empty()) j["suites"] = h.suites;
   if (h.plan) {
     j["selection"] = h.plan->selection;
     if (!h.plan->shard.empty()) j["shard"] = h.plan->shard;

@@ -93,6 +93,8 @@ struct RunHead {
   std::uint64_t seed = 0;
   std::string sandbox;                           // what confines the workers, in words; empty: the command has none
   std::map<std::string, std::string> libraries;  // versions of the vendor's libraries in use, by name
+  std::map<std::string, std::string> judges;     // versions of the judge, by op (judge_hash())
+  std::string suites;                            // version of the suites (suites_hash())
   // What the run judges, so that it can be resumed and merged; empty for other commands than run.
   struct Plan {
     std::string selection;                       // the flags that chose it: "--suite smoke --seed 2026 --op softmax"

@@ -196,7 +196,7 @@ std::optional<WorstElement> worst_in(const Json& record) {
                       .tile = at->value("tile", "")};
 }
 
-JudgedCase judged_case(const Json& j) {
+JudgedCase judged_case(const Json& j, const RecordFile& f) {
   JudgedCase c{.op = text_in(j, "op"),
                .kernel = text_in(j, "kernel"),
                .dtype = text_in(j, "dtype"),
@@ -209,11 +209,13 @@ JudgedCase judged_case(const Json& j) {
                .source = j.value("source", ""),
                .loaded = j.value("loaded", ""),
                .code = j.value("code", ""),
+               .caught_by = j.value("caught_by", std::vector<std::string>{}),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
                .deterministic = {},
                .worst = j.contains("wrong") && whole_in(j, "wrong") > 0 ? worst_in(j) : std::nullopt};
   if (const auto at = j.find("deterministic"); at != j.end()) c.deterministic = at->get<bool>();
+  if (const auto at = f.judges.find(c.op); at != f.judges.end()) c.judge = at->second;
   return c;
 }
 
@@ -293,6 +295,9 @@ void read_head(const Json& j, RecordFile& f) {
   f.suite = text_in(j, "suite"), f.driver = j.value("driver", "");
   f.planned = j.contains("cases") ? whole_in(j, "cases") : 0;
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
+  f.kernels = j.value("kernels", std::map<std::string, std::string>{});
+  f.judges = j.value("judges", std::map<std::string, std::string>{});
+  f.suites = j.value("suites", "");
   if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 
@@ -320,7 +325,7 @@ RecordFile records_in(const std::string& text, const std::string& path) {
                                      : "a second run begins here");
     if (kind == "run") read_head(j, f);
     else if (kind == "bench") f.rows.push_back(timed_row(j));
-    else if (kind == "case") f.cases.push_back(judged_case(j));
+    else if (kind == "case") f.cases.push_back(judged_case(j, f));
     else if (kind == "shrunk") f.shrunk.push_back(shrunk_case(j));
     else if (kind == "power") f.faults.push_back(fault_in(j));
     else if (kind == "traffic") f.traffic.push_back(counted_traffic(j));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "validate/base/version.hpp"
 #include "validate/records/stats.hpp"
 #include "validate/worker/traffic.hpp"
 
@@ -69,14 +70,18 @@ struct WorstElement {
 // A `case` record.
 struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, digest, source;
-  std::string loaded, code;  // as in Record; empty: built in; unknown
+  std::string loaded, code;            // as in Record; empty: built in; unknown
+  std::string judge{};                 // version of its judge, from the file's head; empty: unknown
+  std::vector<std::string> caught_by;  // names of tiers
   std::optional<double> margin, max_abs_error;
   std::optional<bool> deterministic;
   std::optional<WorstElement> worst;  // none unless an element was wrong
 
   bool bad() const { return verdict == "failed" || verdict == "crashed" || verdict == "timeout" || verdict == "suspect"; }
   std::string kernel_key() const { return op + "/" + kernel + " " + dtype; }
-  std::string again() const { return "validate replay " + loaded + (loaded.empty() ? "'" : " '") + repro + "'"; }
+  std::string again() const {
+    return "validate replay " + loaded + (loaded.empty() ? "'" : " '") + repro + judge_word(judge) + "'";
+  }
 };
 
 // A `shrunk` record: a failing case, rerun and shrunk.
@@ -140,9 +145,11 @@ struct RecordFile {
   std::string path;
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
-  std::int64_t planned = 0;  // cases that the run was to judge; 0: not recorded
-  std::string accepted;      // reason why the file was accepted as a baseline; empty: none given
-  std::string incomplete;    // why cases of the run are missing; empty: none are
+  std::map<std::string, std::string> kernels, judges;  // versions: code hashes by "op/kernel", of the judge by op
+  std::string suites;                                  // version of the suites; these three are empty in older files
+  std::int64_t planned = 0;                            // cases that the run was to judge; 0: not recorded
+  std::string accepted;                                // reason why the file was accepted as a baseline; empty: none given
+  std::string incomplete;                              // why cases of the run are missing; empty: none are
   std::vector<TimedRow> rows;
   std::vector<JudgedCase> cases;
   std::vector<ShrunkCase> shrunk;

@@ -68,10 +68,29 @@ struct Worst {
   bool grown_by_half() const { return std::isfinite(base) && !(now <= 1.5 * base); }
 };
 
+// The version that a map has under a key; empty: unknown.
+std::string version_of(const std::map<std::string, std::string>& versions, const std::string& key) {
+  const auto at = versions.find(key);
+  return at == versions.end() ? "" : at->second;
+}
+
 // What two code hashes say; nothing if one is unknown.
 std::string_view binary_of(const std::string& base, const std::string& now) {
   if (base.empty() || now.empty()) return "";
   return base == now ? "binary unchanged" : "binary changed";
+}
+
+// What of kernel and judge changed between two files, in brackets; nothing if that is unknown.
+std::string changed_text(const RecordFile& base, const JudgedCase& was, const RecordFile& now, const JudgedCase& is) {
+  const std::string kernel = is.op + "/" + is.kernel;
+  const auto code = [&](const RecordFile& f, const JudgedCase& c) {
+    return c.code.empty() ? version_of(f.kernels, kernel) : c.code;
+  };
+  const std::string_view binary = binary_of(code(base, was), code(now, is));
+  const std::string judge_was = version_of(base.judges, is.op), judge_is = version_of(now.judges, is.op);
+  if (judge_was.empty() || judge_is.empty() || judge_was == judge_is) return binary.empty() ? "" : fmt::format(" ({})", binary);
+  if (binary == "binary unchanged") return " (the judge changed, not the kernel)";
+  return binary.empty() ? " (the judge changed)" : " (kernel and judge changed)";
 }
 
 template <class T, class Key>
@@ -124,8 +143,7 @@ std::vector<std::string> correctness_regressions(const RecordFile& base, const R
     const auto at = cases.find(was.repro);
     if (at == cases.end()) continue;
     const JudgedCase& is = *at->second;
-    std::string binary(binary_of(was.code, is.code));
-    if (!binary.empty()) binary = " (" + binary + ")";
+    const std::string binary = changed_text(base, was, now, is);
     if (was.verdict == "passed" && is.verdict != "passed")
       found.push_back(
           fmt::format("passed, is {} now{}{}{}: {}", is.verdict, binary, is.reason.empty() ? "" : ": ", is.reason, was.repro));
@@ -168,6 +186,9 @@ Difference difference(const RecordFile& base, const RecordFile& now, const TimeR
   d.only_in_base = base.rows.size() + base.cases.size() - both;
   d.only_in_now = now.rows.size() + now.cases.size() - both;
   d.regressions = correctness_regressions(base, now);
+  for (const auto& [op, version] : now.judges)
+    if (const std::string was = version_of(base.judges, op); !was.empty() && was != version) d.judges_changed.push_back(op);
+  d.suites_changed = !base.suites.empty() && !now.suites.empty() && base.suites != now.suites;
   const std::string why_not = base.device == now.device ? "" : fmt::format("timed on {} and on {}", base.device, now.device);
   d.times = time_changes(pairs, rule, why_not);
   const auto rank = [](Change c) {

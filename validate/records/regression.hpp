@@ -44,13 +44,16 @@ struct RowPair {
 // One result per pair, in order.  If `why_not` is not empty (another device), all are inconclusive for that reason.
 std::vector<TimeChange> time_changes(const std::vector<RowPair>& pairs, const TimeRule& rule, const std::string& why_not = "");
 
-// One sentence per regression: a case no longer passes, outputs no longer repeat bit for bit, a kernel's worst err/bound over the
-// cases or rows of both files has grown by more than half, a row that was timed is left out.
+// One sentence per regression, with what changed where both files have versions, the kernel or the judge: a case no longer
+// passes, outputs no longer repeat bit for bit, a kernel's worst err/bound over the cases or rows of both files has grown by more
+// than half, a row that was timed is left out.
 std::vector<std::string> correctness_regressions(const RecordFile& base, const RecordFile& now);
 
 struct Difference {
   std::vector<std::string> regressions;
-  std::vector<TimeChange> times;  // worst first: by change (SLOWER, FASTER, INCONCLUSIVE, SAME), then by ratio
+  std::vector<TimeChange> times;            // worst first: by change (SLOWER, FASTER, INCONCLUSIVE, SAME), then by ratio
+  std::vector<std::string> judges_changed;  // ops whose judge is of another version in the new file
+  bool suites_changed = false;              // likewise
   std::size_t cases_in_both = 0, only_in_base = 0, only_in_now = 0;  // only_in_*: cases and rows
   std::size_t count(Change c) const;
   bool gate_holds() const { return regressions.empty() && count(Change::slower) == 0; }

@@ -71,7 +71,7 @@ ReportFailure failure_of(const JudgedCase& c, const ShrunkCase* shrunk, const st
   say("reads like", c.reads_like);
   if (shrunk && !shrunk->label.empty()) say("label", label_of(*shrunk));
   say("across", apart);
-  say("again", smaller ? "validate replay '" + shrunk->smallest + "'" : f.again);
+  say("again", smaller ? "validate replay '" + shrunk->smallest + judge_word(c.judge) + "'" : f.again);
   if (smaller) say("found as", f.again);
   return f;
 }

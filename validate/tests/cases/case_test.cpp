@@ -39,6 +39,16 @@ TEST_CASE("case: a repro line is read and written") {
   CHECK(repro(r.what, layernorm(), r.kernel) == text);
 }
 
+TEST_CASE("case: a repro line may say by which judge it was printed, which is no part of the case") {
+  const std::string text = "layernorm_residual/warp_row f16 rows=3 cols=257 seed=7";
+  const Repro r = parse(text + " judge=3a1d4321");
+  CHECK(r.judge == "3a1d4321");
+  CHECK(repro(r.what, layernorm(), r.kernel) == text);
+  CHECK(parse(text).judge.empty());
+  for (const char* wrong : {"judge=", "judge=xyz", "judge=0123456789abcdef0"})
+    CHECK(error(text + " " + wrong).find("a version of the judge was expected") != std::string::npos);
+}
+
 TEST_CASE("case: what is usual is left out; order and spaces are free") {
   const Repro r =
       parse("  layernorm_residual bf16 seed=18446744073709551615  cols=1 layout=contiguous epsilon=1e-5\trows=0 fill=normal\n");

@@ -5,6 +5,7 @@
 
 #include "catch_shim.hpp"
 #include "validate/base/error.hpp"
+#include "validate/cases/coverage.hpp"
 #include "validate/problem/op.hpp"
 #include "validate/tests/test_ops.hpp"
 #include "validate/values/layout.hpp"
@@ -84,6 +85,33 @@ TEST_CASE("suite: seeds follow the suite's seed and the text, not the place in t
   CHECK(same == 0);
   CHECK(texts(cases(datasets(), layernorm(), "random", {.seed = 1}), layernorm()) !=
         texts(cases(datasets(), layernorm(), "random"), layernorm()));
+}
+
+TEST_CASE("suite: first is a sixth of smoke, with more pairs of settings than any other sixth by its order") {
+  for (const OpShape& op : test::ops()) {
+    INFO(op.name);
+    const std::vector<Case> smoke = cases(datasets(), op, "smoke"), first = cases(datasets(), op, "first");
+    CHECK(first.size() == std::max<std::size_t>(12, smoke.size() / 6));
+    const std::vector<std::string> all = texts(smoke, op), some = texts(first, op);
+    std::size_t at = 0;  // the cases are those of smoke, in its order
+    for (const std::string& line : some) {
+      while (at < all.size() && all[at] != line) ++at;
+      CHECK(at < all.size());
+    }
+    const auto pairs = [&](const std::vector<Case>& list) {
+      Combinations found(2);
+      for (const Case& c : list) found.add(settings(c, op));
+      return found.size();
+    };
+    CHECK(2 * pairs(first) >= pairs(smoke));
+    for (std::size_t begin = 0; begin + first.size() <= smoke.size(); begin += first.size())
+      CHECK(pairs({smoke.begin() + static_cast<std::ptrdiff_t>(begin),
+                   smoke.begin() + static_cast<std::ptrdiff_t>(begin + first.size())}) < pairs(first));
+    std::vector<std::string> of_f32;
+    for (const Case& c : first)
+      if (c.dtype == f32) of_f32.push_back(repro(c, op));
+    CHECK(texts(cases(datasets(), op, "first", {.dtypes = {f32}}), op) == of_f32);
+  }
 }
 
 TEST_CASE("suite: smoke is mostly several tiles with ragged tails, and small") {

@@ -54,7 +54,7 @@ refuses "-k rubbish: no instruction has this in its name" "$validate" probe --pt
 refuses "cannot read 'nowhere.jsonl'" "$validate" probe --backend simt --against nowhere.jsonl
 head -1 probes.jsonl >head.jsonl
 refuses "holds no probe" "$validate" probe --backend simt --against head.jsonl
-head -c 500 probes.jsonl >cut.jsonl
+{ head -1 probes.jsonl; sed -n 2p probes.jsonl | head -c 50; } >cut.jsonl
 refuses "line 2 is not a record" "$validate" probe --backend simt --against cut.jsonl
 refuses "cannot write" "$validate" probe --backend simt --json /nowhere/probes.jsonl
 refuses "unknown flag '--agianst'. Did you mean '--against'?" "$validate" probe --agianst simt

@@ -94,6 +94,25 @@ TEST_CASE("compare: a regression of correctness alone fails the gate") {
   CHECK(of(file({}, {judged("failed", 41)}), file({}, {judged("failed", 50)})).regressions.empty());
 }
 
+TEST_CASE("compare: says whether the kernel or the judge changed") {
+  RecordFile base = file({}, {judged("passed", 0.4)}), now = file({}, {judged("failed", 41)});
+  const auto told = [&](const std::string& code, const std::string& judge) {
+    now.kernels = {{"softmax/naive", code}}, now.judges = {{"softmax", judge}};
+    const Difference d = of(base, now);
+    CHECK((d.judges_changed == std::vector<std::string>{"softmax"}) == (judge == "other"));
+    return d.regressions.at(0);
+  };
+  CHECK(told("code", "judge") == "passed, is failed now: softmax/naive f16 rows=3 cols=4");  // unknown in the base
+  base.kernels = {{"softmax/naive", "code"}}, base.judges = {{"softmax", "judge"}};
+  CHECK(told("code", "judge").find("(binary unchanged)") != std::string::npos);
+  CHECK(told("new", "judge").find("(binary changed)") != std::string::npos);
+  CHECK(told("code", "other").find("(the judge changed, not the kernel)") != std::string::npos);
+  CHECK(told("new", "other").find("(kernel and judge changed)") != std::string::npos);
+  now.cases.push_back(judged("passed", 0.4, "softmax/naive f16 rows=4 cols=4"));
+  base.suites = "one", now.suites = "two";
+  CHECK(of(base, now).suites_changed);
+}
+
 TEST_CASE("compare: a kernel's margin is its worst over the cases of both files") {
   const RecordFile base = file({}, {judged("passed", 0.8, "one"), judged("passed", 0.1, "two")});
   CHECK(of(base, file({}, {judged("passed", 0.8, "one"), judged("passed", 0.7, "two")})).regressions.empty());

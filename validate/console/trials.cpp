@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/command/trials.hpp"
+#include "validate/console/trials.hpp"
 
 #include <fmt/format.h>
 

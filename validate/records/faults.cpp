@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/records/faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
+
+namespace assay {
+
+namespace {
+
+constexpr std::string_view kHead =
+    "# The broken kernels of this op, each with a case that shows its fault.\n"
+    "#   [KERNEL]        the file broken/KERNEL.cu\n"
+    "#   after: LINE     where the fault needs earlier calls: a case that the same process judges before\n"
+    "#   witness: LINE   the case, as `validate replay` takes it\n"
+    "#   tier: T1        the tier that fails it (docs/judging.md)\n"
+    "# Written by `validate-trial selfcheck --suite edges --write-witnesses cuda`; `--witnesses cuda` judges them.\n";
+
+Tier tier_named(std::string_view text) {
+  const auto at = std::find(kTiers.begin(), kTiers.end(), text);
+  if (at == kTiers.end()) throw BadInput(unknown("tier", text, Names(kTiers.begin(), kTiers.end())));
+  return static_cast<Tier>(at - kTiers.begin());
+}
+
+// The value of a line "KEY: VALUE"; none if the line has another key.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return std::nullopt;
+  return line.substr(key.size());
+}
+
+// Collects the faults line by line.
+class Reader {
+ public:
+  void take(std::string_view line) {
+    if (line.empty() || line.starts_with('#')) return;
+    if (line.starts_with('[') && line.ends_with(']')) return begin(std::string(line.substr(1, line.size() - 2)));
+    if (faults_.empty()) throw BadInput("a line [KERNEL] was expected");
+    if (const auto witness = value_of(line, "witness: ")) faults_.back().witness = *witness;
+    else if (const auto after = value_of(line, "after: ")) faults_.back().after = *after;
+    else if (const auto tier = value_of(line, "tier: ")) faults_.back().tier = tier_named(*tier), has_tier_ = true;
+    else throw BadInput(fmt::format("'{}': 'witness: LINE' or 'tier: TIER' was expected", line.substr(0, 80)));
+  }
+  std::vector<Fault> finish() {
+    end();
+    return std::move(faults_);
+  }
+
+ private:
+  void begin(std::string kernel) {
+    end();
+    if (!names_.insert(kernel).second) throw BadInput(fmt::format("'{}' stands here twice", kernel));
+    faults_.push_back({.kernel = std::move(kernel), .witness = {}});
+    has_tier_ = false;
+  }
+  void end() const {
+    if (!faults_.empty() && (faults_.back().witness.empty() || !has_tier_))
+      throw BadInput(fmt::format("'{}' lacks its witness or its tier", faults_.back().kernel));
+  }
+  std::vector<Fault> faults_;
+  std::set<std::string> names_;
+  bool has_tier_ = false;  // the last one
+};
+
+}  // namespace
+
+std::string faults_path(const std::string& folder, const std::string& op) { return fmt::format("{}/{}/faults.txt", folder, op); }
+
+std::vector<Fault> read_faults(const std::string& path) {
+  std::string why;
+  const std::optional<std::string> text = read_file(path, why);
+  if (!text) throw BadInput(fmt::format("'{}': {}", path, why));
+  Reader reader;
+  std::size_t number = 1;
+  try {
+    for (std::size_t start = 0; start < text->size(); ++number) {
+      const std::size_t end = std::min(text->find('\n', start), text->size());
+      reader.take(std::string_view(*text).substr(start, end - start));
+      start = end + 1;
+    }
+    return reader.finish();
+  } catch (const BadInput& e) {
+    throw BadInput(fmt::format("{}:{}: {}", path, number, e.what()));
+  }
+}
+
+std::string faults_text(std::vector<Fault> faults) {
+  std::sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) { return a.kernel < b.kernel; });
+  std::string text(kHead);
+  for (const Fault& f : faults) {
+    text += fmt::format("\n[{}]\n", f.kernel);
+    if (!f.after.empty()) text += fmt::format("after: {}\n", f.after);
+    text += fmt::format("witness: {}\ntier: {}\n", f.witness, name(f.tier));
+  }
+  text.pop_back();  // write_whole() ends the last line
+  return text;
+}
+
+}  // namespace assay
