@@ -41,10 +41,12 @@ if(ASSAY_GPU)
 endif()
 if(TARGET Catch2::Catch2WithMain)  # Catch2 3
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2WithMain)
+  target_compile_definitions(assay_tests PRIVATE ASSAY_CATCH=3)
 else()
   target_sources(assay_tests PRIVATE cmake/catch/catch_main.cpp)
   set_source_files_properties(cmake/catch/catch_main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # what it defines comes before the header
   target_link_libraries(assay_tests PRIVATE Catch2::Catch2)
+  target_compile_definitions(assay_tests PRIVATE ASSAY_CATCH=2)
 endif()
 target_compile_definitions(assay_tests PRIVATE ASSAY_HOSTILE_PLUGIN="${PROJECT_BINARY_DIR}/plugins/hostile.so")
 add_test(NAME unit COMMAND assay_tests)
