@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 tracked() {
-  git ls-files -co --exclude-standard 2>/dev/null || find . \( -name 'build*' -o -name .git \) -prune -o -type f -printf '%P\n'
+  git ls-files -co --exclude-standard 2>/dev/null | while read -r file; do [ ! -f "$file" ] || echo "$file"; done | grep . || find . \( -name 'build*' -o -name .git \) -prune -o -type f -printf '%P\n'
 }
 
 # Placeholders in a path, OP and <device> and *, stand for any name, {a,b} for either.

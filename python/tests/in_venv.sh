@@ -20,10 +20,12 @@ python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2
 exec 9>"$venv.lock"
 flock 9
 if [ "$(cat "$venv/packages" 2>/dev/null)" != "$packages" ]; then
+  # Note: without network pip waits long, so it is asked once for all tests of a run.
+  [ -z "$(find "$venv.failed" -mmin -10 2>/dev/null)" ] || skip "pip could not install $packages: $(tail -1 "$venv.log")"
   rm -rf "$venv"
   # shellcheck disable=SC2086
   python3 -m venv "$venv" && "$venv/bin/python" -m pip --disable-pip-version-check install -q $packages >"$venv.log" 2>&1 &&
-    echo "$packages" >"$venv/packages" || skip "pip cannot install $packages: $(tail -1 "$venv.log")"
+    echo "$packages" >"$venv/packages" || { touch "$venv.failed"; false; } || skip "pip cannot install $packages: $(tail -1 "$venv.log")"
 fi
 exec 9>&-
 cd "$here" || exit 2

@@ -65,6 +65,7 @@ TEST_CASE("bench --plugin: its kernels are timed among ours, in processes of the
   BenchFlags flags;
   flags.plugin = "./hostile.so", flags.processes = 2;
   flags.selection.kernels = {"warp_row", "sound", "uses_workspace", "returns_an_error", "takes_nothing"};
+  flags.selection.no_vendor = true;  // which a build for a GPU would time beside these
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
   const std::vector<std::string> ours{"unfused", "warp_row"},
       theirs{"sound", "returns_an_error", "uses_workspace", "takes_nothing", "unfused", "warp_row"};
@@ -95,6 +96,7 @@ TEST_CASE("bench --plugin: a kernel that cannot be prepared is left out alone") 
   BenchFlags flags;
   flags.plugin = "./hostile.so";
   flags.selection.kernels = {"throws_early", "asks_for_all", "asks_for_more", "finds_no_memory", "uses_workspace"};
+  flags.selection.no_vendor = true;  // which a build for a GPU would time beside these
   const auto [sound, asked, of, shown] = timed_beside(machine, flags);
   CHECK(of.at("throws_early").at("reason") == "FAILED: supports() threw: too early");
   CHECK(of.at("finds_no_memory").at("reason") == "FAILED: std::bad_alloc");
@@ -137,6 +139,7 @@ TEST_CASE("bench --plugin: its processes time a GPU as warm as ours find it") {
   BenchFlags flags;
   flags.plugin = "./hostile.so", flags.processes = 2;
   flags.selection.kernels = {"warp_row", "naive", "sound"};
+  flags.selection.no_vendor = true;  // which a build for a GPU would time beside these
   const auto rows = timed_beside(machine, flags);
   for (const char* kernel : {"unfused", "naive", "warp_row", "sound"}) {
     CAPTURE(kernel);

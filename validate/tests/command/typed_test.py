@@ -61,7 +61,7 @@ def main():
             lines = [line for line in lines if line not in these]
         total += len(lines)
         for line, verdict in re.findall(r"^(\S.*)\n  verdict +(.*)", said.stdout if lines else "", re.M):
-            if not re.match("passed|unsupported", verdict):
+            if not re.match("passed|unsupported|skipped: not built for backend simt", verdict):  # a library's kernel
                 print(f"FAILED  {line}\n  {verdict}")
                 faults += 1
     print(f"{total} lines judged, {no} refused, {faults} faults")
