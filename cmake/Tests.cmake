@@ -141,8 +141,11 @@ if(TARGET validate-watch)
   set_tests_properties(simt.observe PROPERTIES LABELS cpu)
 endif()
 foreach(op ${ASSAY_OPS})
-  add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --jobs 1)
+  # Note: a kernel's accesses are those of its template, which has the same widths in bf16 as in f16; a push asks that too.
+  add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --dtype f16,f32 --jobs 1)
+  add_test(NAME watch.${op}.bf16 COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --dtype bf16 --jobs 1)
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
+  set_tests_properties(watch.${op}.bf16 PROPERTIES LABELS "simt;push")
   assay_cached(watch.${op} JUDGE OBSERVED ${op})
 endforeach()
 
