@@ -143,11 +143,11 @@ endif()
 foreach(op ${ASSAY_OPS})
   # Note: a kernel's accesses are those of its template, which has the same widths in bf16 as in f16; a push asks that too.
   add_test(NAME watch.${op} COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --dtype f16,f32 --jobs 1)
-  add_test(NAME watch.${op}.bf16 COMMAND ${watching} run ${on_simt} --op ${op} --suite watch --watch --dtype bf16 --jobs 1)
   set_tests_properties(watch.${op} PROPERTIES LABELS simt)
-  set_tests_properties(watch.${op}.bf16 PROPERTIES LABELS "simt;push")
   assay_cached(watch.${op} JUDGE OBSERVED ${op})
 endforeach()
+add_test(NAME watch.bf16 COMMAND ${watching} run ${on_simt} --suite watch --watch --dtype bf16 --jobs 1)
+set_tests_properties(watch.bf16 PROPERTIES LABELS "simt;push")
 
 # False alarms: no correct kernel may fail on random shapes and values.
 add_test(NAME simt.random COMMAND validate run ${on_simt} --suite random --count 20 --seed 1 --jobs 1)
