@@ -42,10 +42,17 @@ class Reader {
     if (line.empty() || line.starts_with('#')) return;
     if (line.starts_with('[') && line.ends_with(']')) return begin(std::string(line.substr(1, line.size() - 2)));
     if (faults_.empty()) throw BadInput("a line [KERNEL] was expected");
-    if (const auto witness = value_of(line, "witness: ")) faults_.back().witness = *witness;
-    else if (const auto after = value_of(line, "after: ")) faults_.back().after = *after;
-    else if (const auto tier = value_of(line, "tier: ")) faults_.back().tier = tier_named(*tier), has_tier_ = true;
-    else throw BadInput(fmt::format("'{}': 'witness: LINE' or 'tier: TIER' was expected", line.substr(0, 80)));
+    Fault& fault = faults_.back();
+    if (const auto witness = value_of(line, "witness: ")) {
+      fault.witness = *witness;
+    } else if (const auto after = value_of(line, "after: ")) {
+      fault.after = *after;
+    } else if (const auto tier = value_of(line, "tier: ")) {
+      fault.tier = tier_named(*tier);
+      has_tier_ = true;
+    } else {
+      throw BadInput(fmt::format("'{}': 'witness: LINE' or 'tier: TIER' was expected", line.substr(0, 80)));
+    }
   }
   std::vector<Fault> finish() {
     end();

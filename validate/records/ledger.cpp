@@ -187,7 +187,10 @@ Ledger ledger_of(std::span<const RecordFile> sound, std::span<const RecordFile> 
     for (const RecordFile& f : faulty ? faults : sound) {
       if (!f.incomplete.empty()) throw BadInput(fmt::format("'{}': {}", f.path, f.incomplete));
       if (f.judges.empty()) throw BadInput(fmt::format("'{}' does not say by which judge it was made", f.path));
-      if (ledger.lines.empty()) ledger.commit = f.commit, ledger.suites = f.suites;
+      if (ledger.lines.empty()) {
+        ledger.commit = f.commit;
+        ledger.suites = f.suites;
+      }
       if (ledger.suites != f.suites) throw BadInput(fmt::format("'{}' is of other suites than the files before it", f.path));
       merge(ledger.judges, f.judges, f.path);
       merge(ledger.kernels, f.kernels, f.path);

@@ -24,7 +24,10 @@ LedgerLine line(const std::string& verdict, const std::string& margin, const std
 
 Ledger ledger(std::vector<LedgerLine> lines) {
   Ledger l;
-  l.commit = "one", l.suites = "00ff", l.judges = {{"softmax", "aaaa"}}, l.kernels = {{"softmax/naive", "bbbb"}};
+  l.commit = "one";
+  l.suites = "00ff";
+  l.judges = {{"softmax", "aaaa"}};
+  l.kernels = {{"softmax/naive", "bbbb"}};
   l.lines = std::move(lines);
   return l;
 }
@@ -112,8 +115,13 @@ TEST_CASE("ledger: an err/bound may move a little where the judge changed, and n
 
 TEST_CASE("ledger: it is made of the records of one state of the tree") {
   RecordFile smoke, faults;
-  smoke.path = "build/smoke.jsonl", faults.path = "build/witnesses.jsonl";
-  for (RecordFile* f : {&smoke, &faults}) f->commit = "one", f->suites = "00ff", f->judges = {{"softmax", "aaaa"}};
+  smoke.path = "build/smoke.jsonl";
+  faults.path = "build/witnesses.jsonl";
+  for (RecordFile* f : {&smoke, &faults}) {
+    f->commit = "one";
+    f->suites = "00ff";
+    f->judges = {{"softmax", "aaaa"}};
+  }
   smoke.kernels = {{"softmax/naive", "bbbb"}, {"softmax/library", ""}};
   smoke.cases = {{.op = "softmax", .kernel = "naive", .verdict = "passed", .repro = kCase, .caught_by = {}, .margin = 0.51234}};
   faults.cases = {{.op = "softmax", .kernel = "wrong", .verdict = "failed", .repro = kFault, .caught_by = {"T1", "T4"}}};
@@ -126,7 +134,8 @@ TEST_CASE("ledger: it is made of the records of one state of the tree") {
   CHECK(l.kernels.size() == 1);
   faults.judges["softmax"] = "cccc";
   CHECK(message_of([&] { ledger_of({&smoke, 1}, {&faults, 1}); }).find("another version of softmax") != std::string::npos);
-  faults.judges["softmax"] = "aaaa", faults.incomplete = "the run was interrupted";
+  faults.judges["softmax"] = "aaaa";
+  faults.incomplete = "the run was interrupted";
   CHECK(message_of([&] { ledger_of({&smoke, 1}, {&faults, 1}); }).find("interrupted") != std::string::npos);
 }
 
