@@ -62,8 +62,7 @@ TEST_CASE("ledger: its text is read back") {
 TEST_CASE("ledger: what is none is refused with its line") {
   CHECK(message_of([] { read_ledger("no/such/file"); }).find("no/such/file") != std::string::npos);
   CHECK(message_of([] { read_ledger(File("something else").path); }).find("is no ledger") != std::string::npos);
-  CHECK(message_of([] { read_ledger(File("assay ledger 1\ncommit\tone").path); }).find("holds no verdict") !=
-        std::string::npos);
+  CHECK(message_of([] { read_ledger(File("assay ledger 1\ncommit\tone").path); }).find("holds no verdict") != std::string::npos);
   CHECK(message_of([] { read_ledger(File("assay ledger 1\ncommit\tone\nwhat").path); }).find(":3: no line of a ledger") !=
         std::string::npos);
 }
