@@ -231,12 +231,15 @@ add_test(NAME ptx_backend COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/wor
   ${nvcc_build})
 set_tests_properties(ptx_backend PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 if(Python3_FOUND)
-  add_test(NAME simt.typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
-    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate")
+  foreach(op ${ASSAY_OPS})
+    add_test(NAME simt.${op}.typed COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py"
+      "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" ${op})
+    set_tests_properties(simt.${op}.typed PROPERTIES LABELS simt)
+    assay_cached(simt.${op}.typed JUDGE KERNELS ${op} FILES "${PROJECT_SOURCE_DIR}/validate/tests/command/typed_test.py")
+  endforeach()
   add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
   set_tests_properties(hostile_files PROPERTIES LABELS cpu)
-  set_tests_properties(simt.typed PROPERTIES LABELS simt)
 endif()
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
@@ -368,7 +371,7 @@ file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)
 list(APPEND read_by_tests ${scripts_of_reports})
 assay_cached(unit JUDGE TESTS KERNELS all BROKEN all FILES ${read_by_tests})
 set(of_program command records outputs input files kills signals hostile ptx cuda_source probe faults memory door machine exported
-  simt.typed hostile_files compare report captured pytorch_rows record_scripts records.run records.bench records.memory
+  hostile_files compare report captured pytorch_rows record_scripts records.run records.bench records.memory
   records.broken records.plugin records.probe tree.install simt.observe)
 get_property(defined DIRECTORY PROPERTY TESTS)
 foreach(test ${defined})
@@ -378,13 +381,24 @@ foreach(test ${defined})
     assay_cached(${test} JUDGE KERNELS all FILES ${read_by_tests} "${PROJECT_SOURCE_DIR}/cuda")
   endif()
 endforeach()
-# Those of the tree depend on sources.
-foreach(room cmake cuda datasets docs examples include ops python reference reports simt validate README.md CONTRIBUTING.md SECURITY.md)
+# Those of the tree depend on sources, some on no kernel or on few.
+foreach(room cmake datasets docs examples include ops python reference reports simt validate README.md CONTRIBUTING.md SECURITY.md cuda/core)
   list(APPEND tree "${PROJECT_SOURCE_DIR}/${room}")
 endforeach()
-foreach(test tree.headers tree.docs tree.package tree.add_a_room tree.results tree.cuda_headers tree.same_bytes)
+set(kernels_of_package "${PROJECT_SOURCE_DIR}/cuda/softmax" "${PROJECT_SOURCE_DIR}/cuda/layernorm" "${PROJECT_SOURCE_DIR}/cuda/linear")
+file(GLOB_RECURSE headers_and_sources CONFIGURE_DEPENDS ops/*.hpp reference/*.hpp reference/*.cpp simt/*.hpp simt/*.cpp validate/*.hpp
+  validate/*.cpp cuda/*.cuh cuda/*.hpp include/*.h)
+foreach(test tree.docs tree.results tree.cuda_headers tree.package tree.add_a_room tree.same_bytes tree.headers)
+  set(of_test ${tree} "${PROJECT_SOURCE_DIR}/cuda")
+  if(test MATCHES "package|same_bytes")
+    set(of_test ${tree} ${kernels_of_package})
+  elseif(test MATCHES "add_a_room")
+    set(of_test ${tree})
+  elseif(test MATCHES "[.]headers")
+    set(of_test ${headers_and_sources} "${PROJECT_SOURCE_DIR}/cmake")
+  endif()
   if(TEST ${test})
-    assay_cached(${test} FILES ${tree})
+    assay_cached(${test} FILES ${of_test})
   endif()
 endforeach()
 
@@ -400,7 +414,7 @@ set_property(TEST ${all_tests} PROPERTY TIMEOUT 7200)
 
 # The longest tests start first, so that no processor idles at the end; COST is their time in seconds.  Tests that use both
 # processors start before all others.
-foreach(line "^tree[.]headers$ 1000" "^unit$ 150" "^command$|^probe$|^tree[.]package$|^simt[.]typed$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random$ 40"
+foreach(line "^tree[.]headers$ 1000" "^unit$ 150" "^command$|^probe$|^tree[.]package$ 80" "(ffn_gelu|attention_(forward|backward))[.]edges$ 70" "[.]edges$|[.]random$ 40"
     "^simt[.]corpus$|^door$|^hostile$|^simt[.]variants|^tree[.]add_a_room$ 50" "^simt[.](attention|ffn|transformer).*[.]smoke 20" "[.](smoke|broken) 12")
   string(REGEX MATCH "^(.*) ([0-9]+)$" found "${line}")
   set(these ${all_tests})
