@@ -18,7 +18,8 @@ import os
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as xml
+
+PASSED = re.compile(r"\s*\d+/\d+ Test +#\d+: (\S+) \.+ +Passed ")  # as ctest says it
 
 
 def files_of(path):
@@ -93,7 +94,6 @@ class Keys:
         return known and lines == [self.used(op) for op in ops]
 
 
-
 def main():
     build, *arguments = sys.argv[1:]
     ctest = ["ctest", "--test-dir", build, *arguments]
@@ -114,18 +114,15 @@ def main():
         used = os.path.join(build, "depends/used", name)
         if os.path.exists(used):
             os.remove(used)
-    junit = os.path.join(os.path.realpath(build), "ctest.xml")
-    if os.path.exists(junit):
-        os.remove(junit)
     left_out = ["-E", "^(" + "|".join(re.escape(name) for name in passed) + ")$"] if passed else []
-    code = subprocess.run([*ctest, *left_out, "--output-junit", junit]).returncode
-    if os.path.exists(junit):
-        for case in xml.parse(junit).getroot().iter("testcase"):
-            key = keys.get(case.get("name"))
-            if case.get("status") == "run" and key:
-                with open(os.path.join(folder, key), "w") as file:
-                    file.write(keys_of.used_by(case.get("name")))
-    sys.exit(code)
+    with subprocess.Popen([*ctest, *left_out], stdout=subprocess.PIPE, text=True, errors="replace") as running:
+        for line in running.stdout:
+            print(line, end="", flush=True)
+            done = PASSED.match(line)
+            if done and keys.get(done[1]):  # at once: what has passed before an interrupt need not run again
+                with open(os.path.join(folder, keys[done[1]]), "w") as file:
+                    file.write(keys_of.used_by(done[1]))
+    sys.exit(running.returncode)
 
 
 main()

@@ -5,16 +5,19 @@
   cached_test.py CMAKE
 """
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 CACHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cached.py")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("CI", "ASSAY_NO_CACHE", "ASSAY_VERDICTS")}
 PROJECT = """cmake_minimum_required(VERSION 3.24)
 project(small LANGUAGES NONE)
 enable_testing()
 foreach(name one two slow)
-  add_test(NAME ${name} COMMAND sh -c "echo ${name} >>'${CMAKE_SOURCE_DIR}/ran'; test ! -e '${CMAKE_SOURCE_DIR}/broken'")
+  add_test(NAME ${name} COMMAND sh -c "echo ${name} >>'${CMAKE_SOURCE_DIR}/ran'; test ! -e '${CMAKE_SOURCE_DIR}/broken' && { test ! -e '${CMAKE_SOURCE_DIR}/waits' || test ${name} != two || sleep 60; }")
 endforeach()
 add_test(NAME judges COMMAND sh -c "echo judges >>'${CMAKE_SOURCE_DIR}/ran'; cat '${CMAKE_SOURCE_DIR}/ops' >'${CMAKE_BINARY_DIR}/depends/used/judges'")
 add_test(NAME skipped COMMAND sh -c "echo skipped >>'${CMAKE_SOURCE_DIR}/ran'; exit 77")
@@ -56,13 +59,27 @@ class Project:
         ran = os.path.join(self.folder, "ran")
         if os.path.exists(ran):
             os.remove(ran)
-        environment = {k: v for k, v in os.environ.items() if k not in ("CI", "ASSAY_NO_CACHE", "ASSAY_VERDICTS")}
-        done = subprocess.run([sys.executable, CACHED, self.build, "-LE", "push"], env={**environment, **variables},
+        done = subprocess.run([sys.executable, CACHED, self.build, "-LE", "push"], env={**ENVIRONMENT, **variables},
                               capture_output=True, text=True)
         if not os.path.exists(ran):
             return done.returncode, []
         with open(ran) as file:
             return done.returncode, sorted(file.read().split())
+
+    def interrupt(self):
+        """Runs the tests, and interrupts them while `two` waits."""
+        with open(os.path.join(self.folder, "ran"), "w"):
+            pass
+        self.write("waits", "")
+        running = subprocess.Popen([sys.executable, CACHED, self.build, "-LE", "push"], env=ENVIRONMENT, start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while open(os.path.join(self.folder, "ran")).read().split()[-1:] != ["two"]:
+            if running.poll() is not None:
+                sys.exit("FAILED: the tests were over before they could be interrupted")
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        running.wait()
+        os.remove(os.path.join(self.folder, "waits"))
 
 
 def check(what, got, expected):
@@ -99,6 +116,10 @@ def main():
         check("a failure", [tree.run(), tree.run()], [(8, ["one", "skipped", "two"])] * 2)
         os.remove(os.path.join(tree.folder, "broken"))
         check("mended", [tree.run(), tree.run()], [(0, ["one", "skipped", "two"]), (0, ["skipped", "two"])])
+        tree.write("data/new", "newer")
+        tree.interrupt()
+        check("after an interrupt, what had passed", tree.run(), (0, ["skipped", "two"]))
+        tree.write("data/new", "")
         # Another clone, with verdicts in a folder that both name.
         shared = os.path.join(folder, "shared")
         check("a new folder of verdicts", tree.run(ASSAY_VERDICTS=shared), (0, everything))

@@ -25,7 +25,7 @@ suites=4
 grep -qE "100% tests passed(, 0 tests failed)? out of $suites\$" "$log" || fail "a test for each suite"  # as CMake 3 and 4 say it
 [ "$(grep -c . CMakeLists.txt)" -le 5 ] || fail "more than 5 lines of CMake"
 validate=$prefix/bin/validate
-"$validate" run --worker build/my_kernels --suite sanitize --dtype f32 --json right.jsonl >"$log" 2>&1 || fail "run --worker"
+"$validate" run --worker "build/my_kernels simt" --suite sanitize --dtype f32 --json right.jsonl >"$log" 2>&1 || fail "run --worker"
 grep -q '"not_checked":\[\].*"counted":{"x":{"read_bytes":' right.jsonl || fail "every access is seen, and bytes are counted"
 build/my_kernels >"$log" 2>&1
 [ $? = 2 ] || fail "a worker that is started by hand is bad input"
