@@ -241,6 +241,9 @@ if(Python3_FOUND)
   add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
   set_tests_properties(hostile_files PROPERTIES LABELS cpu)
+  add_test(NAME attacks COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/attacks_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_tests_properties(attacks PROPERTIES LABELS cpu)
 endif()
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
@@ -372,7 +375,7 @@ file(GLOB scripts_of_reports CONFIGURE_DEPENDS reports/*.py)
 list(APPEND read_by_tests ${scripts_of_reports})
 assay_cached(unit JUDGE TESTS KERNELS all BROKEN all FILES ${read_by_tests})
 set(of_program command records outputs input files kills signals hostile ptx cuda_source probe faults memory door machine exported
-  hostile_files compare report captured pytorch_rows record_scripts records.run records.bench records.memory
+  hostile_files attacks compare report captured pytorch_rows record_scripts records.run records.bench records.memory
   records.broken records.plugin records.probe tree.install simt.observe)
 get_property(defined DIRECTORY PROPERTY TESTS)
 foreach(test ${defined})

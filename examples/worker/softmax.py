@@ -45,7 +45,7 @@ def reply(message, fds):
     if message["dtype"] not in FORMATS:
         return {**answer, "status": 1, "message": f"declares no {message['dtype']}"}
     if message["output_bytes"] > 1 << 30:
-        return {**answer, "status": 2, "message": "needs more memory than this worker takes"}
+        return {**answer, "status": 1, "message": "the tensors are too large for this worker"}
     size, runs = message["output_bytes"], message["runs"]
     inputs = mmap.mmap(fds[0], 0, prot=mmap.PROT_READ)  # nobody can write to it
     outputs = mmap.mmap(fds[1], 0)

@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import threading
+import warnings
 from collections import Counter
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -83,7 +84,18 @@ class Run:
 
     @property
     def passed(self) -> bool:
-        return self.verdicts["passed"] > 0 and not self.failures
+        incomplete = any(r.get("incomplete") for r in self.records if r["record"] == "end")
+        return self.verdicts["passed"] > 0 and not self.failures and not incomplete
+
+    @property
+    def declined(self) -> str | None:
+        """How few of the cases the callable takes, and why, if it takes less than half of them."""
+        reasons = Counter(str(c.get("reason", "")) for c in self.cases if c["verdict"] == "unsupported")
+        taken = len(self.cases) - sum(reasons.values())
+        if not self.cases or 2 * taken >= len(self.cases):
+            return None
+        told = ", ".join(f"{count} '{reason}'" for reason, count in reasons.most_common(3))
+        return f"takes {taken} of {len(self.cases)} cases ({100 * taken / len(self.cases):.0f} %); not: {told}"
 
     @property
     def margin(self) -> float:
@@ -301,6 +313,8 @@ def _judged(
     not_run = [c["reason"] for c in run.cases if str(c.get("reason", "")).startswith(NOT_RUN)]
     if not_run:
         raise Incomplete(f"{len(not_run)} of {len(run.cases)} cases were left out: {not_run[0]}", run)
+    if run.declined:
+        warnings.warn(f"{run.cases[0]['op']}/{run.cases[0]['kernel']} {run.declined}", stacklevel=3)
     return run
 
 

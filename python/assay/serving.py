@@ -136,7 +136,7 @@ class Worker:
             return {**answer, "status": 1, "message": f"declares no {message['dtype']}"}
         for t in message["tensors"]:
             if t["bytes"] > _MOST_IMAGE and t["bytes"] > 32 * math.prod(t["shape"]):
-                return {**answer, "status": 2, "message": f"the rows of '{t['name']}' lie too far apart for this worker"}
+                return {**answer, "status": 1, "message": f"the rows of '{t['name']}' lie too far apart for this worker"}
         return {**answer, **self._run(message, fds)}
 
     def _listing(self, first: int) -> dict[str, Any]:

@@ -67,6 +67,12 @@ def declines_wide(x):
     return softmax(x)
 
 
+def takes_one_column(x):
+    if x.shape[1] != 1:
+        raise assay.Unsupported("one column")
+    return softmax(x)
+
+
 def declines(x):
     raise assay.Unsupported("takes nothing")
 

@@ -82,6 +82,23 @@ def test_a_hang_costs_one_case(tmp_path):
     assert caught.value.result.verdicts["timeout"] > 0
 
 
+def test_memory_that_ran_out_is_no_pass():
+    def forgets(x):
+        if x.shape[-1] > 8:
+            raise MemoryError("no")
+        return kernels.softmax(x)
+
+    with pytest.raises(assay.Incomplete, match="MemoryError: no") as caught:
+        assay.validate("softmax", forgets, dtypes=["f32"], suite="first")
+    assert caught.value.result.verdicts["passed"] and not caught.value.result.passed
+
+
+def test_few_cases_are_told():
+    with pytest.warns(UserWarning, match=r"takes \d+ of \d+ cases \(\d+ %\); not: \d+ 'one column'"):
+        run = assay.validate("softmax", kernels.takes_one_column, dtypes=["f32"], suite="first")
+    assert run.passed and run.declined
+
+
 def test_unsupported():
     run = assay.validate("softmax", kernels.declines_wide, dtypes=["f32"])
     declined = [c for c in run.cases if c["verdict"] == "unsupported"]
@@ -172,7 +189,7 @@ def test_declarations_reach_the_judge():
         finite_inputs=True,
         position_matters=True,
     )
-    assert {c["numerics"] for c in run.cases} == {"accumulate=f32 chain=1"} and "held_to" not in run.cases[0]
+    assert {c["numerics"] for c in run.cases} == {"accumulate=f32 chain=1"} and run.cases[0]["held_to"] == "accumulate=f32 chain=1 (as declared)"
     words = run.command[-1]
     assert "--nondeterministic" in words and "--finite-inputs" in words and "--position-matters" in words
 

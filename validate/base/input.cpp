@@ -63,19 +63,58 @@ bool nests_too_deeply(std::string_view json) {
   return false;
 }
 
+std::size_t utf8_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (n > text.size()) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return n;
+}
+
+namespace {
+
+// Whether the character, in UTF-8, is obeyed and not shown.
+bool is_obeyed(std::string_view c) {
+  if (c.size() == 1) return static_cast<unsigned char>(c[0]) < 0x20 || c[0] == 0x7f;
+  if (c.size() == 2) return (c[0] == '\xc2' && static_cast<unsigned char>(c[1]) < 0xa0) || c == "\xd8\x9c";
+  if (!c.starts_with("\xe2")) return false;
+  return c == "\xe2\x80\x8e" || c == "\xe2\x80\x8f" || (c >= "\xe2\x80\xa8" && c <= "\xe2\x80\xae") ||
+         (c >= "\xe2\x81\xa6" && c <= "\xe2\x81\xa9");
+}
+
+}  // namespace
+
 std::string plain(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]), next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (c < 0x20 || c == 0x7f) {
-      out += '?';
-    } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F in UTF-8
-      out += '?', ++i;
-    } else {
-      out += text[i];
-    }
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text);
+    const std::string_view character = text.substr(0, n ? n : 1);
+    if (n == 0 || is_obeyed(character)) out += '?';
+    else out += character;
+    text.remove_prefix(character.size());
   }
+  return out;
+}
+
+std::string in_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : plain(text))
+    if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '&') out += "&amp;";
+    else if (c == '|') out += '/';
+    else if (c == '(' && out.ends_with(']')) out += "\\(";  // no link, no picture
+    else out += c;
+  return out;
+}
+
+std::string in_markdown_code(std::string_view text) {
+  std::string out = plain(text);
+  for (char& c : out)
+    if (c == '`') c = '\'';
+    else if (c == '|') c = '/';
   return out;
 }
 

@@ -20,7 +20,13 @@ std::optional<std::string> read_file(const std::string& path, std::string& why);
 // Whether lists and objects of a JSON text lie deeper in each other than kMostNesting.  A parser's result of such a text could
 // not be destroyed or printed, since that takes a call for each level.
 bool nests_too_deeply(std::string_view json);
-// The text with '?' for each control character of ASCII and of Latin-1, which a terminal would obey.
+// Bytes of the UTF-8 sequence at the beginning of a text that is not empty; 0 if it is invalid.
+std::size_t utf8_length(std::string_view text);
+// The text with '?' for what a terminal or a page would obey and not show: control characters of ASCII and of Latin-1, marks that
+// turn the direction of writing or end a line (U+200E, U+200F, U+061C, U+2028 to U+202E, U+2066 to U+2069), and bytes that are no UTF-8.
 std::string plain(std::string_view text);
+// The plain text for a page in Markdown, where none of it is markup: a cell of a table too.  Of code, between backticks.
+std::string in_markdown(std::string_view text);
+std::string in_markdown_code(std::string_view text);
 
 }  // namespace assay

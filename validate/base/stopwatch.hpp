@@ -14,4 +14,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Since the program began: what the budget of a command counts.
+inline const Stopwatch program_time;
+
 }  // namespace assay

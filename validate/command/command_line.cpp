@@ -46,10 +46,15 @@ void add_describe(CLI::App& app, int& code) {
   describe.callback([=, &code] { code = describe_command(*op, *json); });
 }
 
-// Adds what a file of inputs may leave unsaid.
-void add_attributes(CLI::App& app, std::vector<std::string>& attributes) {
-  app.add_option("--attribute", attributes,
+// Adds what a file of inputs may leave unsaid, but for the op.
+void add_given(CLI::App& app, GivenFlags& f) {
+  app.add_option("--attribute", f.attributes,
                  "an attribute of the op that the inputs' metadata lacks, like mask=causal (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--layout", f.layouts,
+                 "how the axes of a tensor lie, if not as the op has them: q=batch,heads,seq_q,head_dim or q=bhsd (repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--ignore", f.ignored, "a name in the files that means nothing, though it is near one of the op's (repeatable)")
       ->allow_extra_args(false);
 }
 void add_suggest(CLI::App& app, bool& suggest) {
@@ -63,15 +68,19 @@ void add_run(CLI::App& app, int& code) {
   add_loaded(run, *f);
   add_shrink_flags(run, *f);
   add_partial(run, f->partial);
-  run.add_option("--resume", f->resume,
-                 "record file of the same run, interrupted: judge what it lacks and add it; a new file is begun");
+  writes_file(run.add_option("--resume", f->resume,
+                             "record file of the same run, interrupted: judge what it lacks and add it; a new file is begun"));
   run.add_flag("--all-relations", f->all_relations, "check every relation on every case, not one on a case in four (slower)");
-  run.add_option("--same-as", f->same_as, "record file: every case must get the verdict that it has there");
+  reads_file(run.add_option("--same-as", f->same_as, "record file: every case must get the verdict that it has there"));
   run.add_flag("--bit-equal", f->bit_equal, "with --same-as: the outputs must be equal bit for bit too");
-  run.add_option("--last-failed", f->last_failed, "record file: judge only its bad cases, instead of a suite");
-  run.add_option("--inputs", f->inputs, "judge kernels on the tensors in this file, .safetensors or .npz, instead of a suite");
-  add_attributes(run, f->attributes);
+  reads_file(run.add_option("--last-failed", f->last_failed, "record file: judge only its bad cases, instead of a suite"));
+  reads_file(run.add_option("--inputs", f->inputs,
+                            "judge kernels on the tensors in this file, .safetensors or .npz, instead of a suite"));
+  add_given(run, f->given);
   add_suggest(run, f->suggest);
+  run.add_flag(
+      "--strict", f->strict,
+      "exit with 3 if a kernel takes less than half of the cases, or none of a dtype or layout, or declares what no case needs");
   run.add_flag("--reduced", f->reduced, "cut model shapes down as on simt, so that records can be compared");
   run.callback([f, &run, &code] {
     check_selection(run, f->selection);
@@ -79,7 +88,7 @@ void add_run(CLI::App& app, int& code) {
     if (!f->last_failed.empty())
       for (const Names& flags : {kCaseFlags, Names{"--reduced"}})
         refuse(run, flags, "--last-failed takes its cases from the records");
-    if (f->inputs.empty()) refuse(run, {"--attribute"}, "only --inputs lack attributes");
+    if (f->inputs.empty()) refuse(run, {"--attribute", "--layout", "--ignore"}, "only a file of --inputs leaves it unsaid");
     else
       for (const Names& flags : {kCaseFlags, Names{"--dtype", "--last-failed", "--reduced", "--all-relations", "--resume"}})
         refuse(run, flags, "the file of --inputs is the case");
@@ -110,7 +119,8 @@ void add_selfcheck(CLI::App& app, int& code) {
       .add_option("--write-witnesses", f->write_witnesses,
                   "search the suite for witnesses, and write OP/faults.txt into this folder")
       ->excludes("--witnesses");
-  trial.add_option("--unless", f->unless, "ledger: leave out the ops whose judge is of the version there, if the suites are too");
+  reads_file(trial.add_option("--unless", f->unless,
+                              "ledger: leave out the ops whose judge is of the version there, if the suites are too"));
   trial.callback([f, &trial, &code] {
     check_selection(trial, f->run.selection);
     if (!f->witnesses.empty()) refuse(trial, kCaseFlags, "a witness is the only case of its kernel");
@@ -126,7 +136,7 @@ void add_replay(CLI::App& app, int& code) {
   const auto words = std::make_shared<std::vector<std::string>>();  // quoted repro lines, or the words of one
   CLI::App& replay = *app.add_subcommand("replay", "judge one case and print everything about it");
   replay.add_option("line", *words, "a repro line; several, each quoted, are judged in order in one process");
-  replay.add_option("--from", f->last_failed, "record file: replay each of its bad cases, instead of a line");
+  reads_file(replay.add_option("--from", f->last_failed, "record file: replay each of its bad cases, instead of a line"));
   add_backend(replay, f->machine);
   add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
@@ -172,11 +182,12 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_option("--processes", f->processes, "how many processes time each row, one after the other")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  bench.add_option("--plugin", f->plugin, "time the kernels of this shared object too, in processes that take turns with ours");
+  reads_file(bench.add_option("--plugin", f->plugin,
+                              "time the kernels of this shared object too, in processes that take turns with ours"));
   for (const char* flag : {"--worker", "--ptx"})
     bench.add_option_function<std::string>(flag, [flag](const std::string&) { refuse_to_time(flag); })->group("");
   bench.add_option("--ab", f->ab, "another build's validate, whose processes take turns with this one's");
-  bench.add_option("--ab-json", f->ab_json, "write the other build's records to this file");
+  writes_file(bench.add_option("--ab-json", f->ab_json, "write the other build's records to this file"));
   bench.add_flag("--sites", f->sites, "print bytes, sectors and bank wavefronts by source line, as counted on simt");
   bench.add_flag("--memory", f->memory, "run nothing; print the bytes of device memory that tensors and workspace take");
   bench.add_flag("--dram", f->dram, "also count DRAM bytes with the GPU's counters");
@@ -196,7 +207,7 @@ void add_bench(CLI::App& app, int& code) {
 void add_compare(CLI::App& app, int& code) {
   const auto f = std::make_shared<CompareFlags>();
   CLI::App& compare = *app.add_subcommand("compare", "compare records with a baseline: FASTER, SLOWER, SAME or INCONCLUSIVE");
-  compare.add_option("files", f->files, "the baseline, then the new file")->required();
+  reads_file(compare.add_option("files", f->files, "the baseline, then the new file")->required());
   compare.add_flag("--calibrate", f->calibrate, "compare the processes of one file with each other, and count false alarms");
   compare.add_flag("--accept", f->accept, "make the new file the baseline");
   compare.add_option("-m", f->reason, "why it is accepted");
@@ -212,8 +223,8 @@ void add_compare(CLI::App& app, int& code) {
 void add_report(CLI::App& app, int& code) {
   const auto f = std::make_shared<ReportFlags>();
   CLI::App& report = *app.add_subcommand("report", "write records as one HTML page, as Markdown or as CSV");
-  report.add_option("files", f->files, "record files; of a row that several have, the latest counts")->required();
-  report.add_option("-o", f->output, "file to write: FILE.html, FILE.md or FILE.csv")->required();
+  reads_file(report.add_option("files", f->files, "record files; of a row that several have, the latest counts")->required());
+  writes_file(report.add_option("-o", f->output, "file to write: FILE.html, FILE.md or FILE.csv")->required());
   add_partial(report, f->partial);
   report.callback([f, &code] { code = report_command(*f); });
 }
@@ -221,7 +232,7 @@ void add_report(CLI::App& app, int& code) {
 void add_merge(CLI::App& app, int& code) {
   const auto f = std::make_shared<MergeFlags>();
   CLI::App& merge = *app.add_subcommand("merge", "put the records of all shards of a run together");
-  merge.add_option("files", f->files, "record files of run --shard 1/n to n/n, in any order")->required();
+  reads_file(merge.add_option("files", f->files, "record files of run --shard 1/n to n/n, in any order")->required());
   add_records(merge, f->json, "the file to write");
   merge.get_option("--json")->required();
   add_partial(merge, f->partial);
@@ -232,11 +243,12 @@ void add_ledger(CLI::App& app, int& code) {
   const auto f = std::make_shared<LedgerFlags>();
   CLI::App& ledger =
       *app.add_subcommand("ledger", "pack the verdicts of record files, to compare them with those of another state of the tree");
-  ledger.add_option("output", f->output, "the ledger to write")->required();
-  ledger.add_option("--sound", f->sound, "record file of kernels that must pass (repeatable)")
-      ->allow_extra_args(false)
-      ->required();
-  ledger.add_option("--faults", f->faults, "record file of kernels that must fail (repeatable)")->allow_extra_args(false);
+  writes_file(ledger.add_option("output", f->output, "the ledger to write")->required());
+  reads_file(ledger.add_option("--sound", f->sound, "record file of kernels that must pass (repeatable)")
+                 ->allow_extra_args(false)
+                 ->required());
+  reads_file(
+      ledger.add_option("--faults", f->faults, "record file of kernels that must fail (repeatable)")->allow_extra_args(false));
   ledger.callback([f, &code] { code = ledger_command(*f); });
 }
 
@@ -250,8 +262,8 @@ void add_ledger_diff(CLI::App& app, int& code) {
 }
 
 void add_unsaid(CLI::App& app, FileFlags& f) {
-  app.add_option("--op", f.op, "the op of the inputs, if their metadata does not name it");
-  add_attributes(app, f.attributes);
+  app.add_option("--op", f.given.op, "the op of the inputs, if their metadata does not name it");
+  add_given(app, f.given);
 }
 
 void add_inputs(CLI::App& app, int& code) {
@@ -259,7 +271,7 @@ void add_inputs(CLI::App& app, int& code) {
   const auto path = std::make_shared<std::string>();
   CLI::App& inputs = *app.add_subcommand("inputs", "write the inputs of a case to a file, for a kernel elsewhere");
   inputs.add_option("line", *words, "a repro line, like 'softmax f16 rows=3 cols=257'")->required();
-  inputs.add_option("-o", *path, "file to write: FILE.safetensors or FILE.npz")->required();
+  writes_file(inputs.add_option("-o", *path, "file to write: FILE.safetensors or FILE.npz")->required());
   inputs.callback([=, &code] { code = inputs_command(fmt::format("{}", fmt::join(*words, " ")), *path); });
 }
 
@@ -268,14 +280,14 @@ void add_golden(CLI::App& app, int& code) {
   const auto words = std::make_shared<std::vector<std::string>>();
   CLI::App& golden = *app.add_subcommand("golden", "write the right outputs of a case, or of inputs in a file");
   golden.add_option("line", *words, "a repro line, like 'softmax f16 rows=3 cols=257'");
-  golden.add_option("--inputs", f->inputs, "file of inputs, instead of a line");
+  reads_file(golden.add_option("--inputs", f->inputs, "file of inputs, instead of a line"));
   add_unsaid(golden, *f);
-  golden.add_option("-o", f->outputs, "file to write: FILE.safetensors or FILE.npz")->required();
+  writes_file(golden.add_option("-o", f->outputs, "file to write: FILE.safetensors or FILE.npz")->required());
   golden.add_flag("--f64", f->unrounded, "write f64, not rounded to the outputs' dtypes");
   golden.callback([=, &golden, &code] {
     if (words->empty() == f->inputs.empty())
       throw BadInput("golden takes a repro line, or --inputs FILE  (validate golden 'softmax f16 rows=3 cols=257' -o y.npz)");
-    if (f->inputs.empty()) refuse(golden, {"--op", "--attribute"}, "a repro line already says it");
+    if (f->inputs.empty()) refuse(golden, {"--op", "--attribute", "--layout", "--ignore"}, "a repro line already says it");
     code = golden_command(fmt::format("{}", fmt::join(*words, " ")), *f);
   });
 }
@@ -283,10 +295,11 @@ void add_golden(CLI::App& app, int& code) {
 void add_judge(CLI::App& app, int& code) {
   const auto f = std::make_shared<FileFlags>();
   CLI::App& judge = *app.add_subcommand("judge", "judge outputs in a file, which a kernel elsewhere made of inputs in a file");
-  judge.add_option("inputs", f->inputs, "file of the inputs, .safetensors or .npz")->required();
-  judge.add_option("outputs", f->outputs, "file of the outputs; the same, if the op changes no input")->required();
+  reads_file(judge.add_option("inputs", f->inputs, "file of the inputs, .safetensors or .npz")->required());
+  reads_file(judge.add_option("outputs", f->outputs, "file of the outputs; the same, if the op changes no input")->required());
   add_unsaid(judge, *f);
   judge.add_option("--numerics", f->numerics, "how the outputs were computed, like 'accumulate=f32 chain=32+5'");
+  judge.add_flag("--strict", f->strict, "exit with 3 if the files hold what the op does not have");
   add_suggest(judge, f->suggest);
   add_records(judge, f->json, "write the record to this file, as JSON Lines");
   add_colour(judge, f->colour);
@@ -298,7 +311,8 @@ void add_probe(CLI::App& app, int& code) {
   CLI::App& probe = *app.add_subcommand("probe", "run single device instructions; compare results with another machine");
   add_backend(probe, f->machine);
   add_records(probe, f->json, "write digests of the results to this file, as JSON Lines");
-  probe.add_option("--against", f->against, "file of an earlier --json to compare with; or simt, to run it here and compare");
+  reads_file(probe.add_option("--against", f->against,
+                              "file of an earlier --json to compare with; or simt, to run it here and compare"));
   auto* ptx = probe.add_flag("--ptx", f->ptx, "instructions of PTX, each form that simt runs, instead of the device's words");
   probe.add_option("-k", f->part, "only instructions that have this text in their names");
   probe.add_option("--digests", f->digests, "with --ptx: make only so many of the 8 digests of a form")
@@ -366,7 +380,10 @@ int command_line(int argc, char** argv) {
       ->group("");
   add_footers(app);
   // Note: the test of the pages' command lines (cmake/tests/docs.sh) parses them and must not run them.
-  if (std::getenv("ASSAY_PARSE_ONLY")) app.parse_complete_callback([] { throw CLI::Success(); });
+  app.parse_complete_callback([&app] {
+    if (std::getenv("ASSAY_PARSE_ONLY")) throw CLI::Success();
+    for (const CLI::App* used : app.get_subcommands()) require_files_apart(*used);
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

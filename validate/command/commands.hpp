@@ -14,6 +14,7 @@
 #include "validate/judge/judge.hpp"
 #include "validate/records/output_file.hpp"
 #include "validate/records/record_file.hpp"
+#include "validate/tasks/given.hpp"
 #include "validate/tasks/selection.hpp"
 
 namespace assay {
@@ -21,11 +22,11 @@ namespace assay {
 struct RunFlags {
   Selection selection;
   BackendFlags machine;
-  std::string worker;                   // a command that is judged: a program that speaks the worker protocol
-  std::string plugin;                   // a shared object whose kernels are judged
-  std::string ptx, cu, launch;          // a PTX module, or a CUDA source, whose kernel is judged, and its launch file
-  std::string inputs;                   // file of the tensors of the only case
-  std::vector<std::string> attributes;  // and what its metadata does not say
+  std::string worker;           // a command that is judged: a program that speaks the worker protocol
+  std::string plugin;           // a shared object whose kernels are judged
+  std::string ptx, cu, launch;  // a PTX module, or a CUDA source, whose kernel is judged, and its launch file
+  std::string inputs;           // file of the tensors of the only case
+  GivenFlags given;             // and what it does not say, but for the op
   std::string json, junit, markdown;
   std::string resume;       // record file: what it has not judged is judged and added
   std::string same_as;      // record file: every case must get its verdict there
@@ -40,17 +41,18 @@ struct RunFlags {
   std::string colour = "auto";  // or always, never
   bool suggest = false;         // name a declaration that each kernel meets
   bool partial = false;         // exit with 0 if the evidence is incomplete
+  bool strict = false;          // exit with 3 if a kernel takes few of the cases, or declares what no case needs
 };
 
 struct SelfcheckFlags {
-  RunFlags run;             // `markdown` gets the matrix of kernels and tiers
-  bool every_case = false;  // go on judging a kernel after its first failure
-  bool policies = false;    // judge by the rules of validate/records/policy.hpp too
-  std::string policy;       // the rule that decides instead of this judge; empty: this judge
+  RunFlags run;                 // `markdown` gets the matrix of kernels and tiers
+  bool every_case = false;      // go on judging a kernel after its first failure
+  bool policies = false;        // judge by the rules of validate/records/policy.hpp too
+  std::string policy;           // the rule that decides instead of this judge; empty: this judge
   std::string witnesses;        // folder of OP/faults.txt: judge each broken kernel on its witness alone
   std::string write_witnesses;  // folder to write them into
   std::string unless;           // ledger: leave out the ops whose judge is as there, if the suites are too
-  bool corpus = false;      // check the corpus: every broken kernel passes a case or fails by T4 alone, half pass allclose
+  bool corpus = false;          // check the corpus: every broken kernel passes a case or fails by T4 alone, half pass allclose
 };
 
 struct CompareFlags {
@@ -82,11 +84,11 @@ struct MergeFlags {
 
 struct FileFlags {
   std::string inputs, outputs;  // files of tensors
-  std::string op;               // empty: the inputs say it
-  std::vector<std::string> attributes;
-  std::string numerics;    // how the outputs were computed; empty: the default
-  bool suggest = false;    // name a declaration that the outputs meet
-  bool unrounded = false;  // write goldens in f64
+  GivenFlags given;             // what they do not say
+  std::string numerics;         // how the outputs were computed; empty: the default
+  bool suggest = false;         // name a declaration that the outputs meet
+  bool strict = false;          // what was not used makes the evidence incomplete
+  bool unrounded = false;       // write goldens in f64
   std::string json, colour = "auto";
 };
 

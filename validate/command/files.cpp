@@ -42,13 +42,15 @@ Given given_in(const std::string& path, const GivenFlags& flags) {
 
 // Inputs and outputs.
 Given both_given(const FileFlags& flags) {
-  Given inputs = given_in(flags.inputs, {flags.op, flags.attributes});
+  Given inputs = given_in(flags.inputs, flags.given);
   for (const TensorSpec& t : inputs.op->tensors)
     if (t.options.updated && same_file(flags.inputs, flags.outputs))
       throw BadInput(fmt::format("'{}': {} changes '{}', so its inputs and its outputs must be in two files", flags.inputs,
                                  inputs.op->name, t.name));
-  const TensorFile outputs = read_tensors(flags.outputs);
-  return of_file(flags.outputs, [&] { return with_outputs(std::move(inputs), outputs); });
+  TensorFile outputs = read_tensors(flags.outputs);
+  Given both = of_file(flags.outputs, [&] { return with_outputs(std::move(inputs), std::move(outputs), flags.given); });
+  require_flags_used(flags.given, both.names);
+  return both;
 }
 
 void print_tensor(std::string_view file, std::string_view name, std::string_view dtype, std::span<const std::int64_t> shape) {
@@ -65,6 +67,8 @@ std::string unsaid_text(const GivenFlags& flags) {
   std::string text;
   if (!flags.op.empty()) text += " " + flag_text("--op", flags.op);
   for (const std::string& a : flags.attributes) text += " " + flag_text("--attribute", a);
+  for (const std::string& layout : flags.layouts) text += " " + flag_text("--layout", layout);
+  for (const std::string& name : flags.ignored) text += " " + flag_text("--ignore", name);
   return text;
 }
 
@@ -93,8 +97,10 @@ Record judged(const FileFlags& flags, const std::shared_ptr<const Given>& given,
 std::vector<Task> given_tasks(const RunFlags& flags) {
   const Selection& s = flags.selection;
   if (s.ops.size() > 1) throw BadInput("--op: the tensors of --inputs are of one op");
-  const GivenFlags unsaid{s.ops.empty() ? "" : s.ops[0], flags.attributes};
+  GivenFlags unsaid = flags.given;
+  unsaid.op = s.ops.empty() ? "" : s.ops[0];
   const auto given = std::make_shared<Given>(given_in(flags.inputs, unsaid));
+  require_flags_used(unsaid, given->names);
   of_file(flags.inputs, [&] { return problem_of(*given); });
   given->flags = flag_text("--inputs", flags.inputs) + unsaid_text(unsaid);
   require_kernels(s, {given->op});
@@ -127,7 +133,8 @@ int inputs_command(const std::string& line, const std::string& path) {
 
 int golden_command(const std::string& line, const FileFlags& flags) {
   require_tensors_writable(flags.outputs);
-  const Given given = flags.inputs.empty() ? given_case(filled(line), {}) : given_in(flags.inputs, {flags.op, flags.attributes});
+  const Given given = flags.inputs.empty() ? given_case(filled(line), {}) : given_in(flags.inputs, flags.given);
+  require_flags_used(flags.given, given.names);
   TensorFile file;
   {
     const Doing doing("computing the golden");
@@ -147,8 +154,7 @@ int judge_command(const FileFlags& flags) {
   const Stopwatch judging;
   Suggested suggested;
   Record r = judged(flags, given, suggested);
-  r.given =
-      fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs), unsaid_text({flags.op, flags.attributes}));
+  r.given = fmt::format("judge {} {}{}", shell_word(flags.inputs), shell_word(flags.outputs), unsaid_text(flags.given));
   if (!flags.numerics.empty()) r.given += " " + flag_text("--numerics", flags.numerics);
   Tally tally;
   tally.add(r);
@@ -157,9 +163,14 @@ int judge_command(const FileFlags& flags) {
   fmt::print("{}\n", repro(r.c, op_named(r.c.op).shape()));
   print_judged(r, colours(flags.colour, STDOUT_FILENO));
   for (const SuggestedLine& line : suggested.lines()) fmt::print("  suggested      {}\n", text_of(line));
-  if (!given->unused.empty()) fmt::print("  not used       {}\n", plain(fmt::format("{}", fmt::join(given->unused, ", "))));
+  const bool unused = !given->unused.empty();
+  if (unused)
+    fmt::print("  NOT USED       {}: {} has no such names\n", plain(fmt::format("{}", fmt::join(given->unused, ", "))), r.c.op);
   fmt::print("\n{}\n", tally.sentence());
-  return exit_code(tally, false);
+  const bool shows_nothing = r.verdict == Verdict::passed && !r.reason.empty();
+  if (shows_nothing) fmt::print("nothing was shown: {} (exit code 3)\n", r.reason);
+  const int code = exit_code(tally, false);
+  return code == kAllPassed && (shows_nothing || (unused && flags.strict)) ? kIncomplete : code;
 }
 
 }  // namespace assay

@@ -75,6 +75,15 @@ inline CLI::Validator seed() {
   return CLI::Validator(check, "", "seed");
 }
 
+// Options that name files --------------------------------------------------------------------------------------------
+
+// Say of an option that its values name files or folders that the command reads, or files that it writes.  Return it.
+CLI::Option* reads_file(CLI::Option*);
+CLI::Option* writes_file(CLI::Option*);
+
+// Throws BadInput if a file that a subcommand would write is one that it reads, or two outputs are one file.
+void require_files_apart(const CLI::App& subcommand);
+
 // Flags --------------------------------------------------------------------------------------------------------------
 
 inline const Names kBackendFlags{"auto", "simt", "cuda", "host", "ptx"};
@@ -104,7 +113,8 @@ inline void add_kernels(CLI::App& app, Selection& s) {
 
 inline void add_selection(CLI::App& app, Selection& s) {
   add_kernels(app, s);
-  app.add_option("--suite", s.suite, "suite of cases: first, smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
+  app.add_option("--suite", s.suite,
+                 "suite of cases: first, smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
       ->capture_default_str();
   app.add_option("--count", s.count, "how many cases the random suite draws")
       ->capture_default_str()
@@ -119,15 +129,16 @@ inline void check_selection(const CLI::App& app, const Selection& s) {
 
 // Adds --json for a record file.  With "-" the records go to standard output, and all other output to standard error.
 inline void add_records(CLI::App& app, std::string& path, const std::string& what) {
-  app.add_option("--json", path, what + "; - for standard output")->transform([](const std::string& text) {
+  writes_file(app.add_option("--json", path, what + "; - for standard output"))->transform([](const std::string& text) {
     if (text == kStdout) give_stdout_to_records();
     return text;
   });
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend,
-                 "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
+  app.add_option(
+         "--backend", f.backend,
+         "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));
@@ -136,14 +147,14 @@ inline void add_backend(CLI::App& app, BackendFlags& f) {
 
 // Adds the flags by which kernels are judged that are not built in.
 inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "judge the kernels of this {}") {
-  CLI::Option* plugin = app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object"));
+  CLI::Option* plugin = reads_file(app.add_option("--plugin", f.plugin, fmt::format(fmt::runtime(what), "shared object")));
   app.add_option("--worker", f.worker, fmt::format(fmt::runtime(what), "program, a command of a shell (docs/worker-protocol.md)"))
       ->excludes(plugin);
-  CLI::Option* ptx = app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module (docs/ptx.md)"));
+  CLI::Option* ptx = reads_file(app.add_option("--ptx", f.ptx, fmt::format(fmt::runtime(what), "PTX module (docs/ptx.md)")));
   ptx->excludes(plugin)->excludes("--worker");
-  CLI::Option* cu = app.add_option("--cu", f.cu, fmt::format(fmt::runtime(what), "CUDA source (docs/triton.md)"));
+  CLI::Option* cu = reads_file(app.add_option("--cu", f.cu, fmt::format(fmt::runtime(what), "CUDA source (docs/triton.md)")));
   cu->excludes(plugin)->excludes("--worker")->excludes(ptx);
-  CLI::Option* launch = app.add_option("--launch", f.launch, "the launch file of the --ptx or the --cu");
+  CLI::Option* launch = reads_file(app.add_option("--launch", f.launch, "the launch file of the --ptx or the --cu"));
   ptx->needs(launch), cu->needs(launch);
 }
 // Call it once the flags are read.
@@ -181,8 +192,8 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   add_selection(app, f.selection);
   add_backend(app, f.machine);
   add_records(app, f.json, "write one record per case to this file, as JSON Lines");
-  app.add_option("--junit", f.junit, "write a JUnit report to this file");
-  app.add_option("--md", f.markdown, "write a Markdown summary to this file");
+  writes_file(app.add_option("--junit", f.junit, "write a JUnit report to this file"));
+  writes_file(app.add_option("--md", f.markdown, "write a Markdown summary to this file"));
   add_timeout(app, f.timeout_s);
   app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")
       ->transform(duration());

@@ -30,7 +30,7 @@ std::string selection_text(const RunFlags& flags) {
   };
   const auto flag = [&](const char* name, bool given) { text += given ? fmt::format(" {}", name) : ""; };
   add("--inputs", flags.inputs);
-  for (const std::string& a : flags.attributes) add("--attribute", a);
+  for (const std::string& a : flags.given.attributes) add("--attribute", a);
   if (flags.last_failed.empty() && flags.inputs.empty()) {
     add("--suite", s.suite), add("--seed", fmt::format("{}", s.seed));
     if (s.suite == "random" || s.suite == "full") add("--count", fmt::format("{}", s.count));

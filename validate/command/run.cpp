@@ -35,13 +35,6 @@ bool reader_left() {
 
 // Opens the record file.  First checks that all outputs can be written, before any existing file is touched and any case is run.
 Begun open_outputs(const RunFlags& flags, std::vector<Task>& tasks, const RunHead& head) {
-  std::vector<std::string> paths;
-  for (const std::string& path : {flags.json, flags.resume, flags.junit, flags.markdown}) {
-    if (path.empty()) continue;
-    if (std::any_of(paths.begin(), paths.end(), [&](const std::string& other) { return same_file(path, other); }))
-      throw BadInput(fmt::format("'{}' is named as two outputs", path));
-    paths.push_back(path);
-  }
   for (const std::string& path : {flags.junit, flags.markdown})
     if (!path.empty()) require_writable(path);
   if (!flags.resume.empty()) return resume(flags.resume, tasks, head);
@@ -122,10 +115,12 @@ Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptio
     take(r, true);
   }
   std::set_new_handler(nullptr);  // from here on, a case for which memory runs out is skipped
-  Tally tally = judge(tasks, options, [&](const Record& judged) { take(judged, false); });
+  JudgeOptions from_now = options;
+  from_now.spent_s = program_time.seconds();
+  Tally tally = judge(tasks, from_now, [&](const Record& judged) { take(judged, false); });
   tally.add(before);
   for (const Record& r : console.failures()) {
-    const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - tally.seconds) : flags.shrink_s;
+    const double left = flags.budget_s > 0 ? std::min(flags.shrink_s, flags.budget_s - program_time.seconds()) : flags.shrink_s;
     if (left <= 0 || stop_requested || !can_shrink(r)) {
       say([&] { console.show(r, nullptr); });
       continue;
@@ -151,6 +146,7 @@ Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptio
     for (const DeclaredLine& line : declared) json->write(to_json(line));
   if (json)
     for (const SuggestedLine& line : suggested) json->write(to_json(line));
+  tally.lax = console.declined() || !declared.empty();
   if (json) json->write(to_json(tally));
   say([&] { console.finish(tally, lines, declared, suggested); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
@@ -224,8 +220,9 @@ bool ptx_kernels_ready(const BackendFlags& flags, int& code) {
 }  // namespace
 
 bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
+  const double limit_s = flags.budget_s > 0 ? std::min(flags.timeout_s, flags.budget_s) : flags.timeout_s;
   if (!flags.worker.empty()) {
-    backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, flags.timeout_s).backend;
+    backend = load_kernels(flag_text("--worker", flags.worker), {"/bin/sh", "-c", flags.worker}, limit_s).backend;
     return true;
   }
   BackendFlags machine = flags.machine;
@@ -239,10 +236,10 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     std::vector<std::string> worker = own_worker(backend, of_source ? ptx_of(flags.cu) : flags.ptx);
     worker.push_back(flags.launch);
     const std::string loaded = of_source ? flag_text("--cu", flags.cu) : flag_text("--ptx", flags.ptx);
-    load_kernels(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch)), worker, flags.timeout_s);
+    load_kernels(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch)), worker, limit_s);
   }
   if (!flags.plugin.empty())
-    load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), flags.timeout_s);
+    load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), limit_s);
   return true;
 }
 
@@ -294,7 +291,8 @@ int run_command(const RunFlags& flags) {
         if (expected.of.empty()) return;
         const auto at = expected.of.find(r.repro);
         // Note: a machine that has no room for a case, or cannot run the kernel, skips it, which says nothing of the kernel.
-        if (at == expected.of.end() || at->second.verdict == name(Verdict::skipped) || r.verdict == Verdict::skipped) ++unknown_there;
+        if (at == expected.of.end() || at->second.verdict == name(Verdict::skipped) || r.verdict == Verdict::skipped)
+          ++unknown_there;
         else if (at->second.verdict == name(r.verdict)) ++same;
         else different.push_back(fmt::format("{}: {} here, {} there", replay_text(r), name(r.verdict), at->second.verdict));
         if (at == expected.of.end() || at->second.digest.empty() || !r.digest) return;
@@ -303,6 +301,10 @@ int run_command(const RunFlags& flags) {
         else if (b.different++ == 0) b.first = replay_text(r);
       });
   code = exit_code(tally, flags.partial);
+  if (code == kAllPassed && flags.strict && tally.lax) {
+    fmt::print("--strict: a kernel takes few of the cases, or declares what they do not need (exit code 3)\n");
+    return kIncomplete;
+  }
   if (expected.of.empty()) return exit_code(code, incomplete, flags.partial);
   Bits all;
   for (const auto& [kernel, b] : bits) {

@@ -25,7 +25,8 @@ constexpr Line kInterrupted{"130", "interrupted; the record file has whole lines
 constexpr Line kIncompleteRun{
     "3",
     "evidence incomplete: nothing was judged, the budget was spent, memory was short, a kernel cannot be "
-    "watched, a record file to compare with is of a part of its run, or the machine is at fault (--partial: 0)"};
+    "watched, a worker left a case out, a record file to compare with is of a part of its run, or the machine is at fault "
+    "(--partial: 0); with --strict: a kernel takes few of the cases, or declares what they do not need"};
 constexpr Line kIncompleteRecords{"3", "records of a part of their run, as the first line says (--partial: 0)"};
 constexpr Line kDatasets{"ASSAY_DATASETS", "folder of the datasets, if --datasets is not given"};
 constexpr Line kVendor[] = {
@@ -82,7 +83,7 @@ const std::vector<About>& about() {
       {"inputs", {{"0", "written"}, kBadUsage}, {kThreads}},
       {"golden", {{"0", "written"}, kBadUsage, {"3", "memory was short"}}, {kThreads}},
       {"judge",
-       {{"0", "the outputs passed"}, {"1", "they are wrong"}, kBadUsage, {"3", "nothing was compared, or memory was short"}},
+       {{"0", "the outputs passed"}, {"1", "they are wrong"}, kBadUsage, {"3", "nothing was shown, or memory was short; with --strict: the files hold what the op does not have"}},
        {kThreads, kNoColor}},
       {"probe", {{"0", "no result differs"}, {"1", "a result differs"}, kBadUsage, {"3", "the machine is at fault"}}, {}},
       {"cost", {{"0", "done"}, kBadUsage, {"3", "there was no case"}, kInterrupted}, {kDatasets, kThreads}},

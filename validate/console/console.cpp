@@ -202,6 +202,7 @@ Console::Row& Console::row_of(const Record& r) {
 
 void Console::add(const Record& r) {
   ++done_;
+  declines_.add(r);
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   if (!r.held_to.empty()) held_to_[r.held_to].insert(fmt::format("{}/{}", r.c.op, r.kernel));
   if (!r.fidelity.empty()) fidelity_[r.fidelity].insert(fmt::format("{}/{}", r.c.op, r.kernel));
@@ -293,10 +294,14 @@ void Console::notes(const Tally& tally, const std::vector<PowerLine>& power, con
   for (const auto& [what, kernels] : fidelity_)
     fidelity[of_all.size() > 1 ? level_of(what) : what].insert(kernels.begin(), kernels.end());
   for (const auto& [what, kernels] : fidelity) note(fmt::format("fidelity {}: {}", what, fmt::join(kernels, ", ")));
+  for (const std::string& line : declines_.lines()) note("NOT TAKEN  " + line);
   if (!not_checked_.empty()) note(fmt::format("not checked: {}", not_checked_));
   std::int64_t rejected = 0;
   for (const PowerLine& line : power) {
     if (!line.powerless()) ++rejected;
+    else if (line.tried == 0)
+      note(fmt::format("SUSPECT  {}/{}  {}  a fault shows only in cases that the kernel does not take: {}", line.op, line.kernel,
+                       name(line.dtype), line.fault));
     else
       note(fmt::format("SUSPECT  {}/{}  {}  no bound of {} cases would have rejected a fault: {}", line.op, line.kernel,
                        name(line.dtype), line.tried, line.fault));

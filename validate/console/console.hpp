@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "validate/console/declines.hpp"
 #include "validate/cases/across.hpp"
 #include "validate/judge/declared.hpp"
 #include "validate/judge/power.hpp"
@@ -67,6 +68,7 @@ class Console {
   void add(const Record& r);
   const std::vector<Record>& failures() const { return failures_; }  // the first of each reason
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
+  bool declined() const { return !declines_.lines().empty(); }       // whether a kernel takes too few of the cases
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown
   // Prints the table, the notes below it and the last line.
   void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {},
@@ -97,6 +99,7 @@ class Console {
   std::map<std::string, std::set<std::string>> held_to_;                     // kernels without numerics, by what they are held to
   std::string not_checked_;                                                  // of loaded kernels
   std::map<std::string, std::int64_t> skipped_;                              // by reason
+  Declines declines_;
   std::vector<Record> failures_;
   std::map<std::string, std::int64_t> unshown_;  // cases of each reason beyond the first kShown
   Across across_;

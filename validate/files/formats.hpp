@@ -17,6 +17,9 @@ inline constexpr std::int64_t kMostFileExtent = std::int64_t{1} << 60;  // of an
 // Bytes of a shape with elements of this size; -1: more than kMostFileExtent.
 std::int64_t bytes_of(const std::vector<std::int64_t>& shape, std::int64_t element);
 
+// Whether the elements are texts of .npz.
+bool is_text(const FileTensor&);
+
 // Adds a member of an .npz, a .npy file, to the tensors or to the metadata.  Throws BadInput, a sentence about "it".
 void add_npy(const std::string& name, std::span<const std::byte> bytes, TensorFile& to);
 std::string npy_header(std::string_view descr, std::span<const std::int64_t> shape);

@@ -127,23 +127,6 @@ std::shared_ptr<std::vector<std::byte>> by_rows(const std::vector<std::int64_t>&
   return rows;
 }
 
-// The value of an array without axes: text, a number or a boolean; none for other dtypes.
-std::optional<std::string> scalar_text(const std::string& descr, std::span<const std::byte> data) {
-  if (descr[1] == 'U') {
-    std::string text;
-    for (std::size_t at = 0; at + 4 <= data.size(); at += 4) {
-      const auto c = static_cast<std::uint32_t>(detail::load<std::uint32_t>(data.data(), static_cast<std::int64_t>(at / 4)));
-      if (c != 0) text += c < 0x80 ? static_cast<char>(c) : '?';
-    }
-    return text;
-  }
-  if (descr == "|b1" || descr == "<b1") return data[0] == std::byte{0} ? "no" : "yes";
-  if (descr == "<f4") return fmt::format("{}", detail::load<float>(data.data(), 0));
-  if (descr == "<f8") return fmt::format("{}", detail::load<double>(data.data(), 0));
-  if (descr == "<i4" || descr == "<i8") return fmt::format("{:.0f}", decode(descr == "<i4" ? i32 : i64, data.data(), 0));
-  return std::nullopt;
-}
-
 }  // namespace
 
 void add_npy(const std::string& name, std::span<const std::byte> bytes, TensorFile& to) {
@@ -165,11 +148,10 @@ void add_npy(const std::string& name, std::span<const std::byte> bytes, TensorFi
   if (expected != static_cast<std::int64_t>(t.data.size()))
     fail(fmt::format("it has {} bytes of elements, and its shape {} in {} takes {}", t.data.size(), shape_text(t.shape), h.descr,
                      expected < 0 ? "more than 2^60" : fmt::format("{}", expected)));
-  if (t.shape.empty())
-    if (std::optional<std::string> text = scalar_text(h.descr, t.data)) {
-      to.metadata[name] = *text;
-      return;
-    }
+  if (t.shape.empty() && is_text(t)) {
+    to.metadata[name] = value_text(t);
+    return;
+  }
   if (h.columns_first && t.shape.size() > 1 && !t.data.empty()) {
     const auto rows = by_rows(t.shape, static_cast<std::size_t>(element), t.data);
     t.data = *rows;

@@ -84,6 +84,27 @@ class MappedFile {
   static inline MappedFile* first_ = nullptr;
 };
 
+// What a file of another kind is; empty: it is none that people take for tensors with names.
+std::string other_kind(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.empty()) return "it is empty";
+  if (text.starts_with("\x93NUMPY"))
+    return "it is a .npy file, whose tensor has no name; np.savez(\"in.npz\", x=x) writes an .npz with names";
+  if (text.starts_with("\x89HDF")) return "it is an HDF5 file, and .safetensors or .npz was expected";
+  if (text.starts_with("GGUF")) return "it is a GGUF file, and .safetensors or .npz was expected";
+  if (text.starts_with("\x1f\x8b")) return "it is compressed by gzip, and .safetensors or .npz was expected";
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return "it is a program or a library, and .safetensors or .npz was expected";
+  if (text.starts_with("PK") && text.find("/data.pkl") < 4096)
+    return "torch.save() wrote it; safetensors.torch.save_file() writes tensors without Python objects";
+  if (text[0] == '\x80' && text.size() > 1 && text[1] >= 2 && text[1] <= 5)
+    return "it is a Python pickle, which is not read; safetensors.torch.save_file() writes tensors without Python objects";
+  if (const char first = text[0]; (first == '{' || first == '[') && text.size() > 8 && text[7] != '\0')
+    return "it is a text, and .safetensors or .npz was expected";
+  return "";
+}
+
 }  // namespace
 
 const FileTensor* TensorFile::find(std::string_view name) const {
@@ -95,6 +116,7 @@ TensorFile read_tensors(const std::string& path) {
   try {
     const auto mapped = std::make_shared<const MappedFile>(path);
     const std::span<const std::byte> bytes = mapped->bytes();
+    if (const std::string kind = other_kind(bytes); !kind.empty()) throw BadInput(kind);
     // Note: as the length of a header, "PK.." is far above the most that safetensors_in() takes.
     const bool zip = bytes.size() >= 2 && std::memcmp(bytes.data(), "PK", 2) == 0;
     TensorFile file = zip ? npz_in(bytes) : safetensors_in(bytes);

@@ -29,7 +29,7 @@ struct FileTensor {
 
 struct TensorFile {
   std::vector<FileTensor> tensors{};
-  // Of .safetensors: __metadata__.  Of .npz: arrays without axes, numbers as text and booleans as yes and no.
+  // Of .safetensors: __metadata__.  Of .npz: texts without axes.
   std::map<std::string, std::string> metadata{};
   std::vector<std::shared_ptr<const void>> memory{};  // that holds the data
 
@@ -53,6 +53,9 @@ TensorFile npz_in(std::span<const std::byte> bytes);
 void write_tensors(const std::string& path, const TensorFile&);
 // Throws BadInput if the path names no format, or the file cannot be written.
 void require_tensors_writable(const std::string& path);
+
+// The value of a tensor with one element, of any form: a real number, a boolean as yes or no, or a text.  Throws BadInput.
+std::string value_text(const FileTensor&);
 
 // "[3, 65]"
 std::string shape_text(std::span<const std::int64_t> shape);

@@ -44,6 +44,7 @@ void merge(Comparison& into, const Comparison& c) {
   into.error = std::max(into.error, c.error);
   into.powerless = into.powerless && c.powerless;
   into.zeros = into.zeros && c.zeros;
+  into.finite = into.finite || c.finite;
   if (c.worst >= 0 && (into.worst < 0 || c.margin > into.margin || (c.margin == into.margin && c.worst < into.worst))) {
     into.margin = c.margin;
     into.worst = c.worst;
@@ -75,6 +76,7 @@ Comparison compare(const Problem& problem, const Numerics& numerics, int output,
         if (const double error = std::fabs(value - right); std::isfinite(error)) mine.error = std::max(mine.error, error);
         if (mine.powerless && !(ratio(0, right, bound, exact, numerics.smaller_range(), got.dtype) <= 1)) mine.powerless = false;
         if (mine.zeros && round_to(got.dtype, right) != 0) mine.zeros = false;
+        mine.finite = mine.finite || std::isfinite(right);
         if (mine.worst < 0 || r > mine.margin) {
           mine.margin = r, mine.worst = i;
           mine.got = value, mine.golden = right, mine.bound = bound;

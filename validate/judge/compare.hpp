@@ -18,6 +18,7 @@ struct Comparison {
   std::int64_t worst = -1;                // row-major index of the element with that margin; -1: nothing was compared
   double got = 0, golden = 0, bound = 0;  // of that element
   bool powerless = true;                  // an output of zeros would pass too
+  bool finite = false;                    // some golden is a finite number
   bool zeros = true;                      // every golden, rounded to the dtype, is a zero
 };
 

@@ -16,9 +16,9 @@
 #include "validate/base/error.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
-#include "validate/base/used.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/base/thread_pool.hpp"
+#include "validate/base/used.hpp"
 #include "validate/judge/judge_result.hpp"
 #include "validate/judge/kernel_queue.hpp"
 #include "validate/judge/power.hpp"
@@ -39,6 +39,7 @@ class Run {
         auto queue = std::find_if(queues_.begin(), queues_.end(), [&](const KernelQueue& q) { return q.kernel == k; });
         if (queue == queues_.end()) queue = queues_.insert(queue, KernelQueue{.kernel = k});
         queue->last_task = static_cast<std::size_t>(&t - tasks.data());
+        of_record_.emplace_back(&t, k);
         ++records_total_;
       }
     records_.resize(records_total_);
@@ -56,12 +57,15 @@ class Run {
       collect();
       give_up();
       prepare_ahead();
-      dispatch();
+      if (out_of_budget()) cut();
+      else dispatch();
       wait(200);
       if (failed_fast()) break;
     }
     for (KernelQueue& queue : queues_) queue.worker.reset();
     left_ = pool_.leave();
+    if (options_.power && finished())
+      options_.power->settle([&] { return out_of_budget() || (options_.stop && *options_.stop); });
     tally_.seconds = running_.seconds();
     tally_.work.goldens = 1e-9 * static_cast<double>(goldens_ns_), tally_.work.judging = 1e-9 * static_cast<double>(judging_ns_);
     return tally_;
@@ -84,8 +88,14 @@ class Run {
 
   static constexpr const char* kEnough = "judged enough";
 
-  bool out_of_budget() const { return options_.budget_s > 0 && running_.seconds() > options_.budget_s; }
+  double budget_left() const { return options_.budget_s - options_.spent_s - running_.seconds(); }
+  bool out_of_budget() const { return options_.budget_s > 0 && budget_left() <= 0; }
   std::string over_budget() const { return fmt::format("the budget of {} s was spent", options_.budget_s); }
+  // How long a worker that has closed its socket may take to end.
+  double patience() const {
+    const double patience_s = std::min(10.0, options_.timeout_s);
+    return options_.budget_s > 0 ? std::clamp(budget_left(), 0.1, patience_s) : patience_s;
+  }
   bool finished() const { return emitted_ == records_total_; }
   bool failed_fast() const { return options_.fail_fast && tally_.bad(); }
 
@@ -140,6 +150,28 @@ class Run {
     }
   }
 
+  // Skips all that has no verdict once the budget is spent.  What is under way is ended, or goes on unheeded.
+  void cut() {
+    constexpr double kMostJudging = 2;  // seconds for outputs that are being judged
+    for (KernelQueue& queue : queues_) {
+      if (queue.running) queue.tasks.push_front(queue.running);
+      for (const std::shared_ptr<Prepared>& p : queue.tasks)
+        emit(record_number(*p, *queue.kernel), skipped(*p->task, *queue.kernel, options_, over_budget(), true));
+      queue.tasks.clear();
+      queue.end_worker(), queue.order = 0;
+      if (queue.making.valid() && !ready(queue.making)) unheeded_outputs_.push_back(std::move(queue.outputs));
+      queue.making = {}, queue.memory = {};
+      queue.clear();
+    }
+    if (budget_left() > -kMostJudging) return;
+    for (Judging& j : judging_) {
+      emit(j.number, skipped(*j.of->task, *j.kernel, options_, over_budget(), true));
+      pool_.add_thread();
+      unheeded_.push_back(std::move(j));
+    }
+    judging_.clear();
+  }
+
   template <class Work>
   void go(KernelQueue& queue, Work work) {
     or_machine(work, [&](const std::string& why) {
@@ -165,8 +197,9 @@ class Run {
       if (making_.front().given_up()) continue;
       const Stopwatch at_work;
       const Prepared& p = *making_.front().made;
-      if (options_.power)
-        for (auto& [kernel, tried] : options_.power->look(p)) faults_[record_number(p, *kernel)] = std::move(tried);
+      if (options_.power && !out_of_budget())
+        for (auto& [kernel, tried] : options_.power->look(p, [this] { return out_of_budget(); }))
+          faults_[record_number(p, *kernel)] = std::move(tried);
       tally_.work.power += at_work.seconds();
     }
     for (KernelQueue& queue : queues_)
@@ -285,9 +318,9 @@ class Run {
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       KernelQueue& queue = *waiting[i].first;
       if (polled[i].revents) {
-        auto [verdict, reply] = queue.receive();
+        auto [verdict, reply] = queue.receive(patience());
         take(queue, verdict, std::move(reply));
-      } else if (waiting[i].second > options_.timeout_s) {
+      } else if (queue.late(waiting[i].second, options_.timeout_s, options_.backend == "cuda")) {
         take(queue, Verdict::timeout, {.message = fmt::format("no answer within {} s", options_.timeout_s), .tainted = true});
       }
     }
@@ -323,12 +356,22 @@ class Run {
     records_[number] = std::make_unique<Record>(std::move(r));
     for (; emitted_ < records_total_ && records_[emitted_] && !failed_fast(); ++emitted_) {
       // Note: power looked at this case before, since it looks at a case once all cases up to it are prepared.
-      if (const auto tried = faults_.extract(emitted_)) records_[emitted_]->faults = std::move(tried.mapped());
+      if (options_.power) tell_power(*records_[emitted_]);
       tally_.add(*records_[emitted_]);
       tally_.seconds = running_.seconds();
       on_record_(*records_[emitted_]);
       records_[emitted_].reset();
     }
+  }
+
+  // Tells power whether the kernel's output of a case was compared: what a kernel does not take shows nothing.
+  void tell_power(Record& r) {
+    const auto [task, kernel] = of_record_[emitted_];
+    if (r.compared) options_.power->compared(*task, *kernel);
+    const auto tried = faults_.extract(emitted_);
+    if (!tried) return;
+    if (r.compared) r.faults = std::move(tried.mapped());
+    else options_.power->not_compared(task->c, *kernel, tried.mapped(), r.verdict == Verdict::unsupported && !r.incomplete);
   }
 
   KernelQueue& queue_of(const Kernel& k) {
@@ -348,8 +391,11 @@ class Run {
   std::vector<KernelQueue> queues_;
   std::deque<Making> making_;
   std::vector<Judging> judging_;
+  std::vector<Judging> unheeded_;  // that the budget has cut off
+  std::vector<SharedMemory> unheeded_outputs_;
   std::vector<std::unique_ptr<Record>> records_;
   std::map<std::size_t, std::map<std::string, bool>> faults_;  // Record::faults, by the record's number
+  std::vector<std::pair<const Task*, const Kernel*>> of_record_;
   std::size_t records_total_ = 0, next_task_ = 0, next_record_ = 0, emitted_ = 0;
   Tally tally_;
   bool left_ = false;

@@ -112,7 +112,7 @@ class OutputJudge {
   void judge_elements(const Output& y, const Comparison& c) {
     r_.compared += c.compared, r_.wrong += c.wrong;
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
-    powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros;
+    powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros, finite_ = finite_ || c.finite;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
       wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
       powerless_in_f32_ = wide == numerics_ || compare(problem_, wide, y.number, y.runs[0], exact_).powerless;
@@ -190,13 +190,19 @@ class OutputJudge {
   }
 
   // Whether the case could have failed a kernel.
-  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance, and few outputs
-  // of a dataset's case may in one draw.  A case that would fail zeros of a kernel with sums in f32, whole factors, exponents in
-  // steps, moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that declares more
-  // errors than it makes is found by power (power.hpp), over a whole run.
+  // Note: only a case of a dataset is suspect, since its author can replace it; a random one may cancel by chance, and few
+  // outputs of a dataset's case may in one draw.  A case that would fail zeros of a kernel with sums in f32, whole factors,
+  // exponents in steps, moments in two passes and nothing flushed is not at fault if this one declares others.  A kernel that
+  // declares more errors than it makes is found by power (power.hpp), over a whole run.
   void judge_power() {
-    if (r_.compared == 0) {
+    if (const std::string claim = claims_too_much(numerics_); !claim.empty() && r_.compared) {
+      r_.verdict = Verdict::suspect,
+      r_.reason = fmt::format("proves little: the kernel declares {}, and at most 1 % is believed", claim);
+      r_.caught(Tier::T2);
+    } else if (r_.compared == 0) {
       r_.reason = "empty: nothing may be written, and nothing was";
+    } else if (p_.task->given && !finite_) {
+      r_.reason = "no right value is a finite number";
     } else if (powerless_ && (!from_dataset(p_.task->c) || (powerless_in_f32_ && shows_in_another_draw()))) {
       r_.reason = zeros_ ? "by chance every right value is a zero" : "by chance every right value is within its bound of zero";
     } else if (powerless_ && !powerless_in_f32_) {
@@ -237,7 +243,7 @@ class OutputJudge {
   const Problem& problem_;
   Record& r_;
   std::vector<Output> outputs_;
-  bool powerless_ = true, zeros_ = true;
+  bool powerless_ = true, zeros_ = true, finite_ = false;
   bool powerless_in_f32_ = true;  // an output of zeros would pass without the words that may widen a bound beyond the values
 };
 
@@ -249,6 +255,7 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
   r.backend = backend;
   r.numerics = text_of(kernel.numerics);
   if (!kernel.declares_numerics) r.held_to = kHeldTo;
+  else if (kernel.loaded || backend == "files") r.held_to = r.numerics + " (as declared)";
   if (task.given && !task.given->flags.empty())
     r.given = fmt::format("run {} {}{}--kernel {}/{}", task.given->flags, kernel.loaded ? kernel.loaded->flags : "",
                           kernel.loaded ? " " : "", kernel.op, kernel.name);

@@ -7,6 +7,7 @@
 
 #include "validate/records/policy.hpp"
 #include "validate/records/policy_figures.hpp"
+#include "validate/worker/process.hpp"
 #include "validate/values/random.hpp"
 #include "validate/values/tensor_bits.hpp"
 
@@ -111,7 +112,10 @@ Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   r.exact = result.of->asks_exact(result.kernel->numerics);
   r.verdict = result.verdict;
   r.reason = result.reply.message;
-  r.incomplete = (r.verdict == Verdict::skipped && result.reply.tainted) || r.reason.starts_with(kNotWatchable);
+  // Our own worker skips what no kernel of its machine could do.  Another's word that it left a case out is no evidence of anything.
+  const bool by_other = result.kernel->loaded && !is_own_worker(result.kernel->loaded->command);
+  const bool unjudged = result.reply.tainted || by_other || r.reason.starts_with(kMachine);
+  r.incomplete = (r.verdict == Verdict::skipped && unjudged) || r.reason.starts_with(kNotWatchable);
   r.seconds = result.reply.seconds;
   r.traffic = result.reply.traffic;
   r.sites = result.reply.sites;

@@ -32,7 +32,8 @@ namespace assay {
 inline int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 inline int pool_size() { return std::clamp(cores(), 1, 8); }  // threads that make goldens and judge outputs
 
-// How many workers run at a time, unless --jobs says it.  A worker of simt has one thread, which waits for the judge between orders.
+// How many workers run at a time, unless --jobs says it.  A worker of simt has one thread, which waits for the judge between
+// orders.
 inline int default_jobs(std::string_view backend) { return backend == "simt" ? 2 * cores() : cores(); }
 
 // Open files that a run needs.
@@ -57,14 +58,26 @@ struct KernelQueue {
   bool on_related = false;        // the pending order is for a related problem
   std::future<std::optional<Related>> making{};
   SharedMemory related_inputs{}, related_outputs{};
-  std::int64_t order = 0;  // id of the pending order; 0: none
-  std::size_t runs = 0;    // that it asks for
-  Stopwatch sent;          // started when the pending order was sent
+  std::int64_t order = 0;    // id of the pending order; 0: none
+  std::size_t runs = 0;      // that it asks for
+  Stopwatch sent;            // started when the pending order was sent
+  double waited_before = 0;  // WorkerProcess::waited_for_core_s() then
   const Relation* relation() const { return find_relation(*running->task->op, running->relations[next_relation]); }
 
   void send(std::int64_t id, Order text, const SharedMemory& from, const SharedMemory& to) {
     order = text.id = id, runs = text.runs.size(), sent = {};
+    waited_before = worker->waited_for_core_s();
     worker->send(text, from, to);
+  }
+  // Whether the pending order, sent so many seconds ago, has taken longer than a kernel may.  The time for which our own worker
+  // had no core is the host's and not the kernel's, unless a GPU did the work; ten times the limit is the end in any case.
+  bool late(double seconds, double timeout_s, bool on_gpu) const {
+    constexpr double kLongest = 10;
+    if (seconds <= timeout_s) return false;
+    if (on_gpu || !is_own_worker(kernel->loaded ? kernel->loaded->command : std::vector<std::string>()) ||
+        seconds > kLongest * timeout_s)
+      return true;
+    return seconds - (worker->waited_for_core_s() - waited_before) > timeout_s;
   }
   void end_worker() { worker.reset(), workers_file = {}; }
   // Ready for the next task.
@@ -73,13 +86,13 @@ struct KernelQueue {
     related_inputs = {}, related_outputs = {}, next_relation = 0, on_related = false;
   }
   // The reply to the pending order, or one that stands for the end of the worker or for a reply that is none.
-  std::pair<Verdict, Reply> receive() {
+  std::pair<Verdict, Reply> receive(double patience_s) {
     const auto instead = [](std::string why) {
       const Verdict verdict = why.starts_with(kMachine) ? Verdict::skipped : Verdict::crashed;
       return std::pair(verdict, Reply{.message = std::move(why), .tainted = true});
     };
     std::optional<Reply> r = worker->receive();
-    if (!r) return instead(worker->cause_of_death());
+    if (!r) return instead(worker->cause_of_death(patience_s));
     if (r->id != order) return instead("the worker answered another order than its last");
     if (r->status == Reply::Status::done && (r->ran > runs || r->ran < std::min<std::size_t>(runs, kRuns)))
       return instead(fmt::format("the worker says that it made {} of {} runs", r->ran, runs));

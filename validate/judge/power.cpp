@@ -137,17 +137,71 @@ void Power::add(const Record& r) {
   for (const auto& [fault, rejected] : r.faults) count(r.kernel, r.c, fault, rejected);
 }
 
-Power::Tried Power::look(const Prepared& p) {
+void Power::compared(const Task& task, const Kernel& kernel) {
+  if (judged_.empty() || judged_.back().first != &task) judged_.push_back({&task, {}});
+  judged_.back().second.push_back(&kernel);
+}
+
+void Power::not_compared(const Case& c, const Kernel& kernel, const std::map<std::string, bool>& tried, bool declined) {
+  if (!declined) incomplete_.insert({c.op, std::string(kernel.name), c.dtype});
+  for (const auto& [fault, rejected] : tried) {
+    const Key key{c.op, std::string(kernel.name), c.dtype, fault};
+    PowerLine& line = lines_.at(key);
+    --line.tried;
+    if (rejected) line.rejected_by.clear();
+    taken_back_.insert(key);
+  }
+}
+
+void Power::settle(const std::function<bool()>& stop) {
+  std::set<Key> open;
+  for (const Key& key : taken_back_)
+    if (PowerLine& line = lines_.at(key); line.powerless()) open.insert(key), line.tried = 0;
+  const auto is_open = [&](const Key& key) { return open.contains(key) && lines_.at(key).powerless(); };
+  std::set<OfKernel> shown;  // op, kernel and dtype with a compared output
+  bool whole = true;
+  for (const auto& [task, kernels] : judged_) {
+    const Case& c = task->c;
+    for (const Kernel* k : kernels) shown.insert({c.op, std::string(k->name), c.dtype});
+    const auto of_task = [&](const Key& key) {
+      const auto is = [&](const Kernel* k) { return k->name == std::get<1>(key); };
+      return is_open(key) && std::get<0>(key) == c.op && std::get<2>(key) == c.dtype &&
+             std::any_of(kernels.begin(), kernels.end(), is);
+    };
+    if (!whole || std::none_of(open.begin(), open.end(), of_task)) continue;
+    try {
+      if (!(whole = !stop())) continue;
+      look_for(*prepare(*task, 0), kernels, is_open);
+    } catch (const std::runtime_error&) {  // there is no memory for it now
+      whole = false;
+    }
+  }
+  // A kernel of which nothing was compared is told elsewhere.
+  for (const Key& key : open) {
+    const OfKernel of{std::get<0>(key), std::get<1>(key), std::get<2>(key)};
+    if (lines_.at(key).powerless() && (!whole || !shown.contains(of) || incomplete_.contains(of))) lines_.erase(key);
+  }
+}
+
+Power::Tried Power::look(const Prepared& p, const std::function<bool()>& stop) {
+  return look_for(p, p.task->kernels, [&](const Key& key) {
+    if (stop && stop()) return false;
+    const auto at = lines_.find(key);
+    return at == lines_.end() || at->second.powerless();
+  });
+}
+
+Power::Tried Power::look_for(const Prepared& p, const std::vector<const Kernel*>& kernels,
+                             const std::function<bool(const Key&)>& wanted) {
   Tried tried;
   const Op& op = *p.task->op;
   const Case& c = p.task->c;
   if (elements(c, op.shape()) == 0) return tried;
   Faults faults(p);
-  for (const Kernel* k : p.task->kernels) {
+  for (const Kernel* k : kernels) {
     if (!k->dtypes.has(c.dtype)) continue;
-    const auto look_for = [&](const std::string& fault, double most_flops) {
-      const auto at = lines_.find({std::string(k->op), std::string(k->name), c.dtype, fault});
-      if ((at != lines_.end() && !at->second.rejected_by.empty()) || !faults.small(most_flops)) return;
+    const auto attempt = [&](const std::string& fault, double most_flops) {
+      if (!wanted({std::string(k->op), std::string(k->name), c.dtype, fault}) || !faults.small(most_flops)) return;
       const Answer* answer = faults.with(fault, k->numerics);
       if (!answer) return;
       const bool rejected = faults.rejected(*answer, k->numerics);
@@ -157,17 +211,17 @@ Power::Tried Power::look(const Prepared& p) {
     // Note: sums in f16 or bf16 that are no finer than the output err by several of its roundings, so that no bound of theirs
     // rejects one more.
     const bool finer = unit_roundoff(k->numerics.accumulate) < unit_roundoff(c.dtype) || k->numerics.accumulate == f32;
-    if (finer) look_for("output", kFaultFlops);
+    if (finer) attempt("output", kFaultFlops);
     const Numerics& n = k->numerics;
-    if (op.hooks.oracle && finer) look_for("accumulator", kOracleFlops);
+    if (op.hooks.oracle && finer) attempt("accumulator", kOracleFlops);
     // Roundings that are declared, or finer than what is declared.
     const bool as_declared = n.stores_intermediate || n.rounds_weights ||
                              (n.narrow_probabilities && op.hooks.intermediates_alike) ||
                              significand_bits(c.dtype, n) < info(c.dtype).format.precision;
-    if (op.hooks.oracle && c.dtype != f32 && finer && !as_declared) look_for("intermediate", kOracleFlops);
+    if (op.hooks.oracle && c.dtype != f32 && finer && !as_declared) attempt("intermediate", kOracleFlops);
     for (const Summed& sum : op.hooks.summed)
       if (c.dims[sum.axis] >= 2 && (!sum.applies || sum.applies(c)))
-        look_for("dropped_" + std::string(name(sum.axis)), kFaultFlops);
+        attempt("dropped_" + std::string(name(sum.axis)), kFaultFlops);
   }
   return tried;
 }

@@ -7,11 +7,15 @@
 //                   narrow_probabilities, with Hooks::intermediates_alike)
 //   output          the golden rounded to fewer bits: TF32's 11 for f32, bf16's 8 for f16, E4M3's 4 for bf16
 //   dropped_AXIS    the last term of a sum over that axis missing (Hooks::summed)
-// Cases in which the fault changes no output do not count.  A fault that was tried and never rejected makes the run suspect.
+// Cases in which the fault changes no output do not count, and neither do those of which the kernel had no output to compare,
+// since it does not take them.  A fault that was tried and never rejected makes the run suspect, and so does one that could be
+// tried only on cases that the kernel does not take.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,6 +26,7 @@ namespace assay {
 
 struct Prepared;
 struct Record;
+struct Task;
 
 struct PowerLine {
   std::string op, kernel;
@@ -29,22 +34,37 @@ struct PowerLine {
   std::string fault;
   std::int64_t tried = 0;   // cases whose output the fault changes, until one rejected it
   std::string rejected_by;  // repro line of the case that rejected it; empty: none did
-  bool powerless() const { return tried > 0 && rejected_by.empty(); }
+  bool powerless() const { return rejected_by.empty(); }
 };
 
 class Power {
  public:
   // The faults that were tried on a case, and whether the bound rejected each, by kernel.
   using Tried = std::map<const Kernel*, std::map<std::string, bool>>;
-  // Tries on a prepared case the faults that no case has rejected so far.
-  Tried look(const Prepared&);
+  // Tries on a prepared case the faults that no case has rejected so far, before it is known whether the kernels take it.
+  // Looks at no further fault once `stop` says so.
+  Tried look(const Prepared&, const std::function<bool()>& stop = {});
+  // Takes note, in the tasks' order, that a kernel's output of the task was compared; or that it was not, and takes back what
+  // look() found on it.
+  void compared(const Task&, const Kernel&);
+  // `declined`: by the kernel's own word.  If not, the evidence is incomplete, and nothing is held against the kernel.
+  void not_compared(const Case&, const Kernel&, const std::map<std::string, bool>& tried, bool declined);
+  // Tries the faults whose only rejections were taken back on the cases that were compared.  Gives up if `stop` says so.
+  void settle(const std::function<bool()>& stop);
   // Counts what look() found on a case of an earlier run, as its record tells (Record::faults).
   void add(const Record&);
   std::vector<PowerLine> lines() const;  // of faults that were tried, sorted by op, kernel, dtype and fault
 
  private:
+  using Key = std::tuple<std::string, std::string, DType, std::string>;  // op, kernel, dtype, fault
   void count(const std::string& kernel, const Case&, const std::string& fault, bool rejected);
-  std::map<std::tuple<std::string, std::string, DType, std::string>, PowerLine> lines_;
+  Tried look_for(const Prepared&, const std::vector<const Kernel*>&, const std::function<bool(const Key&)>& wanted);
+
+  std::map<Key, PowerLine> lines_;
+  using OfKernel = std::tuple<std::string, std::string, DType>;
+  std::set<OfKernel> incomplete_;  // that could not run all cases
+  std::set<Key> taken_back_;                                                // of which a case was taken back
+  std::vector<std::pair<const Task*, std::vector<const Kernel*>>> judged_;  // tasks, and the kernels whose outputs were compared
 };
 
 std::string to_json(const PowerLine&);

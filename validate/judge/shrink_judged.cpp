@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shrink() with the judge: each trial runs in a worker process, as in any run.
+#include <algorithm>
 #include <memory>
 
 #include "validate/base/stopwatch.hpp"
@@ -53,7 +54,7 @@ Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOpt
   const auto no_time = [&] { return spent.seconds() >= seconds || (options.stop && *options.stop); };
   const auto of_trial = [&] {
     JudgeOptions of = options;
-    of.budget_s = seconds - spent.seconds(), of.jobs = 1;
+    of.budget_s = std::max(1e-3, seconds - spent.seconds()), of.spent_s = 0, of.jobs = 1;
     if (failed.verdict == Verdict::timeout) of.timeout_s = std::min(options.timeout_s, kLongestHang);
     of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
     of.relations = Relations::all, of.power = nullptr, of.declared = nullptr;

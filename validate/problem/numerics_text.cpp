@@ -114,7 +114,8 @@ constexpr NumericsWord kWords[] = {
      "exp2(x * 1.442695f): 2", number<&Numerics::exponent_error>, read_number<&Numerics::exponent_error>,
      omit<&Numerics::exponent_error>},
     {"quotient_error",
-     "Relative error of the quotient of a sigmoid, of softmax, of attention's output, and of a norm's 1 / root, in units of 2^-24; 1 is a division.",
+     "Relative error of the quotient of a sigmoid, of softmax, of attention's output, and of a norm's 1 / root, in units of "
+     "2^-24; 1 is a division.",
      "a * rcp(b)", number<&Numerics::quotient_error>, read_number<&Numerics::quotient_error>, omit<&Numerics::quotient_error>},
     {"root_error",
      "Relative error of a norm's square root, in units of 2^-24; 1 is sqrtf. An approximate rsqrt declares its own.", "rsqrtf(v)",
@@ -133,7 +134,8 @@ constexpr NumericsWord kWords[] = {
     {"running_moments", "LayerNorm updates mean and variance value by value (Welford), in one chain.",
      "d = x - mean, mean += d / k, squares += d * (x - mean)", flag<&Numerics::running_moments>,
      read_flag<&Numerics::running_moments>, omit<&Numerics::running_moments>},
-    {"rescales", "A+B: an online softmax multiplies a sum of n terms by exp(old maximum - new maximum) at most ceil(n/A) + B times.",
+    {"rescales",
+     "A+B: an online softmax multiplies a sum of n terms by exp(old maximum - new maximum) at most ceil(n/A) + B times.",
      "sum = sum * expf(old - max) + e",
      [](const Numerics& n) { return n.rescales.lanes ? chain_text(n.rescales) : std::string{}; },
      [](std::string_view text, Numerics& n) { return read_chain(text, n.rescales); }},
@@ -155,6 +157,17 @@ constexpr NumericsWord kWords[] = {
 }  // namespace
 
 std::span<const NumericsWord> numerics_words() { return kWords; }
+
+std::string claims_too_much(const Numerics& n) {
+  constexpr double kMost = 0.01, kUnit = 0x1p-24;
+  constexpr std::pair<std::string_view, double Numerics::*> kErrors[] = {{"function_error", &Numerics::function_error},
+                                                                         {"exponent_error", &Numerics::exponent_error},
+                                                                         {"quotient_error", &Numerics::quotient_error},
+                                                                         {"root_error", &Numerics::root_error}};
+  for (const auto& [word, error] : kErrors)
+    if (n.*error * kUnit > kMost) return fmt::format("{}={:g} ({:.0f} %)", word, n.*error, 100 * n.*error * kUnit);
+  return {};
+}
 
 std::string text_of(const Numerics& n) {
   std::string text;

@@ -24,6 +24,10 @@ struct NumericsWord {
 std::span<const NumericsWord> numerics_words();
 
 // accumulate and chain, and all words that are not at their default.
+// The word by which a declaration claims an error of a function above 1 % of its value, with that share: "quotient_error=8000000
+// (48 %)".  No hardware's function errs by so much, and a bound with it lets faults pass.  Empty: none does.
+std::string claims_too_much(const Numerics&);
+
 std::string text_of(const Numerics& n);
 
 // Reads such a text; words that are missing have their default.  Throws BadInput, naming the word.

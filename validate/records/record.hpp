@@ -116,6 +116,7 @@ struct Tally {
   } work;
   std::int64_t incomplete = 0;   // records with Record::incomplete
   std::int64_t unwatchable = 0;  // of these, kernels that store without st()
+  bool lax = false;              // a kernel took few of its cases, or declares what no case needs: --strict does not accept it
   bool interrupted = false;
   std::vector<std::string> missing;  // of merged records: what no file has, like "shard 3/4"
   void add(const Record& r);

@@ -209,6 +209,8 @@ JudgedCase judged_case(const Json& j, const RecordFile& f) {
                .source = j.value("source", ""),
                .loaded = j.value("loaded", ""),
                .code = j.value("code", ""),
+               .numerics = j.value("numerics", ""),
+               .not_checked = j.value("not_checked", std::vector<std::string>{}),
                .caught_by = j.value("caught_by", std::vector<std::string>{}),
                .margin = optional_number(j, "margin"),
                .max_abs_error = optional_number(j, "max_abs_error"),
@@ -297,7 +299,7 @@ void read_head(const Json& j, RecordFile& f) {
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
   f.kernels = j.value("kernels", std::map<std::string, std::string>{});
   f.judges = j.value("judges", std::map<std::string, std::string>{});
-  f.suites = j.value("suites", "");
+  f.suites = j.value("suites", ""), f.sandbox = j.value("sandbox", "");
   if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 

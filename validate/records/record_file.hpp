@@ -71,6 +71,8 @@ struct WorstElement {
 struct JudgedCase {
   std::string op, kernel, dtype, verdict, reason, pattern, reads_like, repro, digest, source;
   std::string loaded, code;            // as in Record; empty: built in; unknown
+  std::string numerics{};              // as declared
+  std::vector<std::string> not_checked{};
   std::string judge{};                 // version of its judge, from the file's head; empty: unknown
   std::vector<std::string> caught_by;  // names of tiers
   std::optional<double> margin, max_abs_error;
@@ -146,6 +148,7 @@ struct RecordFile {
   std::string version, commit, compiler, build, backend, device, host, date, suite, driver;
   std::map<std::string, std::string> libraries;
   std::map<std::string, std::string> kernels, judges;  // versions: code hashes by "op/kernel", of the judge by op
+  std::string sandbox;                                 // what confined the workers; empty: unknown, or there are none
   std::string suites;                                  // version of the suites; these three are empty in older files
   std::int64_t planned = 0;                            // cases that the run was to judge; 0: not recorded
   std::string accepted;                                // reason why the file was accepted as a baseline; empty: none given

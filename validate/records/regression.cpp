@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "validate/base/error.hpp"
 #include "validate/values/random.hpp"
@@ -93,6 +94,23 @@ std::string changed_text(const RecordFile& base, const JudgedCase& was, const Re
   return binary.empty() ? " (the judge changed)" : " (kernel and judge changed)";
 }
 
+// What makes verdicts on the same case say another thing, of a kernel, each once.
+class Terms {
+ public:
+  void compare(const JudgedCase& was, const JudgedCase& is) {
+    const std::string kernel = was.op + "/" + was.kernel;
+    if (was.numerics != is.numerics && !was.numerics.empty() && !is.numerics.empty())
+      changes_.insert(fmt::format("declares other numerics, '{}' -> '{}': {}", was.numerics, is.numerics, kernel));
+    for (const std::string& what : is.not_checked)
+      if (std::find(was.not_checked.begin(), was.not_checked.end(), what) == was.not_checked.end())
+        changes_.insert(fmt::format("is no longer checked, {}: {}", what, kernel));
+  }
+  void add_to(std::vector<std::string>& found) const { found.insert(found.end(), changes_.begin(), changes_.end()); }
+
+ private:
+  std::set<std::string> changes_;
+};
+
 template <class T, class Key>
 std::map<std::string, const T*> by_key(const std::vector<T>& all, Key key) {
   std::map<std::string, const T*> found;
@@ -138,11 +156,15 @@ std::vector<TimeChange> time_changes(const std::vector<RowPair>& pairs, const Ti
 std::vector<std::string> correctness_regressions(const RecordFile& base, const RecordFile& now) {
   std::vector<std::string> found;
   std::map<std::string, Worst> margins;
+  Terms terms;
+  bool any = false;
   const auto cases = by_key(now.cases, [](const JudgedCase& c) { return c.repro; });
   for (const JudgedCase& was : base.cases) {
     const auto at = cases.find(was.repro);
     if (at == cases.end()) continue;
     const JudgedCase& is = *at->second;
+    any = true;
+    if (was.verdict == "passed" && is.verdict == "passed") terms.compare(was, is);
     const std::string binary = changed_text(base, was, now, is);
     if (was.verdict == "passed" && is.verdict != "passed")
       found.push_back(
@@ -151,6 +173,11 @@ std::vector<std::string> correctness_regressions(const RecordFile& base, const R
       found.push_back(fmt::format("gave the same bits at every run, does not now{}: {}", binary, was.repro));
     if (was.margin && is.margin && !is.bad()) margins[was.kernel_key()].add(*was.margin, *is.margin, is.repro);
   }
+  terms.add_to(found);
+  if (any && base.backend != now.backend)
+    found.push_back(fmt::format("was judged on {}, is judged on {} now", base.backend, now.backend));
+  if (any && now.sandbox.starts_with("off") && !base.sandbox.empty() && !base.sandbox.starts_with("off"))
+    found.push_back(fmt::format("was judged in a sandbox ({}), is not now", base.sandbox));
   const auto rows = by_key(now.rows, [](const TimedRow& r) { return r.key(); });
   std::map<std::string, Worst> after_timing;
   for (const TimedRow& was : base.rows)

@@ -46,7 +46,8 @@ std::vector<TimeChange> time_changes(const std::vector<RowPair>& pairs, const Ti
 
 // One sentence per regression, with what changed where both files have versions, the kernel or the judge: a case no longer
 // passes, outputs no longer repeat bit for bit, a kernel's worst err/bound over the cases or rows of both files has grown by more
-// than half, a row that was timed is left out.
+// than half, a row that was timed is left out; or the same verdict says less: a kernel declares other numerics, something is no
+// longer checked, the sandbox is off, the backend is another.
 std::vector<std::string> correctness_regressions(const RecordFile& base, const RecordFile& now);
 
 struct Difference {

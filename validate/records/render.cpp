@@ -5,21 +5,12 @@
 
 #include <set>
 
+#include "validate/base/input.hpp"
 #include "validate/worker/listing.hpp"
 
 namespace assay {
 
 namespace {
-
-// Bytes of the UTF-8 sequence at the beginning of a text; 0 if it is invalid.
-std::size_t utf8_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if (n > text.size()) return 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  return n;
-}
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -81,21 +72,27 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
   std::vector<const Record*> worst;
   for (const Record& r : records) {
     if (r.verdict == Verdict::unsupported || r.verdict == Verdict::skipped) continue;
-    Row& row = rows[fmt::format("| {} | {} | {} |", r.c.op, r.kernel, name(r.c.dtype))];
+    Row& row = rows[fmt::format("| {} | {} | {} |", in_markdown(r.c.op), in_markdown(r.kernel), name(r.c.dtype))];
     ++row.cases;
     row.bad += is_bad(r.verdict);
     if (r.margin) row.margin = std::max(row.margin, *r.margin);
     if (is_bad(r.verdict) && worst.size() < 3) worst.push_back(&r);
   }
-  std::string text = fmt::format("### Assay on {}: {}\n\n", h.device, t.sentence());
-  for (const Record* r : worst) text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), r->repro, r->reason, r->pattern);
+  std::string text = fmt::format("### Assay on {}: {}\n\n", in_markdown(h.device), t.sentence());
+  for (const Record* r : worst)
+    text += fmt::format("- **{}** `{}`: {}. {}\n", name(r->verdict), in_markdown_code(r->repro), in_markdown(r->reason),
+                        in_markdown(r->pattern));
   text += "\n| op | kernel | dtype | cases | bad | worst err/bound |\n|---|---|---|---|---|---|\n";
   for (const auto& [key, row] : rows) text += fmt::format("{} {} | {} | {:.2f} |\n", key, row.cases, row.bad, row.margin);
   std::set<std::string> notes;
   for (const Record& r : records) {
-    if (!r.not_checked.empty()) notes.insert(fmt::format("Not checked with `{}`: {}.", r.loaded, in_words(r.not_checked)));
-    if (!r.fidelity.empty()) notes.insert(fmt::format("{}/{} has the fidelity {}.", r.c.op, r.kernel, r.fidelity));
-    if (!r.held_to.empty()) notes.insert(fmt::format("{}/{} is held to {}.", r.c.op, r.kernel, r.held_to));
+    if (!r.not_checked.empty())
+      notes.insert(fmt::format("Not checked with `{}`: {}.", in_markdown_code(r.loaded), in_markdown(in_words(r.not_checked))));
+    if (!r.fidelity.empty())
+      notes.insert(
+          fmt::format("{}/{} has the fidelity {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(r.fidelity)));
+    if (!r.held_to.empty())
+      notes.insert(fmt::format("{}/{} is held to {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(r.held_to)));
   }
   for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;

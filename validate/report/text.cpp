@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "validate/base/input.hpp"
 #include "validate/report/tables.hpp"
 
 namespace assay {
@@ -17,13 +18,6 @@ std::string field(std::string text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
-}
-
-std::string cell(std::string text) {
-  for (char& c : text)
-    if (c == '\n' || c == '\r') c = ' ';
-    else if (c == '|') c = '/';
-  return text;
 }
 
 // Collects lines up to a size limit, since a CI summary takes at most 1 MiB.
@@ -41,7 +35,7 @@ class Markdown {
   }
   void row(const std::vector<std::string>& cells) {
     std::string text = "|";
-    for (const std::string& c : cells) text += " " + cell(c) + " |";
+    for (const std::string& c : cells) text += " " + in_markdown(c) + " |";
     line(text);
   }
   std::string text() const { return left_ ? text_ + fmt::format("\n{} lines more\n", left_) : text_; }
@@ -56,9 +50,9 @@ void write_failures(Markdown& out, const Report& report) {
   constexpr std::size_t kFailures = 3;
   for (std::size_t i = 0; i < std::min(kFailures, report.failures.size()); ++i) {
     const ReportFailure& f = report.failures[i];
-    out.line(fmt::format("\n**{}** {}: {}", f.verdict, f.what, cell(f.reason)));
+    out.line(fmt::format("\n**{}** {}: {}", f.verdict, in_markdown(f.what), in_markdown(f.reason)));
     std::string facts;
-    for (const auto& [name, text] : f.facts) facts += fmt::format("  {:<10} {}\n", name, cell(text));
+    for (const auto& [name, text] : f.facts) facts += fmt::format("  {:<10} {}\n", name, in_markdown_code(text));
     if (!facts.empty()) out.line("\n```\n" + facts + "```");
     if (!f.alike.empty()) out.line(fmt::format("\n{} more fail alike.", f.alike.size()));
   }
@@ -93,9 +87,10 @@ void write_section(Markdown& out, const Section& section) {
 
 std::string to_report_markdown(const Report& report) {
   Markdown out;
-  out.line(fmt::format("## Assay: {}\n", report.line));
+  out.line(fmt::format("## Assay: {}\n", in_markdown(report.line)));
   for (const RecordFile& f : report.files)
-    out.line(fmt::format("- {} `{}`: {}, {}, commit {}, {}", run_name(report, &f), f.path, f.date, f.device, f.commit, f.build));
+    out.line(fmt::format("- {} `{}`: {}, {}, commit {}, {}", in_markdown(run_name(report, &f)), in_markdown_code(f.path),
+                         in_markdown(f.date), in_markdown(f.device), in_markdown(f.commit), in_markdown(f.build)));
   write_failures(out, report);
   write_ops(out, report);
   for (const Section& s : sections_of(report))

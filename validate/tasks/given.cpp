@@ -10,6 +10,8 @@
 #include "validate/base/error.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/tasks/given_axes.hpp"
+#include "validate/tasks/given_names.hpp"
 #include "validate/tasks/selection.hpp"
 #include "validate/tasks/task.hpp"
 #include "validate/values/islands.hpp"
@@ -19,24 +21,31 @@ namespace assay {
 
 namespace {
 
-constexpr const char *kStrides = ".strides", *kOffset = ".offset_bytes";  // after a tensor's name: where its layout places it
-
-// A text of the metadata; empty: there is none.
-std::string said(const TensorFile& file, std::string_view key) {
-  const auto at = file.metadata.find(std::string(key));
-  return at == file.metadata.end() ? "" : at->second;
+// A value that the file holds by a name, in its metadata or as a tensor of one element, as text.  Throws BadInput if it is none,
+// or both say it, and not the same.  `op`: whose tensors are no such values; null: it is not known yet.
+std::optional<std::string> said(const TensorFile& file, std::string_view key, const Op* op = nullptr) {
+  std::optional<std::string> text;
+  const FileTensor* const t = file.find(key);
+  if (t && (!op || tensor_index(*op, key) == op->tensors.size())) text = value_text(*t);
+  if (const auto at = file.metadata.find(std::string(key)); at != file.metadata.end()) {
+    if (text && *text != at->second)
+      throw BadInput(fmt::format("{} is {} as a tensor and {} in the metadata", key, *text, at->second));
+    text = at->second;
+  }
+  if (text && text->empty()) throw BadInput(fmt::format("'{}' is an empty text", key));
+  return text;
 }
 
 // The case that the metadata names, of which the dtype and the extents need not be those of the tensors; none if it names none.
 std::optional<Case> case_said(const TensorFile& file) {
-  const std::string line = said(file, kCaseKey);
-  if (line.empty()) return std::nullopt;
-  return parse_repro(line, op_shapes()).what;
+  const std::optional<std::string> line = said(file, kCaseKey);
+  if (!line) return std::nullopt;
+  return parse_repro(*line, op_shapes()).what;
 }
 
 const Op& op_said(const TensorFile& file, const std::optional<Case>& made, const std::string& flag) {
   std::string name = flag;
-  for (const std::string& other : {said(file, kOpKey), made ? made->op : ""}) {
+  for (const std::string& other : {said(file, kOpKey).value_or(""), made ? made->op : ""}) {
     if (name.empty()) name = other;
     if (!other.empty() && other != name)
       throw BadInput(fmt::format("they are of the op '{}' by their metadata, and '{}' was asked for", other, name));
@@ -60,7 +69,7 @@ void read_attributes(const TensorFile& file, const std::optional<Case>& made, co
   for (const Attribute& a : op.attributes) {
     names.push_back(a.name);
     if (made) set(c, known, a, text_of(a, attribute(*made, a.name, a.standard)));
-    if (const std::string text = said(file, a.name); !text.empty()) set(c, known, a, text);
+    if (const std::optional<std::string> text = said(file, a.name, &op)) set(c, known, a, *text);
   }
   for (const std::string& flag : flags.attributes) {
     const std::size_t equals = std::min(flag.find('='), flag.size());
@@ -76,12 +85,6 @@ void read_attributes(const TensorFile& file, const std::optional<Case>& made, co
   }
 }
 
-std::string axes_text(const TensorSpec& spec) {
-  std::string text;
-  for (const Axis a : spec.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(a));
-  return fmt::format("[{}{}]", text, spec.options.extent_plus_one ? " + 1" : "");
-}
-
 // The tensor of the file that the contract names; null: it is not there.
 const FileTensor* named(const TensorFile& file, const TensorSpec& spec, const Op& op, const Case& c) {
   const FileTensor* t = file.find(spec.name);
@@ -89,25 +92,6 @@ const FileTensor* named(const TensorFile& file, const TensorSpec& spec, const Op
     throw BadInput(fmt::format("'{}' is there, which {} has only with another '{}'  (validate describe {})", spec.name, op.name,
                                spec.options.present_if, op.name));
   return t;
-}
-
-// Takes the extents of a tensor for the axes of the case, with which they must agree.
-void read_extents(const FileTensor& t, const TensorSpec& spec, Case& c, std::map<Axis, std::string_view>& known) {
-  if (t.shape.size() != spec.axes.size())
-    throw BadInput(fmt::format("'{}' has the shape {}, and {} was expected", t.name, shape_text(t.shape), axes_text(spec)));
-  for (std::size_t i = 0; i < spec.axes.size(); ++i) {
-    const bool more = spec.options.extent_plus_one && i + 1 == spec.axes.size();
-    const std::int64_t extent = t.shape[i] - more;
-    if (extent < 0)
-      throw BadInput(fmt::format("'{}' has the shape {}, and {} was expected", t.name, shape_text(t.shape), axes_text(spec)));
-    if (spec.axes[i] == Axis::one ? extent != 1
-                                  : !known.try_emplace(spec.axes[i], spec.name).second && c.dims[spec.axes[i]] != extent)
-      throw BadInput(spec.axes[i] == Axis::one
-                         ? fmt::format("'{}' has the shape {}, and [1] was expected", t.name, shape_text(t.shape))
-                         : fmt::format("'{}' has {}={}, and '{}' has {}={}", t.name, name(spec.axes[i]), extent,
-                                       known[spec.axes[i]], name(spec.axes[i]), c.dims[spec.axes[i]]));
-    c.dims[spec.axes[i]] = extent;
-  }
 }
 
 // Takes the dtype of a tensor for that of the case.
@@ -143,20 +127,6 @@ std::string digest_of(const Op& op, std::span<const Tensor> tensors) {
   return fmt::format("{:016x}", sum);
 }
 
-// What the file holds that the op does not have.
-std::vector<std::string> unused_in(const TensorFile& file, const Op& op) {
-  std::vector<std::string> all;
-  for (const FileTensor& t : file.tensors)
-    if (tensor_index(op, t.name) == op.tensors.size()) all.push_back(fmt::format("tensor '{}'", t.name));
-  for (const auto& [key, text] : file.metadata) {
-    const auto is = [&](const Attribute& a) { return a.name == key; };
-    const bool ours = key == kOpKey || key == kCaseKey || key == kDigestKey || key == kValuesKey || key == "format" ||
-                      key.ends_with(kStrides) || key.ends_with(kOffset);
-    if (!ours && std::none_of(op.attributes.begin(), op.attributes.end(), is)) all.push_back(fmt::format("metadata '{}'", key));
-  }
-  return all;
-}
-
 [[noreturn]] void lacks(const TensorFile& file, const Op& op, const TensorSpec& spec) {
   Names names;
   for (const FileTensor& t : file.tensors)
@@ -171,9 +141,16 @@ void require_same_case(const Given& g, const TensorFile& outputs) {
   op_said(outputs, std::nullopt, std::string(g.op->name));
   for (const Attribute& a : g.op->attributes) {
     const double value = attribute(g.c, a.name, a.standard);
-    if (const std::string text = said(outputs, a.name); !text.empty() && value_of(a, text) != value)
-      throw BadInput(fmt::format("{} is {} by their metadata, and the inputs have {}", a.name, text, text_of(a, value)));
+    if (const std::optional<std::string> text = said(outputs, a.name, g.op); text && value_of(a, *text) != value)
+      throw BadInput(fmt::format("{} is {} by their metadata, and the inputs have {}", a.name, *text, text_of(a, value)));
   }
+}
+
+std::vector<std::string> names_in(const TensorFile& file) {
+  std::vector<std::string> names;
+  for (const FileTensor& t : file.tensors) names.push_back(t.name);
+  for (const auto& [key, text] : file.metadata) names.push_back(key);
+  return names;
 }
 
 }  // namespace
@@ -184,29 +161,34 @@ Given given_case(TensorFile file, const GivenFlags& flags) {
   const Op& op = *g.op;
   g.c = {.op = std::string(op.name), .fill = "normal", .source = "file", .reduced = {}};
   read_attributes(file, made, flags, op, g.c);
+  put_axes_in_order(file, op, flags.layouts);
+  g.names = names_in(file);
   g.tensors.resize(op.tensors.size());
-  std::map<Axis, std::string_view> axes;
+  std::vector<NamedTensor> tensors;
   std::string_view dtype;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     const TensorSpec& spec = op.tensors[i];
     const FileTensor* t = is_given(spec) ? named(file, spec, op, g.c) : nullptr;
     if (!t && is_given(spec) && present(spec, g.c)) lacks(file, op, spec);
     if (!t) continue;
-    read_extents(*t, spec, g.c, axes);
+    tensors.push_back({t, &spec});
     read_dtype(*t, spec, g.c, dtype);
-    g.tensors[i] = tensor_of(*t);
   }
-  check(g.c, op.shape());
-  g.unused = unused_in(file, op);
+  g.unused = unused_in(file, op, flags.ignored);
+  read_axes(op, tensors, g.c);
+  for (const NamedTensor& t : tensors) g.tensors[tensor_index(op, t.spec->name)] = tensor_of(*t.tensor);
   g.memory = std::move(file.memory);
   g.c.fill = kGivenFill;
-  if (made && made->dtype == g.c.dtype && made->dims == g.c.dims && said(file, kDigestKey) == digest_of(op, g.tensors))
+  if (made && made->dtype == g.c.dtype && made->dims == g.c.dims &&
+      said(file, kDigestKey).value_or("") == digest_of(op, g.tensors))
     g.c.fill = made->fill, g.c.layout = made->layout, g.c.seed = made->seed;
   return g;
 }
 
-Given with_outputs(Given g, const TensorFile& outputs) {
+Given with_outputs(Given g, TensorFile outputs, const GivenFlags& flags) {
   require_same_case(g, outputs);
+  put_axes_in_order(outputs, *g.op, flags.layouts);
+  for (std::string& name : names_in(outputs)) g.names.push_back(std::move(name));
   bool any = false;
   g.outputs.resize(g.op->tensors.size());
   for (std::size_t i = 0; i < g.op->tensors.size(); ++i) {
@@ -217,9 +199,11 @@ Given with_outputs(Given g, const TensorFile& outputs) {
     if (!t) continue;
     std::vector<std::int64_t> expected;
     for (const Axis a : spec.axes) expected.push_back(g.c.dims[a]);
-    if (t->shape != expected)
-      throw BadInput(fmt::format("'{}' has the shape {}, and {} {} was expected", t->name, shape_text(t->shape), axes_text(spec),
-                                 shape_text(expected)));
+    if (t->shape != expected) {
+      const std::string fits = layout_that_fits(spec, t->shape, expected);
+      throw BadInput(fmt::format("'{}' has the shape {}, and {} {} was expected{}{}", t->name, shape_text(t->shape),
+                                 axes_text(spec), shape_text(expected), fits.empty() ? "" : "; it would fit with", fits));
+    }
     std::string_view from = "the inputs";
     read_dtype(*t, spec, g.c, from);
     g.outputs[i] = tensor_of(*t);
@@ -228,10 +212,19 @@ Given with_outputs(Given g, const TensorFile& outputs) {
   const auto first =
       std::find_if(g.op->tensors.begin(), g.op->tensors.end(), [](const TensorSpec& t) { return t.role == Role::output; });
   if (!any) lacks(outputs, *g.op, *first);
-  g.memory.insert(g.memory.end(), outputs.memory.begin(), outputs.memory.end());
-  for (std::string& name : unused_in(outputs, *g.op))
+  for (std::string& name : unused_in(outputs, *g.op, flags.ignored))
     if (std::find(g.unused.begin(), g.unused.end(), name) == g.unused.end()) g.unused.push_back(std::move(name));
+  g.memory.insert(g.memory.end(), outputs.memory.begin(), outputs.memory.end());
   return g;
+}
+
+void require_flags_used(const GivenFlags& flags, const std::vector<std::string>& names) {
+  const auto require = [&](std::string_view flag, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw BadInput(fmt::format("{}: nothing in the files has the name '{}'", flag, name));
+  };
+  for (const std::string& layout : flags.layouts) require("--layout", layout.substr(0, layout.find('=')));
+  for (const std::string& name : flags.ignored) require("--ignore", name);
 }
 
 std::vector<Placement> places_of(const Given& g) {
@@ -276,8 +269,8 @@ TensorFile filled_tensors(const Op& op, const Case& c) {
                             .data = std::span(*image).first(at_home[i].bytes)});
     file.memory.push_back(image);
     if (const Placement& p = placements[i]; p.offset || !p.tensor.contiguous()) {
-      file.metadata[name + kOffset] = fmt::format("{}", p.offset);
-      file.metadata[name + kStrides] =
+      file.metadata[name + kOffsetKey] = fmt::format("{}", p.offset);
+      file.metadata[name + kStridesKey] =
           fmt::format("{}", fmt::join(p.tensor.stride.begin(), p.tensor.stride.begin() + t.rank, " "));
     }
   }

@@ -20,6 +20,7 @@ inline constexpr const char* kGivenFill = "given";
 // Keys of metadata besides an op's attributes: the op, the case's repro line, a digest of the tensors that its fill makes, and
 // what outputs are.
 inline constexpr const char *kOpKey = "op", *kCaseKey = "case", *kDigestKey = "digest", *kValuesKey = "values";
+inline constexpr const char *kStridesKey = ".strides", *kOffsetKey = ".offset_bytes";  // after a tensor's name: where it was
 
 struct Task;
 
@@ -29,21 +30,28 @@ struct Given {
   std::vector<Tensor> tensors{};    // in the op's order, row-major: inputs, and initial values of updated outputs; else rank 0
   std::vector<Tensor> outputs{};    // likewise, of a kernel; empty: nobody gave any; rank 0: not that one
   std::string flags{};              // by which a command takes the same tensors: "--inputs in.npz --op softmax"
-  std::vector<std::string> unused;  // names in the file that mean nothing to the op
+  std::vector<std::string> unused;  // in the files, without meaning to the op: "tensor 'step'"
+  std::vector<std::string> names;   // of all tensors and metadata of the files
   std::vector<std::shared_ptr<const void>> memory{};
 };
 
 struct GivenFlags {
-  std::string op;                       // empty: the file says it
-  std::vector<std::string> attributes;  // "mask=causal"
+  std::string op;                         // empty: the file says it
+  std::vector<std::string> attributes{};  // "mask=causal"
+  std::vector<std::string> layouts{};     // "q=bhsd": in which order a tensor's axes lie (validate/tasks/given_axes.hpp)
+  std::vector<std::string> ignored{};     // names in the files that are near one of the op's, and mean nothing to it
 };
 
-// The case of tensors with the contract's names.  Axes are their extents; attributes come from the metadata and the flags, which
-// must agree.  Integers are not looked at yet: the caller asks Problem::legal().  Throws BadInput.
+// The case of tensors with the contract's names.  Axes are their extents; attributes come from the metadata, from tensors of one
+// element and from the flags, which must agree.  Integers are not looked at yet: the caller asks Problem::legal().  Throws
+// BadInput, also for a name that the op does not have and that is near one of its names.
 Given given_case(TensorFile file, const GivenFlags& flags);
 
 // The same tensors and the outputs of a kernel.  At least one output must be there, and of a composite op all.  Throws BadInput.
-Given with_outputs(Given given, const TensorFile& outputs);
+Given with_outputs(Given given, TensorFile outputs, const GivenFlags& flags = {});
+
+// Throws BadInput if a flag names a tensor that is in no file: `names` are those of all files.
+void require_flags_used(const GivenFlags& flags, const std::vector<std::string>& names);
 
 // Tensors with the case's values, the contract's names, and metadata by which given_case() knows the case.  Throws BadInput.
 TensorFile filled_tensors(const Op& op, const Case& c);

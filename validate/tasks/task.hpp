@@ -29,6 +29,7 @@ struct JudgeOptions {
   std::string backend = "simt";
   double timeout_s = 60;  // for one order: all runs of a kernel on a case, or on one related problem
   double budget_s = 0;    // for the whole run, which skips what is left; 0: no limit
+  double spent_s = 0;     // of the budget, before the judge began
   int jobs = 0;           // workers at a time; 0: one per core
   bool fail_fast = false;
   bool in_order = false;  // a kernel gets its cases in the order of the tasks, not as they are ready

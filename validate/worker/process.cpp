@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -27,7 +28,7 @@
 namespace assay {
 
 std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin) {
-  std::vector<std::string> command{"/proc/self/exe", "worker", std::string(backend)};
+  std::vector<std::string> command{kOwnProgram, "worker", std::string(backend)};
   if (!plugin.empty()) command.push_back(plugin);
   return command;
 }
@@ -36,11 +37,11 @@ namespace {
 
 // The command that confines a program that is not ours, before it starts.
 std::vector<std::string> confined(const std::vector<std::string>& command, std::string& folder) {
-  if (command[0] == "/proc/self/exe" || sandbox_text(Confined::program).starts_with("off")) return command;
+  if (command[0] == kOwnProgram || sandbox_text(Confined::program).starts_with("off")) return command;
   const char* where = std::getenv("TMPDIR");
   folder = fmt::format("{}/assay-XXXXXX", where && *where ? where : "/tmp");
   if (!::mkdtemp(folder.data())) folder.clear();
-  std::vector<std::string> longer{"/proc/self/exe", "confined", folder};
+  std::vector<std::string> longer{kOwnProgram, "confined", folder};
   longer.insert(longer.end(), command.begin(), command.end());
   return longer;
 }
@@ -162,16 +163,26 @@ Listing WorkerProcess::ask(std::size_t from, double timeout_s) {
   }
 }
 
-std::string WorkerProcess::cause_of_death() {
-  std::string how = how_it_ended();
+std::string WorkerProcess::cause_of_death(double patience_s) {
+  std::string how = how_it_ended(patience_s);
   return lost_.empty() ? how : lost_;
 }
 
-std::string WorkerProcess::how_it_ended() {
+double WorkerProcess::waited_for_core_s() const {
+  const int file = ::open(fmt::format("/proc/{}/schedstat", pid_).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[128] = {};
+  const ssize_t bytes = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  long long ran_ns = 0, waited_ns = 0;
+  return bytes > 0 && std::sscanf(text, "%lld %lld", &ran_ns, &waited_ns) == 2 ? 1e-9 * static_cast<double>(waited_ns) : 0;
+}
+
+std::string WorkerProcess::how_it_ended(double patience_s) {
   int status = 0;
   pid_t ended = 0;
-  // The socket closes shortly before the exit status is available.  Waits at most 10 s, since the worker may live on.
-  for (int i = 0; i < 2000 && !bad_message_ && lost_.empty() && ended == 0; ++i) {
+  // The socket closes shortly before the exit status is available, or the worker lives on.
+  for (const Stopwatch waited; !bad_message_ && lost_.empty() && ended == 0 && waited.seconds() < patience_s;) {
     ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == 0) ::usleep(5000);
   }

@@ -17,8 +17,13 @@
 
 namespace assay {
 
+inline constexpr const char* kOwnProgram = "/proc/self/exe";
+
 // Program and arguments of our own worker, with the kernels of a plugin if its path is given.
 std::vector<std::string> own_worker(std::string_view backend, const std::string& plugin = {});
+
+// Whether a command starts our own worker; an empty one does.
+inline bool is_own_worker(const std::vector<std::string>& command) { return command.empty() || command[0] == kOwnProgram; }
 
 class WorkerProcess {
  public:
@@ -39,17 +44,20 @@ class WorkerProcess {
   // Asks for the worker's kernels from this index on.  Throws std::runtime_error, saying why, if no answer comes in time.
   Listing ask(std::size_t from, double timeout_s);
   std::string closed();  // closes the socket and returns how the worker ends
-  // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  Kills it if it still runs.
-  std::string cause_of_death();
+  // Such as "the worker process exited with code 3"; begins with kMachine if the machine ended it.  A worker whose socket is
+  // closed has `patience_s` seconds to end, and is killed then.
+  std::string cause_of_death(double patience_s = 10);
+  // Seconds for which the worker's first thread was ready to run and had no core, since it started; 0 where the system does not tell.
+  double waited_for_core_s() const;
 
  private:
   std::optional<std::string> receive_text();
   void stop();
   void lose(const char* what);  // what the machine has kept this process from
-  std::string how_it_ended();
-  bool bad_message_ = false;  // the last message was not a reply
-  std::string lost_;          // why the worker cannot be talked to, if the machine has failed
-  std::string folder_;        // where a worker that is not ours may write
+  std::string how_it_ended(double patience_s);
+  bool bad_message_ = false;                               // the last message was not a reply
+  std::string lost_;                                       // why the worker cannot be talked to, if the machine has failed
+  std::string folder_;                                     // where a worker that is not ours may write
   std::uint64_t killed_for_memory_ = killed_for_memory();  // by the system before this worker started
   pid_t pid_ = -1;
   int socket_ = -1;

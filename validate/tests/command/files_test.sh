@@ -44,7 +44,7 @@ exits 1 "$validate" compare records.jsonl wrong.jsonl
 
 # --- a declaration decides: sums in bf16 allow what sums in f32 do not
 exits 1 "$validate" judge in.npz wrong.npz --numerics 'accumulate=f32 chain=1'
-lacks "$called" "$out" "held to"
+holds "$called" "$out" "held to        accumulate=f32 chain=1 (as declared)"
 refuses "unknown word of numerics 'acumulate'. Did you mean 'accumulate'?" "$validate" judge none none --numerics acumulate=f16
 
 works "$validate" inputs $line layout=padded -o padded.safetensors
@@ -74,7 +74,7 @@ holds "run.jsonl" "$(<run.jsonl)" '"given":"run --inputs in.npz --kernel softmax
 exits 0 "$validate" run --backend simt --kernel naive --inputs padded.safetensors
 refuses "the file of --inputs is the case" "$validate" run --backend simt --inputs in.npz --suite smoke
 refuses "the file of --inputs is the case" "$validate" run --backend simt --inputs in.npz --resume resumed.jsonl
-refuses "only --inputs lack attributes" "$validate" run --backend simt --attribute scale=1
+refuses "only a file of --inputs leaves it unsaid" "$validate" run --backend simt --attribute scale=1
 refuses "'y.npz': the tensor 'x'" "$validate" run --backend simt --inputs y.npz
 
 # --- what is not there, and what cannot be
@@ -127,11 +127,11 @@ sys.stdout.buffer.write(struct.pack("<Q", len(text)) + text + elements + b"e")' 
   exits 0 "$validate" judge captured.safetensors out.safetensors --op softmax
   holds "$called" "$out" "softmax f32 rows=33 cols=65 fill=given seed=0"
   holds "$called" "$out" "relations, all errors together"
-  holds "$called" "$out" "not used       tensor 'step', metadata 'run'"
+  holds "$called" "$out" "NOT USED       tensor 'step', metadata 'run'"
   exits 0 "$validate" run --backend simt --inputs captured.safetensors --op softmax --kernel naive
   captured y
   exits 1 "$validate" judge in.safetensors captured.safetensors
-  holds "$called" "$out" "not used       tensor 'step', metadata 'run'"
+  holds "$called" "$out" "NOT USED       tensor 'step', metadata 'run'"
   captured xs
   refuses "is 'xs' meant to be it?" "$validate" judge captured.safetensors out.safetensors --op softmax
   sed 's/p \/ total for/p * 1.0001 \/ total for/' "$sources/examples/files/softmax.py" >wrong.py

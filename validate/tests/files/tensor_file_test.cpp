@@ -38,7 +38,7 @@ struct Hostile {
 std::vector<Hostile> hostile_safetensors() {
   const std::string good = x("F32", "[4]", "[0,16]"), other = tensor("F32", "[2]", "[0,8]");
   std::vector<Hostile> all{
-      {"", "it has 0 bytes"},
+      {"", "it is empty"},
       {"1234567", "it has 7 bytes"},
       {raw(std::uint64_t{0}), "its header is no JSON object"},
       {raw(std::uint64_t{1}), "its header has 1 bytes by its length, and 0 follow"},
@@ -266,6 +266,7 @@ TEST_CASE("files: every way in which .npz may hold an array", "[files]") {
           const std::string whole =
               zip({{.name = "x.npy", .bytes = npy_bytes, .deflate = deflate, .large = large},
                    {.name = "mask.npy", .bytes = npy(npy_header("<U2", "()"), std::string("n\0\0\0o\0\0\0", 8))},
+                   {.name = "word.npy", .bytes = npy(npy_header("|S4", "()"), std::string("yes\0", 4))},
                    {.name = "bias.npy", .bytes = npy(npy_header("|b1", "()"), "\1"), .deflate = deflate},
                    {.name = "scale.npy", .bytes = npy(npy_header("<f8", "()"), raw(0.1), 2)},
                    {.name = "window.npy", .bytes = npy(npy_header("<i8", "()"), raw(std::int64_t{-7}), 3)},
@@ -277,9 +278,80 @@ TEST_CASE("files: every way in which .npz may hold an array", "[files]") {
           CHECK((text(read->data) == six && read->shape == std::vector<std::int64_t>{2, 3} && !read->known));
           REQUIRE(file.find("bits"));
           CHECK(file.find("bits")->known == bf16);
-          CHECK(file.metadata ==
-                std::map<std::string, std::string>{{"mask", "no"}, {"bias", "yes"}, {"scale", "0.1"}, {"window", "-7"}});
+          CHECK(file.metadata == std::map<std::string, std::string>{{"mask", "no"}, {"word", "yes"}});
+          for (const auto& [name, value] : {std::pair{"bias", "yes"}, {"scale", "0.1"}, {"window", "-7"}}) {
+            REQUIRE(file.find(name));
+            CHECK(value_text(*file.find(name)) == value);
+          }
         }
+}
+
+TEST_CASE("files: one value of every form is read as text, and what is none is refused", "[files]") {
+  const auto of = [](const std::string& dtype, std::optional<DType> known, const std::string& data,
+                     const std::vector<std::int64_t>& shape = {}) {
+    FileTensor t{.name = "v", .dtype = dtype, .known = known, .shape = shape, .data = bytes(data)};
+    try {
+      return value_text(t);
+    } catch (const BadInput& e) {
+      return std::string(e.what());
+    }
+  };
+  CHECK(of("<f2", f16, raw(std::uint16_t{0x3400})) == "0.25");
+  CHECK(of("|V2", bf16, raw(std::uint16_t{0x3e80})) == "0.25");
+  CHECK(of("BF16", bf16, raw(std::uint16_t{0x3e80}), {1}) == "0.25");
+  CHECK(of("<f4", f32, raw(0.1f), {1, 1}) == "0.1");
+  CHECK(of("F64", f64, raw(0.1)) == "0.1");
+  CHECK(of("<i4", i32, raw(-3)) == "-3");
+  CHECK(of("I64", i64, raw(std::int64_t{-9'007'199'254'740'993})) == "-9007199254740993");
+  for (const char* dtype : {"|i1", "I8"}) CHECK(of(dtype, {}, raw(std::int8_t{-5})) == "-5");
+  for (const char* dtype : {"|u1", "U8"}) CHECK(of(dtype, {}, raw(std::uint8_t{250})) == "250");
+  for (const char* dtype : {"<i2", "I16"}) CHECK(of(dtype, {}, raw(std::int16_t{-300})) == "-300");
+  CHECK(of("U16", {}, raw(std::uint16_t{65'535})) == "65535");
+  for (const char* dtype : {"<u4", "U32"}) CHECK(of(dtype, {}, raw(4'000'000'000u)) == "4000000000");
+  for (const char* dtype : {"<u8", "U64"}) CHECK(of(dtype, {}, raw(std::uint64_t{1} << 63)) == "9223372036854775808");
+  for (const char* dtype : {"|b1", "BOOL"}) CHECK((of(dtype, {}, "\1") == "yes" && of(dtype, {}, std::string(1, '\0')) == "no"));
+  CHECK(of("|S8", {}, std::string("causal\0\0", 8)) == "causal");
+  CHECK(of("|S8", {}, std::string("cau\0sal\xff", 8)) == "cau?sal?");
+  CHECK(of("<U2", {}, std::string("n\0\0\0o\0\0\0", 8), {1}) == "no");
+  CHECK(of("<U2", {}, std::string("\xe9\0\0\0o\0\0\0", 8)) == "?o");
+  CHECK(of("<U0", {}, "").empty());
+  CHECK(of("<u2", bf16, raw(std::uint16_t{1})).find("'v' is a uint16, which may be") == 0);
+  for (const auto& [dtype, size] : {std::pair{"<c8", 8}, {"<c16", 16}, {"<f16", 16}, {"F8_E4M3", 1}, {"|V8", 8}})
+    CHECK(of(dtype, {}, std::string(static_cast<std::size_t>(size), '\0')).find(std::string("'v' has the dtype ") + dtype) == 0);
+  CHECK(of("<f4", f32, raw(1.f) + raw(2.f), {2}) == "'v' has the shape [2], and one value was expected");
+  CHECK(of("<f4", f32, "", {0}) == "'v' has the shape [0], and one value was expected");
+  CHECK(of("<f4", f32, "", {2, 0}) == "'v' has the shape [2, 0], and one value was expected");
+}
+
+TEST_CASE("files: what is neither .safetensors nor .npz is named", "[files]") {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("assay_kind_" + std::to_string(::getpid()));
+  const auto refused = [&](const std::string& contents) {
+    std::ofstream(path, std::ios::binary) << contents;
+    try {
+      read_tensors(path);
+    } catch (const BadInput& e) {
+      return std::string(e.what());
+    }
+    return std::string("it was taken");
+  };
+  const auto holds = [&](const std::string& contents, std::string_view part) {
+    const std::string why = refused(contents);
+    INFO(why);
+    CHECK(why.find(part) != why.npos);
+  };
+  holds("", "it is empty");
+  holds(npy(npy_header("<f4", "(2,)"), raw(1.f) + raw(2.f)), "it is a .npy file, whose tensor has no name; np.savez");
+  holds("\x89HDF\r\n\x1a\n and more", "it is an HDF5 file");
+  holds("GGUF\3\0\0\0 and more", "it is a GGUF file");
+  holds("\x1f\x8b\b\0 and more of it", "it is compressed by gzip");
+  holds(
+      "\x7f"
+      "ELF\2\1\1 and more of it",
+      "it is a program or a library");
+  holds(zip({{.name = "archive/data.pkl", .bytes = "\x80\2}q."}}), "torch.save() wrote it");
+  holds("\x80\2}q\0X and more of it", "it is a Python pickle");
+  holds("{\"op\": \"softmax\"}", "it is a text");
+  std::filesystem::remove(path);
 }
 
 }  // namespace

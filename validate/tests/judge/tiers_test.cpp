@@ -131,7 +131,8 @@ TEST_CASE("aggregate: a step of few inputs may err with one sign if the kernel d
   CHECK_FALSE(aggregate(problem, few, {}, got.get()).within());
 }
 
-TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is not, one that is so in every draw is", "[tiers]") {
+TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is not, one that is so in every draw is",
+          "[tiers]") {
   Task task{.op = &op_named("gelu_linear"),
             .c = parse_repro("gelu_linear f16 tokens=1 hidden=24 out=1 seed=258861335", op_shapes()).what,
             .kernels = {find_kernel("gelu_linear", "naive")}};
@@ -152,7 +153,7 @@ TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is 
   CHECK(verdict_on_zeros(dataset, sound) == std::pair(Verdict::passed, by_chance));
   Numerics any = sound;
   any.function_error = 0x1p30;
-  CHECK(verdict_on_zeros("random", any).first == Verdict::passed);
+  CHECK(verdict_on_zeros("random", any).first == Verdict::suspect);
   CHECK(verdict_on_zeros(dataset, any).first == Verdict::suspect);
 }
 
@@ -182,6 +183,40 @@ TEST_CASE("power: sound bounds reject every fault; a kernel that declares too mu
   }
   CHECK(of_sound == 4);  // accumulator, intermediate, output, dropped_hidden
   CHECK(of_lax >= 2);
+}
+
+TEST_CASE("power: only cases with a compared output count", "[tiers]") {
+  const Op& op = *find_op("softmax");
+  const Kernel& kernel = *find_kernel("softmax", "naive");
+  const auto task_of = [&](std::int64_t cols, std::uint64_t seed) {
+    Case c;
+    c.op = "softmax", c.dtype = f32, c.fill = "normal", c.seed = seed;
+    c.dims[Axis::rows] = 3, c.dims[Axis::cols] = cols;
+    return Task{&op, c, {&kernel}};
+  };
+  const Task declined = task_of(65, 1), one_column = task_of(1, 2), taken = task_of(65, 3);
+  const auto lines_with = [&](const std::vector<const Task*>& compared, bool stopped = false, bool declines = true) {
+    Power power;
+    std::map<const Task*, Power::Tried> tried;  // before any verdict
+    for (const Task* task : {&declined, &one_column, &taken}) tried[task] = power.look(*prepare(*task, 0));
+    for (const Task* task : {&declined, &one_column, &taken})
+      if (std::find(compared.begin(), compared.end(), task) != compared.end()) power.compared(*task, kernel);
+      else power.not_compared(task->c, kernel, tried[task][&kernel], declines);
+    power.settle([&] { return stopped; });
+    return power.lines();
+  };
+  const std::vector<PowerLine> all = lines_with({&declined, &one_column, &taken});
+  REQUIRE_FALSE(all.empty());
+  for (const PowerLine& line : all) CHECK(line.rejected_by.find("seed=1") != std::string::npos);
+  const std::vector<PowerLine> later = lines_with({&one_column, &taken});
+  REQUIRE(later.size() == all.size());
+  for (const PowerLine& line : later) CHECK((line.tried == 1 && line.rejected_by.find("seed=3") != std::string::npos));
+  const std::vector<PowerLine> trivial = lines_with({&one_column});  // whose outputs are 1, whatever it does
+  REQUIRE(trivial.size() == all.size());
+  for (const PowerLine& line : trivial) CHECK((line.tried == 0 && line.powerless()));
+  CHECK(lines_with({}).empty());
+  CHECK(lines_with({&one_column}, false, false).empty());
+  CHECK(lines_with({&one_column, &taken}, true).empty());
 }
 
 }  // namespace assay

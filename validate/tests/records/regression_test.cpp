@@ -94,6 +94,33 @@ TEST_CASE("compare: a regression of correctness alone fails the gate") {
   CHECK(of(file({}, {judged("failed", 41)}), file({}, {judged("failed", 50)})).regressions.empty());
 }
 
+TEST_CASE("compare: a pass that says less than before fails the gate") {
+  JudgedCase was = judged("passed", 0.4), is = was;
+  was.numerics = is.numerics = "accumulate=f32 chain=1";
+  was.not_checked = is.not_checked = {"races"};
+  RecordFile base = file({}, {was}), now = file({}, {is});
+  base.backend = now.backend = "host", base.sandbox = now.sandbox = "landlock 7, seccomp";
+  const auto only = [&](const RecordFile& changed) {
+    const Difference d = of(base, changed);
+    CHECK(d.gate_holds() == d.regressions.empty());
+    return d.regressions.size() == 1 ? d.regressions[0] : std::string();
+  };
+  CHECK(of(base, now).regressions.empty());
+  RecordFile other = now;
+  other.cases[0].numerics = "accumulate=f16 chain=1";
+  other.cases.push_back(other.cases[0]);
+  CHECK(only(other) == "declares other numerics, 'accumulate=f32 chain=1' -> 'accumulate=f16 chain=1': softmax/naive");
+  other = now, other.cases[0].not_checked = {"races", "traffic"};
+  CHECK(only(other) == "is no longer checked, traffic: softmax/naive");
+  other = now, other.cases[0].not_checked = {};
+  CHECK(of(base, other).regressions.empty());
+  other = now, other.backend = "simt";
+  CHECK(only(other) == "was judged on host, is judged on simt now");
+  other = now, other.sandbox = "off: --no-sandbox";
+  CHECK(only(other) == "was judged in a sandbox (landlock 7, seccomp), is not now");
+  CHECK(of(other, now).regressions.empty());
+}
+
 TEST_CASE("compare: says whether the kernel or the judge changed") {
   RecordFile base = file({}, {judged("passed", 0.4)}), now = file({}, {judged("failed", 41)});
   const auto told = [&](const std::string& code, const std::string& judge) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cases kernels do not take, by their own word.  A pass says nothing of these, so it is told how many they are, and why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "validate/records/record.hpp"
+
+namespace assay {
+
+class Declines {
+ public:
+  void add(const Record&);
+  // A line for each kernel that took less than half of its cases, or none of a dtype or a layout:
+  //   "softmax/mine takes 8 of 41 cases (20 %); not: 30 'cols must be 1', 3 'rows must be even'"
+  //   "softmax/mine takes none of 12 cases with layout=padded; not: 12 'rows must lie side by side'"
+  std::vector<std::string> lines() const;
+
+ private:
+  struct Count {
+    std::int64_t cases = 0, declined = 0;
+    std::map<std::string, std::int64_t> reasons{};
+    void add(const Record&, bool declined);
+    std::string text() const;  // the most frequent reasons
+  };
+  struct OfKernel {
+    Count all;
+    std::map<std::string, Count> classes;  // "dtype=f16", "layout=padded"
+  };
+  std::map<std::pair<std::string, std::string>, OfKernel> kernels_;  // by op and name
+};
+
+}  // namespace assay

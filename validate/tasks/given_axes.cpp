@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/tasks/given_axes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "validate/base/error.hpp"
+
+namespace assay {
+
+namespace {
+
+using AxisOrder = std::vector<std::size_t>;  // which of the contract's axes each axis in the file is
+using Extents = std::vector<std::int64_t>;
+
+constexpr std::size_t kMostReordered = 6;  // of a tensor whose orders are tried
+
+AxisOrder contract_order(std::size_t axes) {
+  AxisOrder order(axes);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+std::size_t moved(const AxisOrder& order) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) count += order[i] != i;
+  return count;
+}
+
+Extents in_contract_order(const Extents& shape, const AxisOrder& order) {
+  Extents ordered(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) ordered[order[i]] = shape[i];
+  return ordered;
+}
+
+bool begins_a_word(std::string_view axis, char letter) {
+  for (std::size_t i = 0; i < axis.size(); ++i)
+    if ((i == 0 || axis[i - 1] == '_') && axis[i] == letter) return true;
+  return false;
+}
+
+// The only order in which each letter begins a word of its axis.
+std::optional<AxisOrder> order_of_letters(const TensorSpec& spec, std::string_view letters) {
+  std::optional<AxisOrder> found;
+  if (letters.size() != spec.axes.size() || letters.size() > kMostReordered) return found;
+  AxisOrder order = contract_order(letters.size());
+  do {
+    bool fits = true;
+    for (std::size_t i = 0; fits && i < order.size(); ++i) fits = begins_a_word(name(spec.axes[order[i]]), letters[i]);
+    if (fits && found) return std::nullopt;
+    if (fits) found = order;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return found;
+}
+
+std::optional<AxisOrder> order_of_names(const TensorSpec& spec, std::string_view names) {
+  AxisOrder order;
+  while (order.size() < spec.axes.size()) {
+    const std::string_view word = names.substr(0, names.find(','));
+    const auto at = std::find_if(spec.axes.begin(), spec.axes.end(), [&](Axis a) { return name(a) == word; });
+    const auto axis = static_cast<std::size_t>(at - spec.axes.begin());
+    if (at == spec.axes.end() || std::find(order.begin(), order.end(), axis) != order.end()) return std::nullopt;
+    order.push_back(axis);
+    if (word.size() + 1 == names.size()) return std::nullopt;  // a comma at the end
+    names.remove_prefix(std::min(word.size() + 1, names.size()));
+  }
+  return names.empty() ? std::optional(order) : std::nullopt;
+}
+
+std::string layout_flag(const TensorSpec& spec, const AxisOrder& order) {
+  std::string axes;
+  for (const std::size_t axis : order) axes += fmt::format("{}{}", axes.empty() ? "" : ",", name(spec.axes[axis]));
+  return fmt::format(" --layout {}={}", spec.name, axes);
+}
+
+void reorder(FileTensor& t, const AxisOrder& order, TensorFile& file) {
+  const Extents shape = in_contract_order(t.shape, order);
+  std::size_t elements = 1;
+  for (const std::int64_t extent : shape) elements *= static_cast<std::size_t>(extent);
+  if (elements > 0) {
+    const std::size_t element = t.data.size() / elements;
+    std::vector<std::size_t> stride(shape.size());  // in the file, of the contract's axes
+    std::size_t inner = 1;
+    for (std::size_t i = t.shape.size(); i-- > 0; inner *= static_cast<std::size_t>(t.shape[i])) stride[order[i]] = inner;
+    const auto ordered = std::make_shared<std::vector<std::byte>>(t.data.size());
+    for (std::size_t to = 0; to < elements; ++to) {
+      std::size_t left = to, from = 0;
+      for (std::size_t a = shape.size(); a-- > 0; left /= static_cast<std::size_t>(shape[a]))
+        from += left % static_cast<std::size_t>(shape[a]) * stride[a];
+      std::memcpy(ordered->data() + to * element, t.data.data() + from * element, element);
+    }
+    t.data = *ordered;
+    file.memory.push_back(ordered);
+  }
+  t.shape = shape;
+}
+
+// Takes the extents of a tensor for the axes of the case, with which they must agree.
+void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::map<Axis, std::string_view>& known) {
+  const auto fail = [&](const std::string& expected) {
+    throw BadInput(fmt::format("'{}' has the shape {}, and {} was expected", spec.name, shape_text(shape), expected));
+  };
+  if (shape.size() != spec.axes.size()) fail(axes_text(spec));
+  for (std::size_t i = 0; i < spec.axes.size(); ++i) {
+    const Axis axis = spec.axes[i];
+    const bool more = spec.options.extent_plus_one && i + 1 == spec.axes.size();
+    const std::int64_t extent = shape[i] - more;
+    if (extent < 0) fail(axes_text(spec));
+    if (axis == Axis::one) {
+      if (extent != 1) fail("[1]");
+    } else if (!known.try_emplace(axis, spec.name).second && c.dims[axis] != extent) {
+      throw BadInput(fmt::format("'{}' has {}={}, and '{}' has {}={}", spec.name, name(axis), extent, known[axis], name(axis),
+                                 c.dims[axis]));
+    }
+    c.dims[axis] = extent;
+  }
+}
+
+// Reads all shapes, and checks the case.  Throws BadInput.
+void read_shapes(const Op& op, const std::vector<NamedTensor>& tensors, const std::vector<Extents>& shapes, Case& c) {
+  std::map<Axis, std::string_view> known;
+  for (std::size_t i = 0; i < tensors.size(); ++i) read_extents(shapes[i], *tensors[i].spec, c, known);
+  check(c, op.shape());
+}
+
+// The layouts that make the shapes fit, of one tensor, or the same of all that have as many axes; those that move least.  Empty
+// if there is none, or more than one.
+std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tensors, const Case& c) {
+  std::string best;
+  std::size_t least = 0, ways = 0;
+  const auto attempt = [&](const std::vector<std::size_t>& moving, const AxisOrder& order) {
+    std::vector<Extents> shapes;
+    for (const NamedTensor& t : tensors) shapes.push_back(t.tensor->shape);
+    std::string flags;
+    for (const std::size_t i : moving) {
+      shapes[i] = in_contract_order(shapes[i], order);
+      flags += layout_flag(*tensors[i].spec, order);
+    }
+    Case tried = c;
+    try {
+      read_shapes(op, tensors, shapes, tried);
+    } catch (const BadInput&) {
+      return;
+    }
+    if (ways == 0 || moved(order) < least) best = flags, least = moved(order), ways = 0;
+    if (moved(order) == least) ++ways;
+  };
+  std::vector<std::vector<std::size_t>> sets;
+  for (std::size_t axes = 2; axes <= kMostReordered; ++axes) {
+    std::vector<std::size_t> same;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (tensors[i].spec->axes.size() == axes && tensors[i].tensor->shape.size() == axes) same.push_back(i), sets.push_back({i});
+    if (same.size() > 1) sets.push_back(same);
+  }
+  for (const std::vector<std::size_t>& moving : sets) {
+    AxisOrder order = contract_order(tensors[moving[0]].tensor->shape.size());
+    while (std::next_permutation(order.begin(), order.end())) attempt(moving, order);
+  }
+  return ways == 1 ? best : "";
+}
+
+}  // namespace
+
+std::string axes_text(const TensorSpec& spec) {
+  std::string text;
+  for (const Axis a : spec.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(a));
+  return fmt::format("[{}{}]", text, spec.options.extent_plus_one ? " + 1" : "");
+}
+
+void put_axes_in_order(TensorFile& file, const Op& op, const std::vector<std::string>& layouts) {
+  std::vector<std::string_view> seen;
+  for (const std::string& layout : layouts) {
+    const std::string_view flag = layout, tensor = flag.substr(0, flag.find('='));
+    const std::size_t at = tensor_index(op, tensor);
+    if (tensor.size() == flag.size())
+      throw BadInput(fmt::format("--layout {}: NAME=AXES was expected, like q=batch,heads,seq_q,head_dim or q=bhsd", layout));
+    if (at == op.tensors.size()) {
+      Names names;
+      for (const TensorSpec& t : op.tensors) names.push_back(t.name);
+      throw BadInput(fmt::format("--layout {}: {}", layout, unknown(fmt::format("tensor of {}", op.name), tensor, names)));
+    }
+    if (std::find(seen.begin(), seen.end(), tensor) != seen.end())
+      throw BadInput(fmt::format("--layout names '{}' twice", tensor));
+    seen.push_back(tensor);
+    const TensorSpec& spec = op.tensors[at];
+    const std::string_view axes = flag.substr(tensor.size() + 1);
+    std::optional<AxisOrder> order = order_of_names(spec, axes);
+    if (!order) order = order_of_letters(spec, axes);
+    if (!order)
+      throw BadInput(
+          fmt::format("--layout {}: an order of {} was expected, by names with commas between them, or by letters that "
+                      "begin words of the names",
+                      layout, axes_text(spec)));
+    for (FileTensor& t : file.tensors) {
+      if (t.name != tensor) continue;
+      if (t.shape.size() != order->size())
+        throw BadInput(fmt::format("--layout {}: '{}' has the shape {}", layout, tensor, shape_text(t.shape)));
+      reorder(t, *order, file);
+    }
+  }
+}
+
+void read_axes(const Op& op, const std::vector<NamedTensor>& tensors, Case& c) {
+  std::vector<Extents> shapes;
+  for (const NamedTensor& t : tensors) shapes.push_back(t.tensor->shape);
+  const Case before = c;
+  try {
+    read_shapes(op, tensors, shapes, c);
+  } catch (const BadInput& e) {
+    const std::string flags = layouts_that_fit(op, tensors, before);
+    std::string_view why = e.what();
+    if (flags.empty() && why.starts_with("'")) throw;  // it shows the shape
+    if (why.ends_with('.')) why.remove_suffix(1);
+    std::string read;
+    for (const NamedTensor& t : tensors)
+      if (t.spec->axes.size() > 1 && (flags.empty() || flags.find(fmt::format(" {}=", t.spec->name)) != flags.npos))
+        read += fmt::format("{}'{}' {} is read as {}", read.empty() ? "" : ", ", t.spec->name, shape_text(t.tensor->shape),
+                            axes_text(*t.spec));
+    if (read.empty()) throw;
+    throw BadInput(fmt::format("{}: {}{}{}", why, read, flags.empty() ? "" : ", and would fit with", flags));
+  }
+}
+
+std::string layout_that_fits(const TensorSpec& spec, const Extents& shape, const Extents& expected) {
+  if (shape.size() != expected.size() || shape.size() > kMostReordered) return "";
+  std::string flag;
+  std::size_t least = 0, ways = 0;
+  AxisOrder order = contract_order(shape.size());
+  while (std::next_permutation(order.begin(), order.end())) {
+    if (in_contract_order(shape, order) != expected) continue;
+    if (ways == 0 || moved(order) < least) flag = layout_flag(spec, order), least = moved(order), ways = 0;
+    if (moved(order) == least) ++ways;
+  }
+  return ways == 1 ? flag : "";
+}
+
+}  // namespace assay
