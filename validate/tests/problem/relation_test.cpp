@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-using test::Fault, test::Played;
+using test::Played;
 
 Case small_case(const Op& op, DType dtype) {
   Case c;
@@ -144,7 +144,7 @@ const Tensor& tensor(const Problem& p, std::size_t i) { return *const_cast<Probl
 
 struct Planted {
   const char *op, *relation, *what;
-  Fault fault;
+  test::Fault fault;
   std::map<std::string, double> attributes{};
   const char* fill = "normal";
 };
