@@ -400,5 +400,12 @@ TEST_CASE("model: a tensor that no step reads is refused by name, but for the bu
   CHECK(has(said_of_weights("llama", "", {{"attention_bias", true}}), "has no tensor 'model.layers.0.self_attn.q_proj.bias'"));
 }
 
+TEST_CASE("model: a head that is stored although the embedding is the head must be the embedding", "[model]") {
+  CHECK(said_of_weights("llama_biased", "lm_head.weight", Json::object(), std::nullopt) == "");
+  CHECK(has(said_of_weights("llama_biased", "lm_head.weight"), "'lm_head.weight' has the shape [64]"));
+  CHECK(has(said_of_weights("llama", "", {{"tie_word_embeddings", true}}),
+            "'lm_head.weight' is not the embedding, and by config.json ('tie_word_embeddings') it was expected to be"));
+}
+
 }  // namespace
 }  // namespace assay
