@@ -149,7 +149,12 @@ void print_check(const ModelCheck& c) {
   fmt::print("  drift        {}  (relative error of x behind each layer)\n", drift);
 }
 
-void write_check(const std::string& path, const ModelCheck& c) {
+// Adds the fields of config.json that were left out, if there are any.
+void add_ignored(nlohmann::ordered_json& record, const IgnoredFields& ignored) {
+  for (const auto& [field, value] : ignored) record["ignored_fields"][field] = value;
+}
+
+void write_check(const std::string& path, const ModelCheck& c, const IgnoredFields& ignored) {
   using Json = nlohmann::ordered_json;
   Json kernels = Json::object();
   for (const auto& [name, k] : c.kernels) kernels[name] = {{"steps", k.steps}, {"wrong", k.wrong}, {"margin", k.margin}};
@@ -167,6 +172,7 @@ void write_check(const std::string& path, const ModelCheck& c) {
             {"surprise_error", c.surprise_error},
             {"surprise_band", c.surprise_band},
             {"drift", c.drift}};
+  add_ignored(j, ignored);
   if (!c.wrong.empty()) {
     const WrongStep& w = c.wrong.front();
     j["first_wrong"] = {
@@ -194,7 +200,8 @@ nlohmann::ordered_json json_of(const std::vector<StepTime>& steps) {
   return all;
 }
 
-int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engine, const KernelChoice& choice, Backend& backend) {
+int bench_model(const ModelFlags& flags, const IgnoredFields& ignored, const LoadedModel& model, Engine& engine,
+                const KernelChoice& choice, Backend& backend) {
   const double copy_rate = clock_of(backend).copy_rate();
   const TimedDevice device(backend, copy_rate);
   const auto gib = [](std::size_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
@@ -220,27 +227,28 @@ int bench_model(const ModelFlags& flags, const LoadedModel& model, Engine& engin
                  gib(device.in_use), gib(t.needed), gib(t.memory));
       if (flags.by_step) print_steps("prompt", t.prompt_steps, copy_rate), print_steps("decoding", t.steps, copy_rate);
       std::fflush(stdout);
-      const nlohmann::ordered_json j = {{"record", "model"},
-                                        {"way", "assay"},
-                                        {"config", flags.config.empty() ? flags.folder : flags.config},
-                                        {"dtype", name(model.dtype)},
-                                        {"ops", flags.ops},
-                                        {"prompt", prompt},
-                                        {"batch", batch},
-                                        {"outputs", flags.tokens},
-                                        {"ahead", flags.ahead},
-                                        {"first_token_s", t.first_token_s},
-                                        {"token_s", t.token_s},
-                                        {"tokens_s", t.tokens_s},
-                                        {"least_bytes", t.least_bytes},
-                                        {"copy_rate", t.copy_rate},
-                                        {"floor_share", t.floor_share()},
-                                        {"needed", t.needed},
-                                        {"memory_before", device.in_use},
-                                        {"memory", t.memory},
-                                        {"prompt_steps", json_of(t.prompt_steps)},
-                                        {"steps", json_of(t.steps)}};
-      lines += j.dump() + "\n";
+      nlohmann::ordered_json j = {{"record", "model"},
+                                  {"way", "assay"},
+                                  {"config", flags.config.empty() ? flags.folder : flags.config},
+                                  {"dtype", name(model.dtype)},
+                                  {"ops", flags.ops},
+                                  {"prompt", prompt},
+                                  {"batch", batch},
+                                  {"outputs", flags.tokens},
+                                  {"ahead", flags.ahead},
+                                  {"first_token_s", t.first_token_s},
+                                  {"token_s", t.token_s},
+                                  {"tokens_s", t.tokens_s},
+                                  {"least_bytes", t.least_bytes},
+                                  {"copy_rate", t.copy_rate},
+                                  {"floor_share", t.floor_share()},
+                                  {"needed", t.needed},
+                                  {"memory_before", device.in_use},
+                                  {"memory", t.memory},
+                                  {"prompt_steps", json_of(t.prompt_steps)},
+                                  {"steps", json_of(t.steps)}};
+      add_ignored(j, ignored);
+      lines += j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";  // a value may be cut within a character
       if (!flags.json.empty()) write_whole(flags.json, std::vector<std::string_view>{lines});
     }
   return code;
@@ -252,7 +260,11 @@ int run_model(const ModelFlags& flags) {
   if (!flags.golden && !backend_ready(flags.machine, backend_name, code)) return code;
   if (flags.bench && backend_name != "cuda") throw BadInput("--bench measures times, and backend simt has no clock");
   if (!flags.json.empty()) require_writable(flags.json);
-  const ModelConfig config = read_config(flags.config.empty() ? flags.folder + "/config.json" : flags.config);
+  const ModelConfig config =
+      read_config(flags.config.empty() ? flags.folder + "/config.json" : flags.config, flags.ignored_fields);
+  // Note: in front of figures on stdout, but not of tokens.
+  for (const auto& [field, value] : config.ignored)
+    fmt::print(flags.check || flags.bench ? stdout : stderr, "  ignored      '{}' of config.json, which is {}\n", field, value);
   const std::optional<DType> dtype = flags.dtype.empty() ? std::nullopt : parse_dtype(flags.dtype);
   const LoadedModel model = flags.random_weights
                                 ? random_model(config, dtype.value_or(bf16), flags.seed)
@@ -293,13 +305,13 @@ int run_model(const ModelFlags& flags) {
     if (flags.check) {
       const ModelCheck c = check_model(model, *backend, choice, options, texts, flags.samples, flags.seed);
       print_check(c);
-      if (!flags.json.empty()) write_check(flags.json, c);
+      if (!flags.json.empty()) write_check(flags.json, c, config.ignored);
       fmt::print("{}\n", c.right() ? "right" : "wrong");
       return c.right() ? kAllPassed : kVerdictFailed;
     }
     KernelMachine machine(*backend, choice);
     Engine engine(model, machine, options);
-    if (flags.bench) return bench_model(flags, model, engine, choice, *backend);
+    if (flags.bench) return bench_model(flags, config.ignored, model, engine, choice, *backend);
     for (const Tokens& t : generate(flags, engine, prompts)) fmt::print("{}\n", shown(t, bytes));
     return kAllPassed;
   } catch (const StepFault& e) {

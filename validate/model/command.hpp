@@ -15,9 +15,10 @@ class App;
 namespace assay {
 
 struct ModelFlags {
-  std::string folder;           // has config.json and the weights
-  std::string config, weights;  // files elsewhere; empty: those of the folder
-  std::string dtype;            // empty: that of the weights
+  std::string folder;                       // has config.json and the weights
+  std::string config, weights;              // files elsewhere; empty: those of the folder
+  std::vector<std::string> ignored_fields;  // of config.json, left out although nothing here computes them
+  std::string dtype;                        // empty: that of the weights
   BackendFlags machine;
   std::vector<std::string> kernels;         // words of KernelChoice
   std::string ops = "fused";                // or steps, joined

@@ -26,6 +26,11 @@ void add_model(CLI::App& app, int& code) {
   CLI::App& model = *app.add_subcommand("model", "run a decoder with our kernels, and check it against the golden decoder");
   model.add_option("folder", f->folder, "folder with config.json and model.safetensors, or its index");
   model.add_option("--config", f->config, "config.json of a model of the family gpt2, gpt_neox or llama");
+  model
+      .add_option(
+          "--ignore-field", f->ignored_fields,
+          "field of config.json to leave out although it asks for what is not computed here, like sliding_window (repeatable)")
+      ->allow_extra_args(false);
   model.add_option("--weights", f->weights, "model.safetensors, its index, or a folder that has one");
   model.add_option("--dtype", f->dtype, "f16, bf16 or f32 (default: that of the weights)")
       ->check(CLI::IsMember({"f16", "bf16", "f32"}));

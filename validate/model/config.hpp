@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/core/model.hpp"
+#include "validate/model/config/fields.hpp"
 
 namespace assay {
 
@@ -14,11 +15,13 @@ struct ModelConfig {
   bool tied = false;                 // the head is the embedding
   bool attention_bias = false;       // llama: the four products of attention add a bias
   std::vector<float> frequencies{};  // of rope, head_dim of them, of which those of pairs count; empty: by its base
+  IgnoredFields ignored{};           // told to the user
 };
 
-// Throws BadInput, a sentence that names the file, the field and what was expected.
-ModelConfig read_config(const std::string& path);
+// `ignore` names fields that are left out although they ask for what is not computed here.  Throws BadInput, a sentence that
+// names the file, the field and what was expected.
+ModelConfig read_config(const std::string& path, const std::vector<std::string>& ignore = {});
 // The same of a text; `path` is its name in messages.
-ModelConfig parse_config(const std::string& text, const std::string& path);
+ModelConfig parse_config(const std::string& text, const std::string& path, const std::vector<std::string>& ignore = {});
 
 }  // namespace assay

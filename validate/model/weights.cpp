@@ -184,7 +184,7 @@ class Loader {
     } else {
       norm("model.norm", d().gamma, nullptr);
     }
-    if (config_.tied) d().head = d().embedding, ignore(head);
+    if (config_.tied) tie(head);
     else d().head = take(head, {d().vocab, d().hidden});
     if (source_) source_->require_used();
     return std::move(model_);
@@ -194,6 +194,16 @@ class Loader {
   reference::Decoder& d() { return model_.decoder; }
   void ignore(const std::string& tensor) {
     if (source_) source_->ignore(tensor);
+  }
+
+  // The head is the embedding; a file that holds it once more must hold the same.
+  void tie(const std::string& head) {
+    d().head = d().embedding;
+    if (!source_ || !source_->has(head)) return;
+    const Tensor stored = take(head, {d().vocab, d().hidden});
+    if (std::memcmp(stored.data, d().embedding.data, static_cast<std::size_t>(stored.bytes())) != 0)
+      throw BadInput(fmt::format(
+          "'{}': '{}' is not the embedding, and by config.json ('tie_word_embeddings') it was expected to be", file_, head));
   }
 
   void require_float(const Source::Found& found, const std::string& name) const {

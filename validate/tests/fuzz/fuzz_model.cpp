@@ -22,6 +22,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(std::isfinite(d.epsilon) && d.epsilon >= 0 && d.rope_base >= 1 && d.rope_base <= 0x1p60, "as the ops want it");
   });
   accepted([&] {
+    const ModelConfig c = parse_config(text, "config.json", {"sliding_window", "rope_scaling.type"});
+    require(c.ignored.size() == 2, "what is ignored is told");
+    require(c.frequencies.empty(), "and has no effect");
+  });
+  accepted([&] {
     for (const auto& [tensor, file] : parse_index(text, "index.json"))
       require(!file.empty() && file.find('/') == file.npos, "files lie beside the index");
   });

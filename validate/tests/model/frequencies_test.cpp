@@ -61,22 +61,20 @@ TEST_CASE("model: the scaling of rope's frequencies is read, and what is wrong w
     else changed[field] = value;
     return says("rope_scaling", changed);
   };
-  CHECK(has(says("rope_scaling", Json{{"type", "yarn"}, {"factor", 4}}),
-            "'rope_scaling' has the type 'yarn', and default, linear or llama3 is computed here"));
   CHECK(has(says("rope_scaling", 4), "'rope_scaling' is 4, and an object was expected"));
-  CHECK(has(says("rope_scaling", Json{{"factor", 4}}), "in 'rope_scaling' 'type' is missing, and a text was expected"));
+  CHECK(has(says("rope_scaling", Json{{"factor", 4}}), "'rope_scaling.rope_type' is missing, and a text was expected"));
   CHECK(has(says("rope_parameters", Json{{"rope_type", "linear"}}),
-            "in 'rope_parameters' 'factor' is missing, and a number from 1 to 1048576 was expected"));
-  CHECK(has(without("factor", 0.5), "in 'rope_scaling' 'factor' is 0.5, and a number from 1 to 1048576 was expected"));
-  CHECK(has(without("factor", "8"), "in 'rope_scaling' 'factor' is \"8\", and a number from 1"));
-  CHECK(has(without("low_freq_factor", nullptr), "in 'rope_scaling' 'low_freq_factor' is missing, and a number from 0"));
-  CHECK(has(without("high_freq_factor", nullptr), "in 'rope_scaling' 'high_freq_factor' is missing, and a number from 0"));
+            "'rope_parameters.factor' is missing, and a number from 1 to 1048576 was expected"));
+  CHECK(has(without("factor", 0.5), "'rope_scaling.factor' is 0.5, and a number from 1 to 1048576 was expected"));
+  CHECK(has(without("factor", "8"), "'rope_scaling.factor' is \"8\", and a number from 1"));
+  CHECK(has(without("low_freq_factor", nullptr), "'rope_scaling.low_freq_factor' is missing, and a number from 0"));
+  CHECK(has(without("high_freq_factor", nullptr), "'rope_scaling.high_freq_factor' is missing, and a number from 0"));
   CHECK(has(without("high_freq_factor", 1),
-            "in 'rope_scaling' 'high_freq_factor' is 1, and more than the low_freq_factor, 1, was expected"));
+            "'rope_scaling.high_freq_factor' is 1, and more than the low_freq_factor, 1, was expected"));
   CHECK(has(without("original_max_position_embeddings", nullptr),
-            "in 'rope_scaling' 'original_max_position_embeddings' is missing, and a whole number from 1"));
+            "'rope_scaling.original_max_position_embeddings' is missing, and a whole number from 1"));
   CHECK(has(says("rope_parameters", Json{{"rope_type", "default"}, {"partial_rotary_factor", 0.5}}),
-            "in 'rope_parameters' 'partial_rotary_factor' is 0.5, and only 1 is computed here"));
+            "'rope_parameters.partial_rotary_factor' is 0.5 instead of 1, and that is not computed here"));
   Json both = json_of(kFolder + "llama/config.json");
   both["rope_parameters"] = llama3, both["rope_scaling"] = Json{{"type", "linear"}, {"factor", 4}};
   CHECK_THROWS_WITH(parse_config(both.dump(), "config.json"),

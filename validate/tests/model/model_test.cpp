@@ -113,16 +113,16 @@ TEST_CASE("model: what is wrong with a config.json is told in a sentence", "[mod
   };
   CHECK(has(says("llama", "model_type", "lama"), "unknown family 'lama'. Did you mean 'llama'?"));
   CHECK(has(says("llama", "hidden_size", "16"), "'hidden_size' is \"16\", and a whole number from 1 to 16777216"));
-  CHECK(has(says("llama", "hidden_size", nullptr), "'hidden_size' is missing"));
+  CHECK(has(says("llama", "hidden_size", nullptr), "'hidden_size' is null, and a whole number"));
   CHECK(has(says("llama", "num_key_value_heads", 3), "a multiple of the 3 key/value heads was expected"));
   CHECK(has(says("llama", "num_hidden_layers", 5000), "'num_hidden_layers' is 5000, and a whole number from 1 to 4096"));
-  CHECK(says("llama", "rope_parameters", Json{{"rope_type", "default"}, {"rope_theta", 5e5}}) == "");
+  CHECK(says("llama", "rope_parameters", Json{{"rope_type", "default"}, {"rope_theta", 1e4}}) == "");
   CHECK(parse_config(R"({"model_type":"llama","hidden_size":8,"num_attention_heads":2,"num_hidden_layers":1,"vocab_size":9,
                          "intermediate_size":4,"rope_parameters":{"rope_type":"default","rope_theta":5e5}})",
                      "")
             .decoder.rope_base == 5e5);
-  CHECK(has(says("llama", "hidden_act", "gelu"), "only \"silu\" is computed here"));
-  CHECK(has(says("gpt2", "activation_function", "relu"), "unknown activation 'relu'"));
+  CHECK(has(says("llama", "hidden_act", "gelu"), "'hidden_act' is \"gelu\" instead of \"silu\""));
+  CHECK(has(says("gpt2", "activation_function", "relu"), "'activation_function' is \"relu\" instead of \"gelu\""));
   CHECK(has(says("gpt_neox", "rotary_pct", 0.01), "0 of the 16 channels of a head rotate"));
   CHECK(has(refusal("/nowhere"), "'/nowhere/config.json' cannot be read"));
   const Copy copy("llama");

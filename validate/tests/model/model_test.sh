@@ -51,6 +51,27 @@ exits 1 "$trial" model "$checkpoint" --backend simt --kernel naive,linear/defaul
   --prompt-text "forty bytes of a text, or a little more than that"
 holds "$called" "$out" "stopped: linear/default_stream, 'attn' of layer 0: "
 
+# A field of config.json that is not computed here is refused, unless it is named.  Then that is told.
+sed 's/^{/{"sliding_window": 16, "foo": [1],/' "$tiny/config.json" >windowed.json
+windowed=(--config windowed.json --weights "$tiny")
+exits 2 "$validate" model "${windowed[@]}" --golden "${prompts[@]}"
+holds "$called" "$err" "'windowed.json': 'foo' is [1], 'sliding_window' is 16 instead of null, and that is not computed here"
+exits 2 "$validate" model "${windowed[@]}" --golden "${prompts[@]}" --ignore-field foo
+holds "$called" "$err" "not computed here  (--ignore-field sliding_window computes as if it were not there)"
+exits 2 "$validate" model "$tiny" --golden "${prompts[@]}" --ignore-field foo
+holds "$called" "$err" "--ignore-field foo: '$tiny/config.json' has no such field"
+exits 2 "$validate" model "$tiny" --golden "${prompts[@]}" --ignore-field use_cache
+holds "$called" "$err" "is not refused, so there is nothing to ignore"
+lifted=("${windowed[@]}" --ignore-field foo --ignore-field sliding_window --backend simt)
+exits 0 "$validate" model "${lifted[@]}" "${prompts[@]}"
+same "tokens with --ignore-field" "$golden" "$out"
+holds "$called" "$err" "ignored      'sliding_window' of config.json, which is 16"
+exits 0 "$validate" model "${lifted[@]}" --check --tokens 12 --json lifted.json
+holds "$called" "$out" "ignored      'foo' of config.json, which is [1]"
+holds "--json" "$(tr -d '\n' <lifted.json)" '"ignored_fields": {  "foo": "[1]",  "sliding_window": "16" }'
+exits 2 "$validate" model --config windowed.json --random-weights --golden --prompt-ids 1
+holds "$called" "$err" "not computed here"
+
 refuses() {  # refuses SENTENCE ARGUMENT...
   local sentence=$1
   exits 2 "$validate" model "${@:2}"
