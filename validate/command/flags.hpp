@@ -14,6 +14,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
+#include "validate/console/file_options.hpp"
 #include "validate/worker/sandbox.hpp"
 
 namespace assay {
@@ -74,15 +75,6 @@ inline CLI::Validator seed() {
   };
   return CLI::Validator(check, "", "seed");
 }
-
-// Options that name files --------------------------------------------------------------------------------------------
-
-// Say of an option that its values name files or folders that the command reads, or files that it writes.  Return it.
-CLI::Option* reads_file(CLI::Option*);
-CLI::Option* writes_file(CLI::Option*);
-
-// Throws BadInput if a file that a subcommand would write is one that it reads, or two outputs are one file.
-void require_files_apart(const CLI::App& subcommand);
 
 // Flags --------------------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "validate/console/declines.hpp"
 #include "validate/cases/across.hpp"
+#include "validate/console/declines.hpp"
 #include "validate/judge/declared.hpp"
 #include "validate/judge/power.hpp"
 #include "validate/judge/shrink.hpp"

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "validate/base/error.hpp"
+#include "validate/console/file_options.hpp"
 #include "validate/model/command.hpp"
 
 namespace assay {
@@ -24,14 +25,14 @@ std::string seed(const std::string& text) {
 void add_model(CLI::App& app, int& code) {
   const auto f = std::make_shared<ModelFlags>();
   CLI::App& model = *app.add_subcommand("model", "run a decoder with our kernels, and check it against the golden decoder");
-  model.add_option("folder", f->folder, "folder with config.json and model.safetensors, or its index");
-  model.add_option("--config", f->config, "config.json of a model of the family gpt2, gpt_neox or llama");
+  reads_file(model.add_option("folder", f->folder, "folder with config.json and model.safetensors, or its index"));
+  reads_file(model.add_option("--config", f->config, "config.json of a model of the family gpt2, gpt_neox or llama"));
   model
       .add_option(
           "--ignore-field", f->ignored_fields,
           "field of config.json to leave out although it asks for what is not computed here, like sliding_window (repeatable)")
       ->allow_extra_args(false);
-  model.add_option("--weights", f->weights, "model.safetensors, its index, or a folder that has one");
+  reads_file(model.add_option("--weights", f->weights, "model.safetensors, its index, or a folder that has one"));
   model.add_option("--dtype", f->dtype, "f16, bf16 or f32 (default: that of the weights)")
       ->check(CLI::IsMember({"f16", "bf16", "f32"}));
   model.add_option("--backend", f->machine.backend, "simt, cuda, or auto: cuda if there is a GPU")
@@ -60,7 +61,7 @@ void add_model(CLI::App& app, int& code) {
   CLI::Option* golden = model.add_flag("--golden", f->golden, "generate with the golden decoder, in f64, without kernels");
   CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
   check->excludes(golden);
-  model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check);
+  reads_file(model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check));
   model.add_option("--batch", f->batch, "texts of a check, each one token shorter than the one before it")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096))
@@ -92,7 +93,7 @@ void add_model(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 1024))
       ->needs(bench);
   model.add_flag("--by-step", f->by_step, "the time of each kind of steps, too")->needs(bench);
-  model.add_option("--json", f->json, "write the figures of --check or --bench to this file");
+  writes_file(model.add_option("--json", f->json, "write the figures of --check or --bench to this file"));
   model.add_option("--datasets", f->datasets, "folder of the datasets (default: found beside the program)");
   model.callback([f, &code] {
     if (!f->json.empty() && !f->check && !f->bench) throw BadInput("--json takes the figures of --check or --bench");

@@ -10,17 +10,13 @@
 #include "validate/cases/case.hpp"
 #include "validate/files/tensor_file.hpp"
 #include "validate/problem/image.hpp"
+#include "validate/tasks/given_names.hpp"
 
 namespace assay {
 
 // Case::fill of tensors whose origin is unknown.  Their rounding errors may all have one sign, and no answer is known to be
 // exact.
 inline constexpr const char* kGivenFill = "given";
-
-// Keys of metadata besides an op's attributes: the op, the case's repro line, a digest of the tensors that its fill makes, and
-// what outputs are.
-inline constexpr const char *kOpKey = "op", *kCaseKey = "case", *kDigestKey = "digest", *kValuesKey = "values";
-inline constexpr const char *kStridesKey = ".strides", *kOffsetKey = ".offset_bytes";  // after a tensor's name: where it was
 
 struct Task;
 

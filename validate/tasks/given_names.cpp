@@ -7,7 +7,6 @@
 #include <cctype>
 
 #include "validate/base/error.hpp"
-#include "validate/tasks/given.hpp"
 
 namespace assay {
 

@@ -12,6 +12,11 @@
 
 namespace assay {
 
+// Keys of metadata besides an op's attributes: the op, the case's repro line, a digest of the tensors that its fill makes, and
+// what outputs are.
+inline constexpr const char *kOpKey = "op", *kCaseKey = "case", *kDigestKey = "digest", *kValuesKey = "values";
+inline constexpr const char *kStridesKey = ".strides", *kOffsetKey = ".offset_bytes";  // after a tensor's name: where it was
+
 // The tensor or the attribute of the op that a name in a file may be meant to be; empty: none.  It is near if it is the same but
 // for case and underscores, or but for a slip of the pen (edit distance), if it has the whole name as one of its words
 // (softmax_scale), or a word of an attribute's choices (is_causal), or if it is an abbreviation (eps).

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "validate/console/file_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
-#include "validate/command/flags.hpp"
+#include "validate/base/error.hpp"
 #include "validate/records/output_file.hpp"
 
 namespace assay {
