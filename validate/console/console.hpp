@@ -68,7 +68,7 @@ class Console {
   void add(const Record& r);
   const std::vector<Record>& failures() const { return failures_; }  // the first of each reason
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
-  bool declined() const { return !declines_.lines().empty(); }       // whether a kernel takes too few of the cases
+  bool declined() const { return declines_.any(); }                  // whether a kernel takes too few of the cases
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown
   // Prints the table, the notes below it and the last line.
   void finish(const Tally& tally, const std::vector<PowerLine>& power = {}, const std::vector<DeclaredLine>& declared = {},

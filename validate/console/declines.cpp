@@ -2,6 +2,7 @@
 #include "validate/console/declines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -9,6 +10,12 @@
 #include "validate/records/record.hpp"
 
 namespace assay {
+
+namespace {
+
+constexpr std::int64_t kLeastOfClass = 3;  // cases of a dtype or a layout; fewer say little
+
+}  // namespace
 
 void Declines::Count::add(const Record& r, bool is_declined) {
   ++cases;
@@ -26,30 +33,47 @@ std::string Declines::Count::text() const {
   return text;
 }
 
+std::string Declines::OfKernel::none() const {
+  std::string text;
+  for (const auto& [of, count] : classes)
+    if (count.cases >= kLeastOfClass && count.declined == count.cases)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", of, count.cases);
+  return text;
+}
+
+bool Declines::OfKernel::few() const { return 2 * all.declined > all.cases || !none().empty(); }
+
 void Declines::add(const Record& r) {
   if (r.verdict == Verdict::skipped || r.incomplete) return;  // which is told as incomplete
   const bool declined = r.verdict == Verdict::unsupported;
+  if (declined && r.reason == fmt::format("declares no {}", name(r.c.dtype))) return;  // nobody expects it
   OfKernel& kernel = kernels_[{r.c.op, r.kernel}];
   kernel.all.add(r, declined);
   kernel.classes[fmt::format("dtype={}", name(r.c.dtype))].add(r, declined);
   kernel.classes[fmt::format("layout={}", r.c.layout)].add(r, declined);
 }
 
+bool Declines::any() const {
+  return std::any_of(kernels_.begin(), kernels_.end(), [](const auto& kernel) { return kernel.second.few(); });
+}
+
 std::vector<std::string> Declines::lines() const {
-  std::vector<std::string> lines;
+  constexpr std::size_t kEach = 4;  // kernels with a line each
+  std::vector<std::string> lines, names;
   for (const auto& [key, kernel] : kernels_) {
-    const std::string name = fmt::format("{}/{}", key.first, key.second);
+    if (!kernel.few()) continue;
     const Count& all = kernel.all;
     const std::int64_t taken = all.cases - all.declined;
-    if (2 * taken < all.cases)
-      lines.push_back(fmt::format("{} takes {} of {} cases ({:.0f} %); not: {}", name, taken, all.cases,
-                                  100.0 * static_cast<double>(taken) / static_cast<double>(all.cases), all.text()));
-    for (const auto& [of, count] : kernel.classes)
-      if (taken > 0 && count.declined == count.cases)
-        lines.push_back(fmt::format("{} takes none of {} case{} with {}; not: {}", name, count.cases, count.cases == 1 ? "" : "s",
-                                    of, count.text()));
+    const std::string none = taken ? kernel.none() : "";
+    names.push_back(fmt::format("{}/{}", key.first, key.second));
+    lines.push_back(fmt::format("{} takes {} of {} cases ({:.0f} %){}{}; not: {}", names.back(), taken, all.cases,
+                                100.0 * static_cast<double>(taken) / static_cast<double>(all.cases),
+                                none.empty() ? "" : ", none with ", none, all.text()));
   }
-  return lines;
+  if (lines.size() <= kEach) return lines;
+  return {fmt::format("{} kernels take less than half of the cases, or none of a layout, as they declare (a run of one of them has "
+                      "the reasons): {}",
+                      names.size(), fmt::join(names, ", "))};
 }
 
 }  // namespace assay

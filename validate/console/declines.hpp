@@ -15,9 +15,10 @@ namespace assay {
 class Declines {
  public:
   void add(const Record&);
-  // A line for each kernel that took less than half of its cases, or none of a dtype or a layout:
-  //   "softmax/mine takes 8 of 41 cases (20 %); not: 30 'cols must be 1', 3 'rows must be even'"
-  //   "softmax/mine takes none of 12 cases with layout=padded; not: 12 'rows must lie side by side'"
+  // Whether a kernel took less than half of the cases in the dtypes that it declares, or none of a dtype or a layout.
+  bool any() const;
+  // A line for each such kernel, or one that names them if there are many:
+  //   "softmax/mine takes 8 of 41 cases (20 %), none with layout=padded (12); not: 30 'cols must be 1', 3 'rows must be even'"
   std::vector<std::string> lines() const;
 
  private:
@@ -30,6 +31,8 @@ class Declines {
   struct OfKernel {
     Count all;
     std::map<std::string, Count> classes;  // "dtype=f16", "layout=padded"
+    std::string none() const;              // the classes of which it took no case: "layout=padded (12), layout=far (3)"
+    bool few() const;
   };
   std::map<std::pair<std::string, std::string>, OfKernel> kernels_;  // by op and name
 };

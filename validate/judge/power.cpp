@@ -177,9 +177,14 @@ void Power::settle(const std::function<bool()>& stop) {
     }
   }
   // A kernel of which nothing was compared is told elsewhere.
+  std::set<OfKernel> rejected;  // some fault, on a case that was compared
+  const auto kernel_of = [](const Key& key) { return OfKernel{std::get<0>(key), std::get<1>(key), std::get<2>(key)}; };
+  for (const auto& [key, line] : lines_)
+    if (!line.powerless()) rejected.insert(kernel_of(key));
   for (const Key& key : open) {
-    const OfKernel of{std::get<0>(key), std::get<1>(key), std::get<2>(key)};
-    if (lines_.at(key).powerless() && (!whole || !shown.contains(of) || incomplete_.contains(of))) lines_.erase(key);
+    const OfKernel of = kernel_of(key);
+    const bool untried = lines_.at(key).tried == 0 && rejected.contains(of);
+    if (lines_.at(key).powerless() && (!whole || untried || !shown.contains(of) || incomplete_.contains(of))) lines_.erase(key);
   }
 }
 
