@@ -17,7 +17,7 @@ sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox *kernels: \([^;]
 on simt || sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox .*other programs: //p')  # Landlock alone
 [[ $sandbox == "landlock "*", seccomp" && ${sandbox//[^0-9]/} -ge 6 ]] || { echo "not tried, the sandbox is '$sandbox': ${kept[*]}" && unconfined=("${kept[@]}") && kept=(); }
 mkdir hostile_folder && echo kept >hostile_folder/file
-export HOSTILE_FOLDER=$tmp/hostile_folder
+export ASSAY_HOSTILE_FOLDER=$tmp/hostile_folder
 on cuda && hanging+=(gpu_leaves_a_loop gpu_exits_with_a_loop) && hang=60  # a worker's first order waits for its CUDA context
 others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}" "${unconfined[@]}")")
 
