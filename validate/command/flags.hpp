@@ -104,7 +104,8 @@ inline void add_kernels(CLI::App& app, Selection& s) {
 
 inline void add_selection(CLI::App& app, Selection& s) {
   add_kernels(app, s);
-  app.add_option("--suite", s.suite, "suite of cases: first, smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
+  app.add_option("--suite", s.suite,
+                 "suite of cases: first, smoke, edges, models, random, full, sanitize, watch, long, fixed, errors")
       ->capture_default_str();
   app.add_option("--count", s.count, "how many cases the random suite draws")
       ->capture_default_str()
@@ -126,8 +127,9 @@ inline void add_records(CLI::App& app, std::string& path, const std::string& wha
 }
 
 inline void add_backend(CLI::App& app, BackendFlags& f) {
-  app.add_option("--backend", f.backend,
-                 "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
+  app.add_option(
+         "--backend", f.backend,
+         "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
   app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));
@@ -163,8 +165,9 @@ inline void add_timeout(CLI::App& app, double& timeout_s) {
       ->transform(duration());
 }
 
-inline void add_no_sandbox(CLI::App& app) {
+inline void add_sandbox_flags(CLI::App& app) {
   app.add_flag_callback("--no-sandbox", leave_out_sandbox, "let workers write files and reach other processes (SECURITY.md)");
+  app.add_flag_callback("--network", give_network, "let a --worker, and kernels on a GPU, use the network");
 }
 
 inline void add_colour(CLI::App& app, std::string& colour) {
@@ -191,7 +194,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");
-  add_no_sandbox(app);
+  add_sandbox_flags(app);
   add_colour(app, f.colour);
   app.add_flag("--quiet", f.quiet, "print only the last line");
 }

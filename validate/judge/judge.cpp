@@ -16,9 +16,9 @@
 #include "validate/base/error.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
-#include "validate/base/used.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/base/thread_pool.hpp"
+#include "validate/base/used.hpp"
 #include "validate/judge/judge_result.hpp"
 #include "validate/judge/kernel_queue.hpp"
 #include "validate/judge/power.hpp"
@@ -234,7 +234,7 @@ class Run {
     queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
     if (!queue.worker) {
       queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
-      queue.workers_file = files_.take(3);
+      queue.workers_file = files_.take(kFilesOfWorker);
     }
     queue.send(++last_order_, std::move(order), p.inputs, queue.outputs);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "validate/base/machine.hpp"
+#include "validate/worker/asked_calls.hpp"
 #include "validate/worker/listing.hpp"
 #include "validate/worker/output.hpp"
 #include "validate/worker/protocol.hpp"
@@ -47,13 +48,14 @@ class WorkerProcess {
   void stop();
   void lose(const char* what);  // what the machine has kept this process from
   std::string how_it_ended();
-  bool bad_message_ = false;  // the last message was not a reply
-  std::string lost_;          // why the worker cannot be talked to, if the machine has failed
-  std::string folder_;        // where a worker that is not ours may write
+  bool bad_message_ = false;                               // the last message was not a reply
+  std::string lost_;                                       // why the worker cannot be talked to, if the machine has failed
+  std::string folder_;                                     // where a worker that is not ours may write
   std::uint64_t killed_for_memory_ = killed_for_memory();  // by the system before this worker started
   pid_t pid_ = -1;
   int socket_ = -1;
   WorkerOutput output_;
+  std::optional<AskedCalls> asked_;  // of a worker in the sandbox
 };
 
 }  // namespace assay
