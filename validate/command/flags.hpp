@@ -168,6 +168,10 @@ inline void add_timeout(CLI::App& app, double& timeout_s) {
 inline void add_sandbox_flags(CLI::App& app) {
   app.add_flag_callback("--no-sandbox", leave_out_sandbox, "let workers write files and reach other processes (SECURITY.md)");
   app.add_flag_callback("--network", give_network, "let a --worker, and kernels on a GPU, use the network");
+  app.add_option_function<std::string>("--pass-env", pass_on,
+                                       "give workers this variable of the environment too, like HF_HOME (repeatable)")
+      ->allow_extra_args(false)
+      ->trigger_on_parse();
 }
 
 inline void add_colour(CLI::App& app, std::string& colour) {

@@ -78,7 +78,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     std::vector<Descriptor> theirs{
         {-1, STDIN_FILENO}, {output_.end(), STDOUT_FILENO}, {output_.end(), STDERR_FILENO}, {end, kWorkerSocket}};
     if (asked_) theirs.push_back({asking, kAskingSocket});
-    error = start_child(pid_, started[0], {started.begin() + 1, started.end()}, theirs);
+    error = start_child(pid_, started[0], {started.begin() + 1, started.end()}, theirs, in_sandbox ? is_passed : nullptr);
   }
   for (const int fd : {end, asking})
     if (fd >= 0) ::close(fd);

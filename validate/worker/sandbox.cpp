@@ -9,12 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
+
+#include "validate/base/error.hpp"
 
 namespace assay {
 
@@ -150,5 +153,39 @@ bool confine(Confined how, const std::string& folder) {
 void leave_out_sandbox() { ::setenv(kSwitch, "off", 1); }
 
 void give_network() { ::setenv(kNetwork, "on", 1); }
+
+// --- What a worker gets of the environment ------------------------------------------------------------------------------
+namespace {
+
+std::vector<std::string> passed_by_name;
+
+// Names, and beginnings of names, of what finds programs and libraries, and tells them how to work.
+constexpr std::string_view kVariables[] = {
+    "PATH",         "HOME",       "USER",   "LOGNAME",        "SHELL", "PWD", "TERM",  "NO_COLOR",       "LANG",
+    "LANGUAGE",     "TZ",         "TMPDIR", "XDG_CACHE_HOME", "CC",    "CXX", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH", "VIRTUAL_ENV"};
+constexpr std::string_view kBeginnings[] = {
+    "ASSAY_",  "LC_",   "LD_",      "GLIBC_",  "MALLOC_", "PYTHON", "PYENV_", "CONDA_", "MAMBA_",    "CUDA_", "CUDNN_",
+    "CUBLAS",  "NVCC_", "NVRTC_",   "NVIDIA_", "NCCL_",   "NVPL_",  "OMP_",   "GOMP_",  "KMP_",      "MKL_",  "OPENBLAS_",
+    "TRITON_", "TORCH", "PYTORCH_", "NUMBA_",  "CUPY_",   "JAX_",   "XLA_",   "TVM_",   "TILELANG_", "CUTE_", "CUTLASS_"};
+// Parts of names of what nobody else should read, such as NVIDIA_API_KEY.
+constexpr std::string_view kSecrets[] = {"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"};
+
+}  // namespace
+
+bool is_passed(std::string_view variable) {
+  if (std::ranges::find(passed_by_name, variable) != passed_by_name.end()) return true;
+  if (std::ranges::find(kVariables, variable) != std::end(kVariables)) return true;
+  const auto holds = [&](std::string_view part) { return variable.find(part) != variable.npos; };
+  return std::ranges::any_of(kBeginnings, [&](std::string_view text) { return variable.starts_with(text); }) &&
+         std::ranges::none_of(kSecrets, holds);
+}
+
+void pass_on(const std::string& variable) {
+  if (variable.empty() || variable.find('=') != variable.npos)
+    throw BadInput(fmt::format("--pass-env: '{}' is no name of a variable", variable));
+  if (!std::getenv(variable.c_str())) throw BadInput(fmt::format("--pass-env: the environment has no '{}'", variable));
+  passed_by_name.push_back(variable);
+}
 
 }  // namespace assay

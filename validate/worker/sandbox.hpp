@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "validate/worker/call_filter.hpp"
 
@@ -23,5 +24,10 @@ std::string sandbox_text(Confined);
 // In all processes that this one will start: leaves the sandbox out (--no-sandbox), or lets programs use the network (--network).
 void leave_out_sandbox();
 void give_network();
+
+// Whether a worker in the sandbox gets this variable of the environment: what finds and tunes programs and libraries, unless its
+// name tells of a secret, and what pass_on() names (--pass-env).  That throws BadInput if it is no variable.
+bool is_passed(std::string_view variable);
+void pass_on(const std::string& variable);
 
 }  // namespace assay

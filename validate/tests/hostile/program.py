@@ -100,4 +100,6 @@ for name in ("AF_INET", "AF_INET6", "AF_VSOCK", "AF_ALG"):
     tried(name, lambda: socket.socket(getattr(socket, name), socket.SOCK_DGRAM).close())
 tried("namespaces", lambda: called(272 if os.uname().machine == "x86_64" else 97, 0x10000000))
 tried("io_uring", lambda: called(425, 1, ctypes.addressof(ctypes.create_string_buffer(256))))
+for secret in ("GITHUB_TOKEN", "CI_JOB_TOKEN", "AWS_SECRET_ACCESS_KEY", "NVIDIA_API_KEY", "UNHEARD_OF", "CI_FLAG"):
+    tried(secret, lambda: "" if secret in os.environ else "it is not there")
 sys.exit(1)

@@ -174,9 +174,10 @@ if ((${#kept[@]})); then
   same "processes that it leaves" "" "$(grep -slz '9876[5]' /proc/[0-9]*/cmdline)"
 fi
 
-# --- the same of a program that changes the judge, the machine and files that it may only read
+# --- the same of a program that changes the judge, the machine and files that it may only read, and looks for what is secret
 attacks() {  # attacks FLAG...: what it did and should not is in $open, what it should and did not in $shut
-  exits 2 "$validate" run --worker "cd / && python3 '$sources/validate/tests/hostile/program.py'" "$@"
+  GITHUB_TOKEN=x CI_JOB_TOKEN=x AWS_SECRET_ACCESS_KEY=x NVIDIA_API_KEY=x UNHEARD_OF=x CI_FLAG=x exits 2 \
+    "$validate" run --worker "cd / && python3 '$sources/validate/tests/hostile/program.py'" "$@"
   open=$(sed '1,/^--- the others/d; /^validate: /d; / refused/d' <<<"$err")
   shut=$(sed '/^--- the others/,$d; / done/d' <<<"$err")
   tried=$(grep -c ' refused\| done' <<<"$err")
@@ -185,11 +186,14 @@ if ((${#kept[@]})) && command -v python3 >/dev/null; then
   attacks
   same "what a program is not refused" "" "$open"
   same "what a program cannot do" "" "$shut"
-  same "attempts of a program" 41 "$tried"
-  attacks --network
-  same "what a program has with the network" "AF_INET AF_INET6 AF_VSOCK AF_ALG" \
+  same "attempts of a program" 47 "$tried"
+  attacks --network --pass-env UNHEARD_OF --pass-env CI_FLAG
+  same "what a program has with the network and two variables" "AF_INET AF_INET6 AF_VSOCK AF_ALG UNHEARD_OF CI_FLAG" \
     "$(sed 's/ done.*//' <<<"$open" | tr '\n' ' ' | sed 's/ $//')"
 fi
+refuses "--pass-env: the environment has no 'NOWHERE_AT_ALL'" "$validate" run --worker true --pass-env NOWHERE_AT_ALL
+refuses "--pass-env: 'A=B' is no name of a variable" "$validate" run --worker true --pass-env A=B
+refuses "--pass-env: '' is no name of a variable" "$validate" run --worker true --pass-env ''
 
 # --- single cases
 call "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 fill=nan_in_row"
