@@ -30,8 +30,8 @@ std::vector<pid_t> started;  // and not yet ended; also those that were there be
 // program by exec may have left it children, which are not ours to end.
 void adopt_orphans() { [[maybe_unused]] static const int first = (started = children(), ::prctl(PR_SET_CHILD_SUBREAPER, 1)); }
 
-int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& arguments,
-          const std::vector<Descriptor>& descriptors) {
+int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& arguments, const std::vector<Descriptor>& descriptors,
+          Passes passes) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   if (const int error = posix_spawn_file_actions_init(&actions)) return error;
@@ -52,8 +52,10 @@ int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& argu
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::vector<char*> environment{passive.data()};
-  for (char** e = environ; *e; ++e)
-    if (!std::string_view(*e).starts_with("OMP_WAIT_POLICY=")) environment.push_back(*e);
+  for (char** e = environ; *e; ++e) {
+    const std::string_view text = *e, variable = text.substr(0, text.find('='));
+    if (variable != "OMP_WAIT_POLICY" && (!passes || passes(variable))) environment.push_back(*e);
+  }
   environment.push_back(nullptr);
 
   if (!error) error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environment.data());
@@ -70,11 +72,11 @@ void wait_for(pid_t pid) {
 }  // namespace
 
 int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
-                const std::vector<Descriptor>& descriptors) {
+                const std::vector<Descriptor>& descriptors, Passes passes) {
   const std::lock_guard lock(children_mutex);
   adopt_orphans();
   started.reserve(started.size() + 1);
-  const int error = spawn(pid, program, arguments, descriptors);
+  const int error = spawn(pid, program, arguments, descriptors, passes);
   if (error) pid = -1;
   else started.push_back(pid);
   return error;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -14,12 +15,16 @@ struct Descriptor {
   int ours, theirs;
 };
 
+// Whether a child gets a variable of the environment, by its name.
+using Passes = bool (*)(std::string_view variable);
+
 // Starts `program` with `arguments` (after its name), in a session of its own, so that a Ctrl-C reaches the caller alone and the
 // caller's terminal and process group are out of its reach.
 // Its OpenMP threads wait passively, since they share the cores with the caller's.  It inherits no other descriptor that is
-// close-on-exec.  Sets `pid` and returns 0; on failure sets `pid` to -1 and returns errno.
+// close-on-exec, and of the environment what `passes`, or all without it.  Sets `pid` and returns 0; on failure sets `pid` to -1
+// and returns errno.
 int start_child(pid_t& pid, const std::string& program, std::vector<std::string> arguments,
-                const std::vector<Descriptor>& descriptors);
+                const std::vector<Descriptor>& descriptors, Passes passes = nullptr);
 
 // Kills the child and whatever it has left running, waits for it, and sets `pid` to -1.  Processes that left its group are found
 // as orphans, which this process adopts from its first child on.

@@ -141,7 +141,7 @@ void add_replay(CLI::App& app, int& code) {
   add_loaded(replay, *f);
   replay.add_flag("--watch", f->watch, "also find races, uninitialised reads and unwritten outputs (simt)");
   add_timeout(replay, f->timeout_s);
-  add_no_sandbox(replay);
+  add_sandbox_flags(replay);
   add_colour(replay, f->colour);
   add_partial(replay, f->partial);
   add_shrink_flags(replay, *f);
@@ -343,7 +343,7 @@ void add_doctor(CLI::App& app, int& code) {
   add_loaded(doctor, *f, "check the worker of this {}");
   add_backend(doctor, f->machine);
   add_timeout(doctor, f->timeout_s);
-  add_no_sandbox(doctor);
+  add_sandbox_flags(doctor);
   doctor.callback([=, &doctor, &code] {
     check_loaded(doctor, *f);
     if (f->plugin.empty() && f->worker.empty() && f->ptx.empty() && f->cu.empty()) {

@@ -166,8 +166,13 @@ inline void add_timeout(CLI::App& app, double& timeout_s) {
       ->transform(duration());
 }
 
-inline void add_no_sandbox(CLI::App& app) {
+inline void add_sandbox_flags(CLI::App& app) {
   app.add_flag_callback("--no-sandbox", leave_out_sandbox, "let workers write files and reach other processes (SECURITY.md)");
+  app.add_flag_callback("--network", give_network, "let a --worker, and kernels on a GPU, use the network");
+  app.add_option_function<std::string>("--pass-env", pass_on,
+                                       "give workers this variable of the environment too, like HF_HOME (repeatable)")
+      ->allow_extra_args(false)
+      ->trigger_on_parse();
 }
 
 inline void add_colour(CLI::App& app, std::string& colour) {
@@ -194,7 +199,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");
-  add_no_sandbox(app);
+  add_sandbox_flags(app);
   add_colour(app, f.colour);
   app.add_flag("--quiet", f.quiet, "print only the last line");
 }

@@ -50,6 +50,11 @@ void require_one_run(const Part& first, const Part& other) {
     if (const std::string a = text(first, key), b = text(other, key); a != b)
       throw BadInput(fmt::format("'{}' and '{}' are not of one run: their {} is '{}' and '{}'", first.file.path, other.file.path,
                                  key, a, b));
+  // Note: two machines may have sandboxes of different versions.
+  const bool first_off = text(first, "sandbox").starts_with("off"), other_off = text(other, "sandbox").starts_with("off");
+  if (first_off != other_off)
+    throw BadInput(fmt::format("'{}' ran without the sandbox that '{}' has", (first_off ? first : other).file.path,
+                               (first_off ? other : first).file.path));
   for (const char* key : {"judges", "suites"})
     if (text(first, key) != text(other, key))
       throw BadInput(fmt::format("'{}' and '{}' are not of one run: their {} have different versions", first.file.path,

@@ -64,6 +64,7 @@ void require_same(const Json& there, const Json& here) {
   refuse("schema", "schema");
   refuse("the selection", "selection"), refuse("the shard", "shard"), refuse("the backend", "backend");
   refuse("the device", "device");
+  refuse("the sandbox", "sandbox");
   for (const auto& [kernel, hash] : here["kernels"].items())
     if (const auto was = there["kernels"].find(kernel); was != there["kernels"].end() && *was != hash)
       throw BadInput(fmt::format("the code of {} has changed since, so that --json must judge all anew", kernel));

@@ -267,7 +267,7 @@ class Run {
     queue.outputs = SharedMemory(order.runs.size() * p.packing.output_bytes);
     if (!queue.worker) {
       queue.worker = std::make_unique<WorkerProcess>(command_of(*queue.kernel));
-      queue.workers_file = files_.take(3);
+      queue.workers_file = files_.take(kFilesOfWorker);
     }
     queue.send(++last_order_, std::move(order), p.inputs, queue.outputs);
   }

@@ -37,9 +37,10 @@ inline int pool_size() { return std::clamp(cores(), 1, 8); }  // threads that ma
 inline int default_jobs(std::string_view backend) { return backend == "simt" ? 2 * cores() : cores(); }
 
 // Open files that a run needs.
-inline constexpr int kFilesOfOne = 5;  // a worker's socket, two for what it prints, two memories that are sent to it
-inline constexpr int kOtherFiles = 8;  // the pool's, those that start a worker, reports at the end
-inline constexpr int kLeastFiles = 6;  // those of one case and one kernel
+inline constexpr int kFilesOfWorker = 4;                // its socket, two for what it prints, one for what it asks
+inline constexpr int kFilesOfOne = kFilesOfWorker + 2;  // and two memories that are sent to it
+inline constexpr int kOtherFiles = 8;                   // the pool's, those that start a worker, reports at the end
+inline constexpr int kLeastFiles = kFilesOfOne + 1;     // those of one case and one kernel
 
 // A kernel, the prepared tasks that wait for it, and its worker, which no other kernel uses.
 struct KernelQueue {

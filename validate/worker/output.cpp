@@ -58,9 +58,13 @@ void WorkerOutput::started() {
   thread_ = std::thread([this] { pass_on(); });
 }
 
-WorkerOutput::~WorkerOutput() {
+void WorkerOutput::ended() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(over_, &one, sizeof one);
+}
+
+WorkerOutput::~WorkerOutput() {
+  ended();
   if (thread_.joinable()) thread_.join();
   for (const int fd : {ends_[0], ends_[1], over_})
     if (fd >= 0) ::close(fd);

@@ -14,11 +14,13 @@ class WorkerOutput {
   WorkerOutput& operator=(const WorkerOutput&) = delete;
   int end() const { return ends_[1]; }  // for the worker
   void started();                       // the worker has its end
+  void ended();                         // the worker and its children have ended
+  int over() const { return over_; }    // an event that tells it
 
  private:
   void pass_on();
   int ends_[2] = {-1, -1};
-  int over_ = -1;  // an event: the worker has ended
+  int over_ = -1;
   std::thread thread_;
 };
 

@@ -35,9 +35,13 @@ std::vector<std::string> own_worker(std::string_view backend, const std::string&
 
 namespace {
 
+Confined profile_of(const std::vector<std::string>& command) {
+  return is_own_worker(command) ? confined_on(command.at(2)) : Confined::program;
+}
+
 // The command that confines a program that is not ours, before it starts.
 std::vector<std::string> confined(const std::vector<std::string>& command, std::string& folder) {
-  if (command[0] == kOwnProgram || sandbox_text(Confined::program).starts_with("off")) return command;
+  if (is_own_worker(command)) return command;
   const char* where = std::getenv("TMPDIR");
   folder = fmt::format("{}/assay-XXXXXX", where && *where ? where : "/tmp");
   if (!::mkdtemp(folder.data())) folder.clear();
@@ -46,28 +50,43 @@ std::vector<std::string> confined(const std::vector<std::string>& command, std::
   return longer;
 }
 
+// Moves a descriptor out of the way of those that a worker will have; -1 if it cannot.  Note: dup2 of a descriptor onto itself
+// would leave close-on-exec set, and onto one that is still needed would lose it.
+int set_apart(int fd) {
+  constexpr int kFirst = std::max(kWorkerSocket, kAskingSocket) + 1;
+  if (fd >= kFirst) return fd;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirst), error = errno;
+  ::close(fd);
+  errno = error;
+  return moved;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+  const bool in_sandbox = !sandbox_text(profile_of(command)).starts_with("off");
+  if (in_sandbox) asked_.emplace(output_.over());
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     throw std::runtime_error(fmt::format("cannot make a socket for a worker: {}", std::strerror(errno)));
   socket_ = ends[0];
 
-  // Note: dup2 of a descriptor onto itself would leave close-on-exec set, so the worker's end is moved out of the way first.
-  const int end = ends[1] == kWorkerSocket ? ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1) : ends[1];
-  const std::vector<std::string> started = confined(command, folder_);
-  // What a kernel prints goes to stderr, since stdout may hold the records.
-  const int error =
-      end < 0 ? errno
-              : start_child(
-                    pid_, started[0], {started.begin() + 1, started.end()},
-                    {{end, kWorkerSocket}, {-1, STDIN_FILENO}, {output_.end(), STDOUT_FILENO}, {output_.end(), STDERR_FILENO}});
-  if (end != ends[1]) ::close(end);
-  ::close(ends[1]);
+  const std::vector<std::string> started = in_sandbox ? confined(command, folder_) : command;
+  const int end = set_apart(ends[1]), asking = end >= 0 && asked_ ? set_apart(asked_->take_end()) : -1;
+  int error = end < 0 || (asked_ && asking < 0) ? errno : 0;
+  if (!error) {
+    // What a kernel prints goes to stderr, since stdout may hold the records.
+    std::vector<Descriptor> theirs{
+        {-1, STDIN_FILENO}, {output_.end(), STDOUT_FILENO}, {output_.end(), STDERR_FILENO}, {end, kWorkerSocket}};
+    if (asked_) theirs.push_back({asking, kAskingSocket});
+    error = start_child(pid_, started[0], {started.begin() + 1, started.end()}, theirs, in_sandbox ? is_passed : nullptr);
+  }
+  for (const int fd : {end, asking})
+    if (fd >= 0) ::close(fd);
   try {
     if (error) throw std::system_error(error, std::generic_category());
     output_.started();
+    if (asked_) asked_->started();
   } catch (const std::system_error& e) {
     stop();
     throw std::runtime_error(fmt::format("cannot start a worker: {}", std::strerror(e.code().value())));
@@ -82,6 +101,7 @@ WorkerProcess::~WorkerProcess() { stop(); }
 void WorkerProcess::stop() {
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   end_child(pid_);
+  output_.ended();
   std::error_code ignored;
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "validate/base/machine.hpp"
+#include "validate/worker/asked_calls.hpp"
 #include "validate/worker/listing.hpp"
 #include "validate/worker/output.hpp"
 #include "validate/worker/protocol.hpp"
@@ -62,6 +63,7 @@ class WorkerProcess {
   pid_t pid_ = -1;
   int socket_ = -1;
   WorkerOutput output_;
+  std::optional<AskedCalls> asked_;  // of a worker in the sandbox
 };
 
 }  // namespace assay

@@ -22,21 +22,21 @@ skips_all() {
 # --- arithmetic that a library has changed: subnormals that become zero, three roundings, exceptions that end the process
 if [[ $(uname -m) == x86_64 ]]; then
   for state in 0x9fc0 0x9f80 0x1fc0 0x3f80 0x5f80 0x7f80 0x1f00; do
-    skips_all "(MXCSR $state)" "${faulty[@]}" FAULTY_ARITHMETIC=$state "${run[@]}"
-    skips_all "(MXCSR $state)" "${faulty[@]}" FAULTY_ARITHMETIC=$state FAULTY_WORKERS=1 "${run[@]}"
+    skips_all "(MXCSR $state)" "${faulty[@]}" ASSAY_FAULTY_ARITHMETIC=$state "${run[@]}"
+    skips_all "(MXCSR $state)" "${faulty[@]}" ASSAY_FAULTY_ARITHMETIC=$state ASSAY_FAULTY_WORKERS=1 "${run[@]}"
   done
-  exits 3 "${faulty[@]}" FAULTY_ARITHMETIC=0x9fc0 "$validate" bench --backend simt --op softmax --shape "rows=2 cols=8"
+  exits 3 "${faulty[@]}" ASSAY_FAULTY_ARITHMETIC=0x9fc0 "$validate" bench --backend simt --op softmax --shape "rows=2 cols=8"
   holds "$called" "$err" "the machine is at fault: half the least normal number comes out as 0 in f32"
-  exits 0 "${faulty[@]}" FAULTY_ARITHMETIC=0x1f80 "${run[@]}"
+  exits 0 "${faulty[@]}" ASSAY_FAULTY_ARITHMETIC=0x1f80 "${run[@]}"
 fi
 
 # --- fewer threads than there are processors: the run judges, or says that the machine is at fault
 for threads in 0 1 2 3 4 5 6; do
-  call "${faulty[@]}" FAULTY_THREADS=$threads OMP_NUM_THREADS=2 "${run[@]}"
+  call "${faulty[@]}" ASSAY_FAULTY_THREADS=$threads OMP_NUM_THREADS=2 "${run[@]}"
   checks=$((checks + 1))
   [[ $code == 0 || $code == 3 && $out$err == *machine* ]] || fail "$called" "exit 0, or 3 and a word on the machine" "exit $code: $err"
 done
-exits 3 "${faulty[@]}" FAULTY_THREADS=0 "${run[@]}"
+exits 3 "${faulty[@]}" ASSAY_FAULTY_THREADS=0 "${run[@]}"
 holds "$called" "$err" "no thread can be started"
 
 # --- a file of tensors that is cut once it is mapped: before its header, in its elements, and in the last page, where no signal tells
@@ -47,13 +47,13 @@ for cut in in y; do
     cp $cut.safetensors cut.safetensors
     files=(in.safetensors y.safetensors)
     files[$([[ $cut == in ]]; echo $?)]=cut.safetensors
-    refuses "'cut.safetensors' was changed while it was read" "${faulty[@]}" "FAULTY_FILE=$bytes cut.safetensors" "$validate" judge "${files[@]}"
+    refuses "'cut.safetensors' was changed while it was read" "${faulty[@]}" "ASSAY_FAULTY_FILE=$bytes cut.safetensors" "$validate" judge "${files[@]}"
   done
 done
 for bytes in 0 4096 $(($(stat -c %s in.safetensors) - 1)); do
   for verb in "golden -o out.safetensors" "run --backend simt --kernel naive"; do
     cp in.safetensors cut.safetensors
-    exits 2 "${faulty[@]}" "FAULTY_FILE=$bytes cut.safetensors" "$validate" $verb --inputs cut.safetensors
+    exits 2 "${faulty[@]}" "ASSAY_FAULTY_FILE=$bytes cut.safetensors" "$validate" $verb --inputs cut.safetensors
     holds "$called" "$err" "'cut.safetensors' was changed while it was read"
   done
 done
@@ -75,10 +75,10 @@ done
 exits 0 bash -c "ulimit -v 500000000 && exec \"\$@\"" bash "${run[@]}"
 
 # --- signals that the caller ignored or blocked: a worker's end is still seen, and a run still ends
-exits 1 "${faulty[@]}" FAULTY_SIGNALS=1 "$validate" run --plugin "$plugins/hostile.so" --kernel segfaults --dtype f32 --suite sanitize --no-shrink
+exits 1 "${faulty[@]}" ASSAY_FAULTY_SIGNALS=1 "$validate" run --plugin "$plugins/hostile.so" --kernel segfaults --dtype f32 --suite sanitize --no-shrink
 holds "$called" "$out" "the worker process was killed by signal 11"
 rm -f records.jsonl
-"${faulty[@]}" FAULTY_SIGNALS=1 "$validate" run --backend simt --suite full --json records.jsonl >out 2>err </dev/null &
+"${faulty[@]}" ASSAY_FAULTY_SIGNALS=1 "$validate" run --backend simt --suite full --json records.jsonl >out 2>err </dev/null &
 judge=$!
 begun() { [[ $(grep -c '"record":"case"' records.jsonl 2>/dev/null) -gt 5 ]]; }
 until_so begun

@@ -81,6 +81,10 @@ other "the selection '--suite smoke --seed 2026 --op softmax --kernel naive --dt
 other "the selection" "${some[@]:2}" --seed 1
 other "the selection" --op softmax --kernel naive
 other "the shard '', and this run has '1/2'" "${some[@]:2}" --shard 1/2
+if [[ $(field full.jsonl sandbox) != off* ]]; then
+  other "with the sandbox '$(field full.jsonl sandbox)', and this run has 'off: --no-sandbox'" "${some[@]:2}" --no-sandbox
+  exits 0 "$validate" run "${some[@]}" --quiet --shard 1/3 --no-sandbox --json open1.jsonl
+fi
 other "--resume adds to its own file" "${some[@]:2}" --json x.jsonl
 other "--resume adds to its own file" "${some[@]:2}" --fail-fast
 other "is named as two outputs" "${some[@]:2}" --junit ./cut.jsonl
@@ -120,6 +124,9 @@ refuses "is no shard of a run" "$validate" merge shard1.jsonl full.jsonl --json 
 refuses "named as input and as output" "$validate" merge shard1.jsonl shard2.jsonl --json ./shard1.jsonl
 refuses "merged from 3 files" "$validate" run "${some[@]}" --resume gap.jsonl
 exits 0 "$validate" run "${some[@]}" --seed 1 --quiet --shard 2/3 --json other.jsonl
+if [[ -e open1.jsonl ]]; then
+  refuses "'open1.jsonl' ran without the sandbox that" "$validate" merge open1.jsonl shard2.jsonl shard3.jsonl --json x.jsonl
+fi
 refuses "are not of one run: their selection is" "$validate" merge shard1.jsonl other.jsonl --json x.jsonl
 sed '1s/"softmax\/naive":"[^"]*"/"softmax\/naive":"0"/' shard2.jsonl >other.jsonl
 refuses "another code of softmax/naive" "$validate" merge shard1.jsonl other.jsonl --json x.jsonl

@@ -26,7 +26,7 @@ flags.add_argument("--sites", type=float, default=1, help="the share of sites th
 flags.add_argument("--calls", type=int, default=2000, help="how many random calls fail")
 flags.add_argument("--seed", type=int, default=1)
 flags.add_argument("--only", default="", help="one of the runs, by name")
-flags.add_argument("--fail", default="", help="only this site, or call, as FAULTS_FAIL takes it; prints the run's output")
+flags.add_argument("--fail", default="", help="only this site, or call, as ASSAY_FAULTS_FAIL takes it; prints the run's output")
 flags.add_argument("--part", default="1/1", help="I/N: only the I-th of N parts")
 flags.add_argument("--list", action="store_true", help="print what each failure led to")
 flags = flags.parse_args()
@@ -56,12 +56,12 @@ class Run:
             os.unlink(self.records)
         with open(state, "wb") as file:
             file.write(bytes(4096))
-        environment = dict(os.environ, LD_PRELOAD=os.path.abspath(flags.library), FAULTS_STATE=state, FAULTS_FAIL=fail,
+        environment = dict(os.environ, LD_PRELOAD=os.path.abspath(flags.library), ASSAY_FAULTS_STATE=state, ASSAY_FAULTS_FAIL=fail,
                            OMP_WAIT_POLICY="passive", ASSAY_DATASETS=os.path.join(here, "../../../datasets"))
         if not fail:
-            del environment["FAULTS_FAIL"]
+            del environment["ASSAY_FAULTS_FAIL"]
         if sites:
-            environment["FAULTS_SITES"] = sites
+            environment["ASSAY_FAULTS_SITES"] = sites
         self.hung = False
         try:
             done = subprocess.run([os.path.join(flags.binaries, program), *arguments, "--json", self.records], cwd=folder,

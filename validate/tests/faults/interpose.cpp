@@ -2,10 +2,10 @@
 // A library that validate/tests/faults/faults_test.py preloads.  It counts the calls by which the judge and its workers allocate,
 // write, read, open, map and start processes, and makes one of them fail once in a run.  A site is the kind of the call, the
 // process (judge or worker) and four return addresses.
-//   FAULTS_STATE=FILE  one page that the processes of a run share: whether the failure has happened, and the calls so far
-//   FAULTS_SITES=FILE  receives a line for each site: its number, process, kind, and the addresses as MODULE+OFFSET
-//   FAULTS_FAIL=SITE   the site of this number fails, the first time that it is reached
-//   FAULTS_FAIL=j:N    the N-th call of the judge fails, w:N that of the workers taken together
+//   ASSAY_FAULTS_STATE=FILE  one page that the processes of a run share: whether the failure has happened, and the calls so far
+//   ASSAY_FAULTS_SITES=FILE  receives a line for each site: its number, process, kind, and the addresses as MODULE+OFFSET
+//   ASSAY_FAULTS_FAIL=SITE   the site of this number fails, the first time that it is reached
+//   ASSAY_FAULTS_FAIL=j:N    the N-th call of the judge fails, w:N that of the workers taken together
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -163,7 +163,7 @@ F real(const char* name) {
 
 // Runs when the library is loaded, with the arguments of main().
 __attribute__((constructor)) void begin(int argc, char** argv) {
-  const char* path = std::getenv("FAULTS_STATE");
+  const char* path = std::getenv("ASSAY_FAULTS_STATE");
   const char* program = argc ? std::strrchr(argv[0], '/') : nullptr;
   if (!path || argc == 0 || std::strncmp(program ? program + 1 : argv[0], "validate", 8) != 0) return;
   worker = argc > 1 && std::strcmp(argv[1], "worker") == 0;
@@ -173,9 +173,9 @@ __attribute__((constructor)) void begin(int argc, char** argv) {
   ::syscall(SYS_close, fd);
   if (page == MAP_FAILED) return;
   ::dl_iterate_phdr(add_module, nullptr);
-  if (const char* sites = std::getenv("FAULTS_SITES"))
+  if (const char* sites = std::getenv("ASSAY_FAULTS_SITES"))
     sites_fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, sites, O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (const char* which = std::getenv("FAULTS_FAIL")) {
+  if (const char* which = std::getenv("ASSAY_FAULTS_FAIL")) {
     if (which[1] != ':') site_to_fail = std::strtoull(which, nullptr, 10);
     else if ((which[0] == 'w') == worker) call_to_fail = std::strtoull(which + 2, nullptr, 10);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin for the tests of --plugin.  Each of its kernels computes softmax and then misbehaves in its own way.  With
-// HOSTILE_LIST or HOSTILE_OPENED in the environment, its list or its constructor does.
+// ASSAY_HOSTILE_LIST or ASSAY_HOSTILE_OPENED in the environment, its list or its constructor does.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -169,7 +169,7 @@ const AssayKernel* list[kCount];
 AssayPlugin plugin{sizeof(AssayPlugin), ASSAY_ABI_VERSION, kCount, list};
 
 __attribute__((constructor)) void opened() {
-  const std::string_view how = asked("HOSTILE_OPENED");
+  const std::string_view how = asked("ASSAY_HOSTILE_OPENED");
   if (how == "segfaults") ::raise(SIGSEGV);
   if (how == "hangs") ::pause();
   if (how == "exits") std::exit(0);
@@ -186,7 +186,7 @@ __attribute__((constructor)) void opened() {
 
 const AssayPlugin* assay_plugin(uint32_t) {
   for (int i = 0; i < kCount; ++i) list[i] = &all[i];
-  const std::string_view how = asked("HOSTILE_LIST");
+  const std::string_view how = asked("ASSAY_HOSTILE_LIST");
   if (how == "null") return nullptr;
   if (how == "throws") throw std::runtime_error("not today");
   if (how == "finds_no_memory") throw std::bad_alloc();

@@ -61,25 +61,25 @@ until_so none_left || fail "workers left behind" "none" "$(running "$validate")"
 
 # --- misbehaviour when it is opened, before the judge knows a kernel
 opened() {  # opened HOW PART
-  HOSTILE_OPENED=$1 refuses "$2" "$validate" run --backend host --plugin "$hostile" --timeout "${3:-$hangs}"
+  ASSAY_HOSTILE_OPENED=$1 refuses "$2" "$validate" run --backend host --plugin "$hostile" --timeout "${3:-$hangs}"
 }
 opened segfaults "the worker process was killed by signal 11"
 opened hangs "no answer within 2 s" 2
 opened exits "the worker process exited with code 0"
 opened aborts "the worker process was killed by signal 6"
-HOSTILE_OPENED=throws exits 2 "$validate" run --backend host --plugin "$hostile"
+ASSAY_HOSTILE_OPENED=throws exits 2 "$validate" run --backend host --plugin "$hostile"
 holds "$called" "$err" "the worker process was killed by signal 6"  # after what the C++ library says
 opened closes_descriptors "the worker's socket was closed"
-HOSTILE_OPENED=forks exits 1 "${run[@]}" --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+ASSAY_HOSTILE_OPENED=forks exits 1 "${run[@]}" --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound failed "it left a process behind"
-HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --no-sandbox --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
+ASSAY_HOSTILE_OPENED=segfaults_later exits 1 "${run[@]}" --no-sandbox --backend host --plugin "$hostile" --kernel sound --dtype f32 --json records.jsonl
 whole_run
 expect sound crashed "signal 11"
 
 # --- plugins that are none, and lists that cannot be right
 listed() {  # listed HOW PART
-  HOSTILE_LIST=$1 refuses "--plugin $hostile: $2" "$validate" run --backend host --plugin "$hostile"
+  ASSAY_HOSTILE_LIST=$1 refuses "--plugin $hostile: $2" "$validate" run --backend host --plugin "$hostile"
 }
 listed null "its assay_plugin(1) returns null"
 listed finds_no_memory "asked for its kernels, machine: the worker found no memory"

@@ -12,12 +12,17 @@ hanging=(loops_forever stops_itself leaves_a_child spins blocks_signals stops_it
 hang=20
 # Kernels that the sandbox keeps from what they try; a wrong answer tells that they could.
 kept=(opens_files_for_writing signals_the_judge traces_the_judge opens_the_record asks_for_namespaces connects_to_services
-  leaves_shared_memory)
+  leaves_shared_memory changes_the_judge controls_files_it_reads)
+unconfined=()
 sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox *kernels: \([^;]*\);.*/\1/p')
-on simt || sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox .*other programs: //p')  # Landlock alone
-[[ $sandbox == "landlock "*", seccomp" && ${sandbox//[^0-9]/} -ge 6 ]] || { echo "not tried, the sandbox is '$sandbox': ${kept[*]}" && unconfined=("${kept[@]}") && kept=(); }
+if ! on simt; then  # where a worker is confined as a program is
+  sandbox=$("$bin/validate-hostile" doctor | sed -n 's/^  sandbox .*other programs: //p')
+  unconfined=(opens_files_for_writing traces_the_judge asks_for_namespaces connects_to_services leaves_shared_memory controls_files_it_reads)
+  kept=(signals_the_judge opens_the_record changes_the_judge)
+fi
+[[ $sandbox == "landlock "*", seccomp" && ${sandbox//[^0-9]/} -ge 6 ]] || { echo "not tried, the sandbox is '$sandbox': ${kept[*]}" && unconfined+=("${kept[@]}") && kept=(); }
 mkdir hostile_folder && echo kept >hostile_folder/file
-export HOSTILE_FOLDER=$tmp/hostile_folder
+export ASSAY_HOSTILE_FOLDER=$tmp/hostile_folder
 on cuda && hanging+=(gpu_leaves_a_loop gpu_exits_with_a_loop) && hang=60  # a worker's first order waits for its CUDA context
 others=$("$bin/validate-hostile" list kernels --op $op | awk 'NR > 1 {print $2}' | grep -vx "$(printf '%s\n' "${hanging[@]}" "${unconfined[@]}")")
 
@@ -168,6 +173,27 @@ if ((${#kept[@]})); then
   same "what it changes" "file kept" "$(ls others) $(<others/file)"
   same "processes that it leaves" "" "$(grep -slz '9876[5]' /proc/[0-9]*/cmdline)"
 fi
+
+# --- the same of a program that changes the judge, the machine and files that it may only read, and looks for what is secret
+attacks() {  # attacks FLAG...: what it did and should not is in $open, what it should and did not in $shut
+  GITHUB_TOKEN=x CI_JOB_TOKEN=x AWS_SECRET_ACCESS_KEY=x NVIDIA_API_KEY=x UNHEARD_OF=x CI_FLAG=x exits 2 \
+    "$validate" run --worker "cd / && python3 '$sources/validate/tests/hostile/program.py'" "$@"
+  open=$(sed '1,/^--- the others/d; /^validate: /d; / refused/d' <<<"$err")
+  shut=$(sed '/^--- the others/,$d; / done/d' <<<"$err")
+  tried=$(grep -c ' refused\| done' <<<"$err")
+}
+if ((${#kept[@]})) && command -v python3 >/dev/null; then
+  attacks
+  same "what a program is not refused" "" "$open"
+  same "what a program cannot do" "" "$shut"
+  same "attempts of a program" 47 "$tried"
+  attacks --network --pass-env UNHEARD_OF --pass-env CI_FLAG
+  same "what a program has with the network and two variables" "AF_INET AF_INET6 AF_VSOCK AF_ALG UNHEARD_OF CI_FLAG" \
+    "$(sed 's/ done.*//' <<<"$open" | tr '\n' ' ' | sed 's/ $//')"
+fi
+refuses "--pass-env: the environment has no 'NOWHERE_AT_ALL'" "$validate" run --worker true --pass-env NOWHERE_AT_ALL
+refuses "--pass-env: 'A=B' is no name of a variable" "$validate" run --worker true --pass-env A=B
+refuses "--pass-env: '' is no name of a variable" "$validate" run --worker true --pass-env ''
 
 # --- single cases
 call "$bin/validate-hostile" replay --backend $backend "$op/takes_finite f16 rows=9 cols=33 fill=nan_in_row"

@@ -18,7 +18,7 @@ KERNEL(layernorm_residual){.dtypes = {f16, bf16, f32}};
 
 void run(const layernorm_residual::Args& a, const Launch& l) {
   answer(a, l);
-  const char* folder = std::getenv("HOSTILE_FOLDER");  // of the test; it has a file "file"
+  const char* folder = std::getenv("ASSAY_HOSTILE_FOLDER");  // of the test; it has a file "file"
   const std::string in = folder ? folder : "/tmp", file = in + "/file";
   if (::open((in + "/new").c_str(), O_CREAT | O_WRONLY, 0600) >= 0) spoil(a, l);
   if (::open(file.c_str(), O_WRONLY) >= 0 || ::open(file.c_str(), O_RDWR | O_APPEND) >= 0) spoil(a, l);
