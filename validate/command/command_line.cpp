@@ -61,6 +61,18 @@ void add_suggest(CLI::App& app, bool& suggest) {
   app.add_flag("--suggest-numerics", suggest, "name the tightest of some usual declarations that the outputs meet; no verdict");
 }
 
+void add_shrink_flags(CLI::App& app, RunFlags& f) {
+  constexpr double kUsual = 5;
+  f.shrink_s = kUsual;
+  CLI::Option* shrink =
+      app.add_option("--shrink", f.shrink_s, "time to shrink a failing case, the first of each reason: 5s, 500ms")
+          ->capture_default_str()
+          ->transform(duration());
+  app.add_flag_callback(
+         "--no-shrink", [&f] { f.shrink_s = 0; }, "do not shrink failing cases")
+      ->excludes(shrink);
+}
+
 void add_run(CLI::App& app, int& code) {
   const auto f = std::make_shared<RunFlags>();
   CLI::App& run = *app.add_subcommand("run", "judge kernels over a suite of cases");

@@ -204,18 +204,6 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_flag("--quiet", f.quiet, "print only the last line");
 }
 
-inline void add_shrink_flags(CLI::App& app, RunFlags& f) {
-  constexpr double kUsual = 5;
-  f.shrink_s = kUsual;
-  CLI::Option* shrink =
-      app.add_option("--shrink", f.shrink_s, "time to shrink a failing case, the first of each reason: 5s, 500ms")
-          ->capture_default_str()
-          ->transform(duration());
-  app.add_flag_callback(
-         "--no-shrink", [&f] { f.shrink_s = 0; }, "do not shrink failing cases")
-      ->excludes(shrink);
-}
-
 inline void add_json_flag(CLI::App& app, bool& json) { app.add_flag("--json", json, "print JSON"); }
 
 }  // namespace assay
