@@ -24,7 +24,7 @@ def test_a_right_callable_passes(tmp_path):
     run = assay.validate("softmax", kernels.softmax, records=tmp_path / "run.jsonl")
     assert run.passed and 0 < run.margin <= 1 and not run.failures
     assert {c["dtype"] for c in run.cases} == {"f16", "f32", *(["bf16"] if "ml_dtypes" in sys.modules else [])}
-    assert set(run.verdicts) <= {"passed", "skipped"} and run.verdicts["passed"] > 100
+    assert set(run.verdicts) <= {"passed", "unsupported"} and run.verdicts["passed"] > 100
     assert run.cases[0]["kernel"] == "softmax" and run.cases[0]["not_checked"] == [
         "bounds",
         "races",
@@ -83,19 +83,14 @@ def test_a_hang_costs_one_case(tmp_path):
 
 
 def test_memory_that_ran_out_is_no_pass():
-    def forgets(x):
-        if x.shape[-1] > 8:
-            raise MemoryError("no")
-        return kernels.softmax(x)
-
     with pytest.raises(assay.Incomplete, match="MemoryError: no") as caught:
-        assay.validate("softmax", forgets, dtypes=["f32"], suite="first")
+        assay.validate("softmax", kernels.forgets, dtypes=["f32"], suite="first")
     assert caught.value.result.verdicts["passed"] and not caught.value.result.passed
 
 
 def test_few_cases_are_told():
-    with pytest.warns(UserWarning, match=r"takes \d+ of \d+ cases \(\d+ %\); not: \d+ 'one column'"):
-        run = assay.validate("softmax", kernels.takes_one_column, dtypes=["f32"], suite="first")
+    with pytest.warns(UserWarning, match=r"takes \d+ of \d+ cases \(\d+ %\); not: \d+ 'a few columns'"):
+        run = assay.validate("softmax", kernels.takes_few_columns, dtypes=["f32"], suite="first")
     assert run.passed and run.declined
 
 
@@ -117,7 +112,7 @@ def test_an_attribute_that_is_not_named_is_unsupported():
 @pytest.mark.parametrize("fn, dtypes", [(kernels.cross_entropy, ["f32"]), (kernels.kv_append, None), (kernels.rope, ["f32"])])
 def test_several_updated_and_in_place_outputs(fn, dtypes):
     run = assay.validate(fn.__name__, fn, dtypes=dtypes)
-    assert run.passed and set(run.verdicts) <= {"passed", "skipped"}
+    assert run.passed and set(run.verdicts) <= {"passed", "unsupported"}
     if fn is kernels.rope:
         assert any(c["attributes"].get("in_place") for c in run.cases)
 
