@@ -2,7 +2,7 @@
 // Files config.json with the fields that Hugging Face's have, as several versions of transformers wrote them.
 #pragma once
 
-#include "model/fixture.hpp"
+#include "fixture.hpp"
 
 namespace assay {
 
