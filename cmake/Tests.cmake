@@ -244,6 +244,9 @@ if(Python3_FOUND)
   add_test(NAME attacks COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/attacks_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(attacks PROPERTIES LABELS cpu)
+  add_test(NAME budgets COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/budgets_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  set_tests_properties(budgets PROPERTIES LABELS "cpu;push" RUN_SERIAL ON)
 endif()
 if(ASSAY_GPU)
   set(own_plugin "${PROJECT_SOURCE_DIR}/validate/tests/worker/own_plugin.cu")
