@@ -65,4 +65,5 @@ def main():
             socket.close(fd)
 
 
-main()
+if __name__ == "__main__":
+    main()

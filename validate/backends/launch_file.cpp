@@ -11,6 +11,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/unique_keys.hpp"
 
 namespace assay {
 
@@ -180,7 +181,8 @@ LaunchFile read_launch_file(const std::string& path) {
   if (nests_too_deeply(*text)) throw BadInput(fmt::format("{}: the JSON nests too deeply", path));
   Json json;
   try {
-    json = Json::parse(*text);
+    const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("{}: it has '{}' twice", path, plain(key))); };
+    json = Json::parse(*text, unique_keys<Json>(twice));
   } catch (const Json::exception& e) {
     throw BadInput(fmt::format("{}: {}", path, e.what()));
   }

@@ -10,6 +10,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/unique_keys.hpp"
 #include "validate/cases/case.hpp"
 #include "validate/values/layout.hpp"
 
@@ -100,19 +101,12 @@ struct Node {
   }
 };
 
-// Rejects duplicate keys.  Note: the JSON library would silently keep the last one.
+// Rejects duplicate keys.
 Json parse(const std::string& text, const std::string& file) {
   if (nests_too_deeply(text)) throw BadInput(fmt::format("{}: its lists and objects lie too deep in each other.", file));
-  std::vector<std::set<std::string>> open;
-  const auto twice = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      throw BadInput(fmt::format("{}: key '{}' is given twice.", file, value.get<std::string>()));
-    return true;
-  };
+  const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("{}: key '{}' is given twice.", file, key)); };
   try {
-    return Json::parse(text, twice);
+    return Json::parse(text, unique_keys<Json>(twice));
   } catch (const Json::parse_error& e) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), end, '\n');

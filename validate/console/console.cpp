@@ -147,7 +147,7 @@ std::string failure_text(const Record& r, const Shrunk* shrunk, const std::strin
     more += fmt::format("  smallest   {}   (shrunk from {})\n", summary_of(smallest->c),
                         difference(r.c, smallest->c, op_named(r.c.op).shape()));
   if (!r.reads_like.empty()) more += fmt::format("  reads like {}\n", r.reads_like);
-  if (r.worst && !r.held_to.empty()) more += fmt::format("  held to    {}\n", r.held_to);
+  if (const std::string terms = held_to_text(r); r.worst && !terms.empty()) more += fmt::format("  held to    {}\n", terms);
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
   if (!across.empty()) more += fmt::format("  across     {}\n", across);
   text += more + (more.empty() ? "" : "\n");
@@ -204,7 +204,7 @@ void Console::add(const Record& r) {
   ++done_;
   declines_.add(r);
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
-  if (!r.held_to.empty()) held_to_[r.held_to].insert(fmt::format("{}/{}", r.c.op, r.kernel));
+  if (const std::string terms = held_to_text(r); !terms.empty()) held_to_[terms].insert(fmt::format("{}/{}", r.c.op, r.kernel));
   if (!r.fidelity.empty()) fidelity_[r.fidelity].insert(fmt::format("{}/{}", r.c.op, r.kernel));
   if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", in_words(r.not_checked), r.loaded, r.backend);
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {

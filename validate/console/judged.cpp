@@ -11,7 +11,7 @@ void print_judged(const Record& r, bool colour) {
   fmt::print("  verdict        {}{}\n", painted(name(r.verdict), is_bad(r.verdict) ? Hue::red : Hue::green, colour),
              r.reason.empty() ? "" : ": " + r.reason);
   if (!r.not_checked.empty()) fmt::print("  not checked    {}\n", in_words(r.not_checked));
-  if (!r.held_to.empty()) fmt::print("  held to        {}\n", r.held_to);
+  if (const std::string terms = held_to_text(r); !terms.empty()) fmt::print("  held to        {}\n", terms);
   if (!r.fidelity.empty()) fmt::print("  fidelity       {}\n", r.fidelity);
   if (r.compared) fmt::print("  compared       {} elements, {} wrong\n", r.compared, r.wrong);
   if (r.margin) fmt::print("  err/bound      {:.4g}{}\n", *r.margin, r.exact ? "  (the answer is exactly representable)" : "");

@@ -3,6 +3,7 @@
 // literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 65), }.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -112,21 +113,6 @@ std::pair<std::int64_t, std::optional<DType>> dtype_of(const std::string& descr)
   return {descr[1] == 'U' ? 4 * size : size, std::nullopt};
 }
 
-// Row by row what lies column by column.
-std::shared_ptr<std::vector<std::byte>> by_rows(const std::vector<std::int64_t>& shape, std::size_t element,
-                                                std::span<const std::byte> data) {
-  auto rows = std::make_shared<std::vector<std::byte>>(data.size());
-  std::vector<std::size_t> place(shape.size());
-  for (std::size_t to = 0; to * element < data.size(); ++to) {
-    std::size_t left = to, from = 0, last = 1;
-    for (std::size_t a = shape.size(); a-- > 0; left /= static_cast<std::size_t>(shape[a]))
-      place[a] = left % static_cast<std::size_t>(shape[a]);
-    for (std::size_t a = 0; a < shape.size(); last *= static_cast<std::size_t>(shape[a++])) from += place[a] * last;
-    std::memcpy(rows->data() + to * element, data.data() + from * element, element);
-  }
-  return rows;
-}
-
 }  // namespace
 
 void add_npy(const std::string& name, std::span<const std::byte> bytes, TensorFile& to) {
@@ -153,9 +139,10 @@ void add_npy(const std::string& name, std::span<const std::byte> bytes, TensorFi
     return;
   }
   if (h.columns_first && t.shape.size() > 1 && !t.data.empty()) {
-    const auto rows = by_rows(t.shape, static_cast<std::size_t>(element), t.data);
-    t.data = *rows;
-    to.memory.push_back(rows);
+    std::vector<std::size_t> reversed(t.shape.size());
+    for (std::size_t i = 0; i < reversed.size(); ++i) reversed[i] = reversed.size() - 1 - i;
+    std::reverse(t.shape.begin(), t.shape.end());  // as the elements lie, row by row
+    put_in_order(t, reversed, to);
   }
   to.tensors.push_back(std::move(t));
 }

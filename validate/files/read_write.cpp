@@ -134,6 +134,27 @@ const char* change_at(const void* address) {
   return file ? file->change() : nullptr;
 }
 
+void put_in_order(FileTensor& t, const std::vector<std::size_t>& order, TensorFile& file) {
+  const std::vector<std::int64_t> before = t.shape;
+  std::vector<std::size_t> stride(before.size());  // between elements of `before`, along the axes of the result
+  std::size_t elements = 1;
+  for (std::size_t i = before.size(); i-- > 0; elements *= static_cast<std::size_t>(before[i])) {
+    t.shape[order[i]] = before[i];
+    stride[order[i]] = elements;
+  }
+  if (elements == 0) return;
+  const std::size_t element = t.data.size() / elements;
+  const auto moved = std::make_shared<std::vector<std::byte>>(t.data.size());
+  for (std::size_t to = 0; to < elements; ++to) {
+    std::size_t left = to, from = 0;
+    for (std::size_t a = t.shape.size(); a-- > 0; left /= static_cast<std::size_t>(t.shape[a]))
+      from += left % static_cast<std::size_t>(t.shape[a]) * stride[a];
+    std::memcpy(moved->data() + to * element, t.data.data() + from * element, element);
+  }
+  t.data = *moved;
+  file.memory.push_back(moved);
+}
+
 void require_tensors_writable(const std::string& path) {
   if (std::none_of(std::begin(kEndings), std::end(kEndings), [&](std::string_view end) { return path.ends_with(end); }))
     throw BadInput(fmt::format("'{}' ends in neither .safetensors nor .npz, which name the format", path));

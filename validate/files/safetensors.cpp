@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/unique_keys.hpp"
 #include "validate/files/formats.hpp"
 
 namespace assay {
@@ -41,16 +41,9 @@ const FileDType& file_dtype(const std::string& name, std::string_view text) {
 // Parses the header.  Throws BadInput, also for a key that an object has twice, of which a parser alone would keep the last.
 Json header_of(std::string_view text) {
   if (nests_too_deeply(text)) throw BadInput("the lists and objects of its header lie too deep in each other");
-  std::vector<std::set<std::string>> keys;
-  const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw BadInput(fmt::format("its header has '{}' twice", parsed.get<std::string>()));
-    return true;
-  };
+  const auto twice = [](const std::string& key) { throw BadInput(fmt::format("its header has '{}' twice", key)); };
   try {
-    Json header = Json::parse(text.begin(), text.end(), look);
+    Json header = Json::parse(text.begin(), text.end(), unique_keys<Json>(twice));
     if (header.is_object()) return header;
   } catch (const Json::exception&) {
   }

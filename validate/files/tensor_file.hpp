@@ -54,6 +54,9 @@ void write_tensors(const std::string& path, const TensorFile&);
 // Throws BadInput if the path names no format, or the file cannot be written.
 void require_tensors_writable(const std::string& path);
 
+// Moves the axes of a tensor, whose axis i becomes axis order[i], and its elements with them, into memory of the file's own.
+void put_in_order(FileTensor&, const std::vector<std::size_t>& order, TensorFile&);
+
 // The value of a tensor with one element, of any form: a real number, a boolean as yes or no, or a text.  Throws BadInput.
 std::string value_text(const FileTensor&);
 

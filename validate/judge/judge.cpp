@@ -158,9 +158,11 @@ class Run {
       for (const std::shared_ptr<Prepared>& p : queue.tasks)
         emit(record_number(*p, *queue.kernel), skipped(*p->task, *queue.kernel, options_, over_budget(), true));
       queue.tasks.clear();
-      queue.end_worker(), queue.order = 0;
+      queue.end_worker();
+      queue.order = 0;
       if (queue.making.valid() && !ready(queue.making)) unheeded_outputs_.push_back(std::move(queue.outputs));
-      queue.making = {}, queue.memory = {};
+      queue.making = {};
+      queue.memory = {};
       queue.clear();
     }
     if (budget_left() > -kMostJudging) return;

@@ -112,7 +112,9 @@ class OutputJudge {
   void judge_elements(const Output& y, const Comparison& c) {
     r_.compared += c.compared, r_.wrong += c.wrong;
     r_.max_abs_error = std::max(r_.max_abs_error, c.error);
-    powerless_ = powerless_ && c.powerless, zeros_ = zeros_ && c.zeros, finite_ = finite_ || c.finite;
+    powerless_ = powerless_ && c.powerless;
+    zeros_ = zeros_ && c.zeros;
+    finite_ = finite_ || c.finite;
     if (Numerics wide = numerics_; c.powerless && powerless_in_f32_) {
       wide.accumulate = f32, wide.factors = {}, wide.fused_exponent = wide.running_moments = wide.flushes_storage = false;
       powerless_in_f32_ = wide == numerics_ || compare(problem_, wide, y.number, y.runs[0], exact_).powerless;
@@ -255,7 +257,6 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
   r.backend = backend;
   r.numerics = text_of(kernel.numerics);
   if (!kernel.declares_numerics) r.held_to = kHeldTo;
-  else if (kernel.loaded || backend == "files") r.held_to = r.numerics + " (as declared)";
   if (task.given && !task.given->flags.empty())
     r.given = fmt::format("run {} {}{}--kernel {}/{}", task.given->flags, kernel.loaded ? kernel.loaded->flags : "",
                           kernel.loaded ? " " : "", kernel.op, kernel.name);

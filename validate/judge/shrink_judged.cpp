@@ -54,7 +54,9 @@ Shrunk shrink(const Record& failed, std::span<const Case> before, const JudgeOpt
   const auto no_time = [&] { return spent.seconds() >= seconds || (options.stop && *options.stop); };
   const auto of_trial = [&] {
     JudgeOptions of = options;
-    of.budget_s = std::max(1e-3, seconds - spent.seconds()), of.spent_s = 0, of.jobs = 1;
+    of.budget_s = std::max(1e-3, seconds - spent.seconds());
+    of.spent_s = 0;
+    of.jobs = 1;
     if (failed.verdict == Verdict::timeout) of.timeout_s = std::min(options.timeout_s, kLongestHang);
     of.fail_fast = false, of.sectors = false, of.policies = false, of.enough = {};
     of.relations = Relations::all, of.power = nullptr, of.declared = nullptr;

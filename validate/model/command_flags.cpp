@@ -59,6 +59,7 @@ void add_model(CLI::App& app, int& code) {
       ->check(temperature);
   model.add_option("--seed", f->seed, "seed of what is drawn")->capture_default_str()->check(seed);
   CLI::Option* golden = model.add_flag("--golden", f->golden, "generate with the golden decoder, in f64, without kernels");
+  for (const char* of_kernels : {"--kernel", "--backend", "--ops", "--pages", "--page-size"}) golden->excludes(of_kernels);
   CLI::Option* check = model.add_flag("--check", f->check, "judge each step, logits, tokens and perplexity");
   check->excludes(golden);
   reads_file(model.add_option("--text", f->file, "file whose bytes are the text to check on (default: random tokens)")->needs(check));

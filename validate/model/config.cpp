@@ -10,6 +10,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/unique_keys.hpp"
 
 namespace assay {
 
@@ -60,7 +61,8 @@ std::vector<float> scaled_frequencies(const ConfigReader& f, const reference::De
   const double factor = in->number("factor");
   double low = 0, high = 0, length = 0;
   if (type == "llama3") {
-    low = in->number("low_freq_factor"), high = in->number("high_freq_factor");
+    low = in->number("low_freq_factor");
+    high = in->number("high_freq_factor");
     length = static_cast<double>(in->count("original_max_position_embeddings"));
     if (!(low < high))
       in->refuse(fmt::format("'{}' is {}, and more than the low_freq_factor, {}, was expected", in->told("high_freq_factor"),
@@ -135,7 +137,8 @@ void read_heads(const ConfigReader& f, reference::Decoder& d) {
 
 ModelConfig parse_config(const std::string& text, const std::string& path, const std::vector<std::string>& ignore) {
   Json json;
-  if (!nests_too_deeply(text)) json = Json::parse(text, nullptr, false);
+  const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("'{}': it has '{}' twice", path, plain(key))); };
+  if (!nests_too_deeply(text)) json = Json::parse(text, unique_keys<Json>(twice), false);
   if (!json.is_object()) throw BadInput(fmt::format("'{}': it is no JSON object", path));
   const ConfigFamily& family = config_family(json, path);
   ModelConfig c;

@@ -175,6 +175,12 @@ std::string to_json(const Tally& t) {
   return j.dump();
 }
 
+std::string held_to_text(const Record& r) {
+  if (!r.held_to.empty()) return r.held_to;
+  const bool built_in = r.loaded.empty() && r.backend != "files";
+  return built_in || r.numerics.empty() ? "" : r.numerics + " (as declared)";
+}
+
 std::string digest_text(const Record& r) { return r.digest ? fmt::format("{:016x}", *r.digest) : std::string(); }
 
 }  // namespace assay

@@ -299,7 +299,8 @@ void read_head(const Json& j, RecordFile& f) {
   f.libraries = j.value("libraries", std::map<std::string, std::string>{});
   f.kernels = j.value("kernels", std::map<std::string, std::string>{});
   f.judges = j.value("judges", std::map<std::string, std::string>{});
-  f.suites = j.value("suites", ""), f.sandbox = j.value("sandbox", "");
+  f.suites = j.value("suites", "");
+  f.sandbox = j.value("sandbox", "");
   if (const auto accepted = j.find("accepted"); accepted != j.end()) f.accepted = text_in(*accepted, "reason");
 }
 

@@ -91,8 +91,8 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
     if (!r.fidelity.empty())
       notes.insert(
           fmt::format("{}/{} has the fidelity {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(r.fidelity)));
-    if (!r.held_to.empty())
-      notes.insert(fmt::format("{}/{} is held to {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(r.held_to)));
+    if (const std::string terms = held_to_text(r); !terms.empty())
+      notes.insert(fmt::format("{}/{} is held to {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(terms)));
   }
   for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <optional>
 
@@ -77,27 +76,25 @@ std::string layout_flag(const TensorSpec& spec, const AxisOrder& order) {
   return fmt::format(" --layout {}={}", spec.name, axes);
 }
 
-void reorder(FileTensor& t, const AxisOrder& order, TensorFile& file) {
-  const Extents shape = in_contract_order(t.shape, order);
-  std::size_t elements = 1;
-  for (const std::int64_t extent : shape) elements *= static_cast<std::size_t>(extent);
-  if (elements > 0) {
-    const std::size_t element = t.data.size() / elements;
-    std::vector<std::size_t> stride(shape.size());  // in the file, of the contract's axes
-    std::size_t inner = 1;
-    for (std::size_t i = t.shape.size(); i-- > 0; inner *= static_cast<std::size_t>(t.shape[i])) stride[order[i]] = inner;
-    const auto ordered = std::make_shared<std::vector<std::byte>>(t.data.size());
-    for (std::size_t to = 0; to < elements; ++to) {
-      std::size_t left = to, from = 0;
-      for (std::size_t a = shape.size(); a-- > 0; left /= static_cast<std::size_t>(shape[a]))
-        from += left % static_cast<std::size_t>(shape[a]) * stride[a];
-      std::memcpy(ordered->data() + to * element, t.data.data() + from * element, element);
+// The only layout, of those that are offered, that moves the fewest axes.
+class FewestMoved {
+ public:
+  void offer(const std::string& flags, const AxisOrder& order) {
+    if (ways_ > 0 && moved(order) > least_) return;
+    if (ways_ > 0 && moved(order) == least_) {
+      ++ways_;
+      return;
     }
-    t.data = *ordered;
-    file.memory.push_back(ordered);
+    flags_ = flags;
+    least_ = moved(order);
+    ways_ = 1;
   }
-  t.shape = shape;
-}
+  std::string flags() const { return ways_ == 1 ? flags_ : ""; }
+
+ private:
+  std::string flags_;
+  std::size_t least_ = 0, ways_ = 0;
+};
 
 // Takes the extents of a tensor for the axes of the case, with which they must agree.
 void read_extents(const Extents& shape, const TensorSpec& spec, Case& c, std::map<Axis, std::string_view>& known) {
@@ -130,8 +127,7 @@ void read_shapes(const Op& op, const std::vector<NamedTensor>& tensors, const st
 // The layouts that make the shapes fit, of one tensor, or the same of all that have as many axes; those that move least.  Empty
 // if there is none, or more than one.
 std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tensors, const Case& c) {
-  std::string best;
-  std::size_t least = 0, ways = 0;
+  FewestMoved best;
   const auto attempt = [&](const std::vector<std::size_t>& moving, const AxisOrder& order) {
     std::vector<Extents> shapes;
     for (const NamedTensor& t : tensors) shapes.push_back(t.tensor->shape);
@@ -146,8 +142,7 @@ std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tenso
     } catch (const BadInput&) {
       return;
     }
-    if (ways == 0 || moved(order) < least) best = flags, least = moved(order), ways = 0;
-    if (moved(order) == least) ++ways;
+    best.offer(flags, order);
   };
   std::vector<std::vector<std::size_t>> sets;
   for (std::size_t axes = 2; axes <= kMostReordered; ++axes) {
@@ -160,7 +155,7 @@ std::string layouts_that_fit(const Op& op, const std::vector<NamedTensor>& tenso
     AxisOrder order = contract_order(tensors[moving[0]].tensor->shape.size());
     while (std::next_permutation(order.begin(), order.end())) attempt(moving, order);
   }
-  return ways == 1 ? best : "";
+  return best.flags();
 }
 
 }  // namespace
@@ -199,7 +194,7 @@ void put_axes_in_order(TensorFile& file, const Op& op, const std::vector<std::st
       if (t.name != tensor) continue;
       if (t.shape.size() != order->size())
         throw BadInput(fmt::format("--layout {}: '{}' has the shape {}", layout, tensor, shape_text(t.shape)));
-      reorder(t, *order, file);
+      put_in_order(t, *order, file);
     }
   }
 }
@@ -213,7 +208,12 @@ void read_axes(const Op& op, const std::vector<NamedTensor>& tensors, Case& c) {
   } catch (const BadInput& e) {
     const std::string flags = layouts_that_fit(op, tensors, before);
     std::string_view why = e.what();
-    if (flags.empty() && why.starts_with("'")) throw;  // it shows the shape
+    const auto tells = [&](const NamedTensor& t) {
+      return std::any_of(t.spec->axes.begin(), t.spec->axes.end(),
+                         [&](Axis a) { return why.find(fmt::format("{}=", name(a))) != why.npos; });
+    };
+    const bool of_axes = std::any_of(tensors.begin(), tensors.end(), tells);
+    if (flags.empty() && (!of_axes || why.starts_with("'"))) throw;  // it is not about shapes, or shows the shape
     if (why.ends_with('.')) why.remove_suffix(1);
     std::string read;
     for (const NamedTensor& t : tensors)
@@ -227,15 +227,11 @@ void read_axes(const Op& op, const std::vector<NamedTensor>& tensors, Case& c) {
 
 std::string layout_that_fits(const TensorSpec& spec, const Extents& shape, const Extents& expected) {
   if (shape.size() != expected.size() || shape.size() > kMostReordered) return "";
-  std::string flag;
-  std::size_t least = 0, ways = 0;
+  FewestMoved best;
   AxisOrder order = contract_order(shape.size());
-  while (std::next_permutation(order.begin(), order.end())) {
-    if (in_contract_order(shape, order) != expected) continue;
-    if (ways == 0 || moved(order) < least) flag = layout_flag(spec, order), least = moved(order), ways = 0;
-    if (moved(order) == least) ++ways;
-  }
-  return ways == 1 ? flag : "";
+  while (std::next_permutation(order.begin(), order.end()))
+    if (in_contract_order(shape, order) == expected) best.offer(layout_flag(spec, order), order);
+  return best.flags();
 }
 
 }  // namespace assay

@@ -65,6 +65,9 @@ std::string_view meant(std::string_view name, const Op& op) {
 }
 
 std::vector<std::string> unused_in(const TensorFile& file, const Op& op, const std::vector<std::string>& ignored) {
+  for (const std::string& name : ignored)
+    if (is_ours(name) || tells_layout(name) || find_attribute(op.shape(), name) || tensor_index(op, name) != op.tensors.size())
+      throw BadInput(fmt::format("--ignore: '{}' means something to {}", name, op.name));
   std::vector<std::string> unused;
   const auto look = [&](std::string_view kind, const std::string& name) {
     if (is_ours(name) || find_attribute(op.shape(), name)) return;

@@ -16,10 +16,13 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "validate/base/descriptors.hpp"
 
 namespace assay {
 
@@ -162,17 +165,10 @@ AskedCalls::~AskedCalls() {
 
 int AskedCalls::listener() const {
   if (!readable(ends_[0], over_)) return -1;
-  int fd = -1;
-  char byte = 0;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
-  iovec part{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &part, message.msg_iovlen = 1;
-  message.msg_control = control, message.msg_controllen = sizeof control;
-  if (::recvmsg(ends_[0], &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) <= 0) return -1;
-  const cmsghdr* head = CMSG_FIRSTHDR(&message);
-  if (head && head->cmsg_len == CMSG_LEN(sizeof fd)) std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-  return fd;
+  int fd[1];
+  char byte[1];
+  receive_with(ends_[0], byte, fd, MSG_DONTWAIT);
+  return fd[0];
 }
 
 void AskedCalls::decide_all() {
@@ -191,18 +187,8 @@ bool can_ask() {
 }
 
 bool give_listener(int listener) {
-  char byte = 0;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof listener)] = {};
-  iovec part{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &part, message.msg_iovlen = 1;
-  if (listener >= 0) {
-    message.msg_control = control, message.msg_controllen = sizeof control;
-    cmsghdr* head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof listener);
-    std::memcpy(CMSG_DATA(head), &listener, sizeof listener);
-  }
-  const bool given = ::sendmsg(kAskingSocket, &message, MSG_NOSIGNAL) == 1;
+  const std::span<const int> descriptors(&listener, listener >= 0 ? 1 : 0);
+  const bool given = send_with(kAskingSocket, "!", descriptors) == 1;
   if (listener >= 0) ::close(listener);
   ::close(kAskingSocket);
   return given;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "validate/base/child.hpp"
+#include "validate/base/descriptors.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/stopwatch.hpp"
 #include "validate/worker/sandbox.hpp"
@@ -119,17 +120,8 @@ void WorkerProcess::send(const std::string& text) {
 
 void WorkerProcess::send(const std::string& text, const SharedMemory& inputs, const SharedMemory& outputs) {
   inputs.seal();  // the kernels of a case share them
-  const int fds[2] = {inputs.fd(), outputs.fd()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
-  iovec part{const_cast<char*>(text.data()), text.size()};
-  msghdr message{};
-  message.msg_iov = &part, message.msg_iovlen = 1;
-  message.msg_control = control, message.msg_controllen = sizeof control;
-  cmsghdr* head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(head), fds, sizeof fds);
-  while (::sendmsg(socket_, &message, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return lose("an order could not be sent to the worker");
+  const int memories[] = {inputs.fd(), outputs.fd()};
+  if (send_with(socket_, text, memories) < 0) lose("an order could not be sent to the worker");
 }
 
 std::optional<std::string> WorkerProcess::receive_text() {

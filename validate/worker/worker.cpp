@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "validate/base/child.hpp"
+#include "validate/base/descriptors.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/worker/guarded_buffer.hpp"
@@ -97,22 +98,12 @@ Reply execute(Backend& backend, const Order& order, int input_fd, int output_fd)
 // Throws std::runtime_error if the machine fails.
 bool receive(std::string& text, int (&fds)[2]) {
   std::vector<char> buffer(1 << 16);
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
-  iovec part{buffer.data(), buffer.size()};
-  msghdr message{};
-  message.msg_iov = &part, message.msg_iovlen = 1;
-  message.msg_control = control, message.msg_controllen = sizeof control;
-  ssize_t n;
-  while ((n = ::recvmsg(kWorkerSocket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
-  }
+  const ssize_t n = receive_with(kWorkerSocket, buffer, fds);
   // Note: a kernel may have closed the socket, or put something else in its place.
   if (n < 0 && errno != EBADF && errno != ENOTSOCK && errno != ECONNRESET)
     throw std::runtime_error(std::string("the worker cannot receive: ") + std::strerror(errno));
   if (n <= 0) return false;
   text.assign(buffer.data(), static_cast<std::size_t>(n));
-  fds[0] = fds[1] = -1;
-  const cmsghdr* head = CMSG_FIRSTHDR(&message);
-  if (head && head->cmsg_len == CMSG_LEN(sizeof fds)) std::memcpy(fds, CMSG_DATA(head), sizeof fds);
   return true;
 }
 

@@ -223,7 +223,8 @@ struct Check {
       }
       if (!f->fits(value)) refuse_in(path, fmt::format("'{}' is {}, and {} was expected", name, text(value), f->expected()));
       if (f->kind == Kind::rope && !value.is_null()) object(value, f->inside, name + ".", rope_type(value, name));
-      accepted.push_back(name), kept[key] = value;
+      accepted.push_back(name);
+      kept[key] = value;
     }
     json = std::move(kept);
   }

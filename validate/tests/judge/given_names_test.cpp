@@ -1,42 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a file says of attributes and axes is taken or refused, in every form in which people write it, and never left out.
-#include <deque>
-#include <functional>
+#include <algorithm>
 
 #include "catch_shim.hpp"
+#include "judge/given_fixture.hpp"
 #include "validate/base/error.hpp"
 #include "validate/judge/judge_outputs.hpp"
 #include "validate/tasks/given_axes.hpp"
 #include "validate/tasks/given_names.hpp"
 #include "validate/tasks/selection.hpp"
+#include "validate/tests/files/tensor_files.hpp"
 
 namespace assay {
 namespace {
 
+using test::holds, test::raw, test::why_not;
+
 const std::string kAttention = "attention_forward f32 batch=2 seq_q=3 seq_k=5 heads=4 kv_heads=2 head_dim=8";
 
-TensorFile filled(const std::string& line) {
-  const std::vector<OpShape> shapes = op_shapes();
-  const Case c = parse_repro(line, shapes).what;
-  TensorFile file = filled_tensors(op_named(c.op), c);
-  file.metadata = {{"op", c.op}};  // as captured tensors have it
+// As captured tensors are: the metadata have the op alone.
+TensorFile captured(const std::string& line) {
+  TensorFile file = test::filled(line);
+  file.metadata = {{"op", file.metadata.at("op")}};
   return file;
-}
-
-std::string why_not(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const BadInput& e) {
-    return e.what();
-  }
-  return "it was taken";
-}
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
-
-template <class T>
-std::string raw(T value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
 // The file with one more tensor.
@@ -49,7 +35,7 @@ TensorFile with(TensorFile file, const std::string& name, const std::string& dty
 }
 
 TEST_CASE("given: an attribute in any numeric form is used", "[given]") {
-  const TensorFile file = filled(kAttention);
+  const TensorFile file = captured(kAttention);
   const auto scale = [](const TensorFile& with_scale) { return given_case(with_scale, {}).c.attributes.at("scale"); };
   CHECK(scale(with(file, "scale", "<f2", f16, raw(std::uint16_t{0x3400}))) == 0.25);
   CHECK(scale(with(file, "scale", "BF16", bf16, raw(std::uint16_t{0x3e80}))) == 0.25);
@@ -72,7 +58,7 @@ TEST_CASE("given: an attribute in any numeric form is used", "[given]") {
 }
 
 TEST_CASE("given: what cannot be an attribute is refused", "[given]") {
-  const TensorFile file = filled(kAttention);
+  const TensorFile file = captured(kAttention);
   const auto refused = [&](const TensorFile& changed, std::string_view part) {
     const std::string why = why_not([&] { given_case(changed, {}); });
     INFO(why);
@@ -83,6 +69,7 @@ TEST_CASE("given: what cannot be an attribute is refused", "[given]") {
   refused(with(file, "scale", "F32", f32, raw(1.f) + raw(2.f), {2}), "'scale' has the shape [2], and one value was expected");
   refused(with(file, "scale", "F32", f32, "", {0}), "'scale' has the shape [0]");
   refused(with(file, "scale", "F32", f32, raw(HUGE_VALF)), "scale=inf: not finite");
+  CHECK_FALSE(holds(why_not([&] { given_case(with(file, "scale", "F32", f32, raw(HUGE_VALF)), {}); }), "is read as"));
   refused(with(file, "scale", "BOOL", {}, "\1"), "scale=yes: not a number");
   refused(with(file, "mask", "BOOL", {}, "\1"), "unknown mask 'yes'. Known: none, causal, causal_top_left.");
   refused(with(file, "mask", "I32", i32, raw(1)), "unknown mask '1'. Known: none, causal, causal_top_left.");
@@ -98,7 +85,7 @@ TEST_CASE("given: what cannot be an attribute is refused", "[given]") {
 }
 
 TEST_CASE("given: a name that is near one of the op's is refused, unless it is to be ignored", "[given]") {
-  const TensorFile file = filled(kAttention), norm = filled("rmsnorm f32 rows=2 cols=8");
+  const TensorFile file = captured(kAttention), norm = captured("rmsnorm f32 rows=2 cols=8");
   const auto near = [](const TensorFile& changed, const std::string& name, std::string_view meant) {
     const std::string why = why_not([&] { given_case(changed, {}); });
     INFO(why);
@@ -138,7 +125,7 @@ TEST_CASE("given: a name that is near one of the op's is refused, unless it is t
 }
 
 TEST_CASE("given: axes in another order are named, and taken by --layout", "[given]") {
-  const TensorFile file = filled(kAttention);
+  const TensorFile file = captured(kAttention);
   TensorFile swapped = file;  // [batch, heads, seq, head_dim], as many frameworks keep it
   const Op& op = op_named("attention_forward");
   for (FileTensor& t : swapped.tensors) std::swap(t.shape[1], t.shape[2]);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "catch_shim.hpp"
+#include "judge/given_fixture.hpp"
 #include "validate/base/error.hpp"
 #include "validate/judge/judge_outputs.hpp"
 #include "validate/tasks/selection.hpp"
@@ -10,21 +11,14 @@
 namespace assay {
 namespace {
 
+using test::filled, test::holds, test::why_not;
+
 // A case of the op with small extents.
 Case small_case(const Op& op, DType dtype) {
   Case c;
   c.op = op.name, c.dtype = dtype, c.seed = 5;
   for (const AxisUse& use : op.axes) c.dims[use.axis] = use.axis == Axis::head_dim ? 8 : use.axis == Axis::pages ? 4 : 2;
   return c;
-}
-
-std::string why_not(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const BadInput& e) {
-    return e.what();
-  }
-  return "it was taken";
 }
 
 Given given(const TensorFile& file, const GivenFlags& flags = {}) { return given_case(file, flags); }
@@ -39,14 +33,6 @@ void set(TensorFile& file, std::string_view name, std::int64_t i, double value) 
   for (FileTensor& t : file.tensors)
     if (t.name == name) encode(*t.known, const_cast<std::byte*>(t.data.data()), i, value);
 }
-
-TensorFile filled(const std::string& line) {
-  const std::vector<OpShape> shapes = op_shapes();
-  const Case c = parse_repro(line, shapes).what;
-  return filled_tensors(op_named(c.op), c);
-}
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 TEST_CASE("given: of every op, inputs in a file are the case that made them, and their golden passes", "[given]") {
   for (const Op& op : ops())

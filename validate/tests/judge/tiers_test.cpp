@@ -190,8 +190,12 @@ TEST_CASE("power: only cases with a compared output count", "[tiers]") {
   const Kernel& kernel = *find_kernel("softmax", "naive");
   const auto task_of = [&](std::int64_t cols, std::uint64_t seed) {
     Case c;
-    c.op = "softmax", c.dtype = f32, c.fill = "normal", c.seed = seed;
-    c.dims[Axis::rows] = 3, c.dims[Axis::cols] = cols;
+    c.op = "softmax";
+    c.dtype = f32;
+    c.fill = "normal";
+    c.seed = seed;
+    c.dims[Axis::rows] = 3;
+    c.dims[Axis::cols] = cols;
     return Task{&op, c, {&kernel}};
   };
   const Task declined = task_of(65, 1), one_column = task_of(1, 2), taken = task_of(65, 3);

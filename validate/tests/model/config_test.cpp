@@ -228,6 +228,14 @@ TEST_CASE("model: numbers that are given under several names must agree", "[mode
             "'rope_theta' is 10000 and 'rope_scaling.rope_theta' is 500000, and the same was expected"));
 }
 
+TEST_CASE("model: a field that is given twice is refused, wherever it is", "[model]") {
+  const std::string llama = Json(Json::parse(kShipped[0].config)).dump().substr(1);
+  CHECK(said_of("{\"sliding_window\": 64, \"sliding_window\": null, " + llama) == "'config.json': it has 'sliding_window' twice");
+  CHECK(said_of("{\"rope_theta\": 1.0, \"rope_theta\": 2.0, " + llama).find("'config.json': it has 'rope_theta' twice") == 0);
+  CHECK(said_of(std::string(R"({"a": {"factor": 4.0, "factor": 1.0}})")) == "'config.json': it has 'factor' twice");
+  CHECK_THROWS_AS(parse_index(R"({"weight_map": {"a": "x.safetensors", "a": "y.safetensors"}})", "index"), BadInput);
+}
+
 TEST_CASE("model: a field of a wrong type or out of its range is told in a sentence, whichever of the table it is", "[model]") {
   const Json wrong[] = {"16",
                         "",
@@ -258,8 +266,9 @@ TEST_CASE("model: a field of a wrong type or out of its range is told in a sente
     }
     // Python writes these, and JSON has no such numbers.
     for (const char* number : {"NaN", "Infinity", "-Infinity", "1e999"}) {
-      std::string text = p.set("a placeholder").dump();
-      text.replace(text.find("\"a placeholder\""), 15, number);
+      const std::string mark = "where the number goes", quoted = Json(mark).dump();
+      std::string text = p.set(mark).dump();
+      text.replace(text.find(quoted), quoted.size(), number);
       INFO(p.told << " = " << number);
       CHECK(said_of(text) == "'config.json': it is no JSON object");
     }

@@ -99,7 +99,8 @@ TEST_CASE("compare: a pass that says less than before fails the gate") {
   was.numerics = is.numerics = "accumulate=f32 chain=1";
   was.not_checked = is.not_checked = {"races"};
   RecordFile base = file({}, {was}), now = file({}, {is});
-  base.backend = now.backend = "host", base.sandbox = now.sandbox = "landlock 7, seccomp";
+  base.backend = now.backend = "host";
+  base.sandbox = now.sandbox = "landlock 7, seccomp";
   const auto only = [&](const RecordFile& changed) {
     const Difference d = of(base, changed);
     CHECK(d.gate_holds() == d.regressions.empty());
@@ -110,13 +111,17 @@ TEST_CASE("compare: a pass that says less than before fails the gate") {
   other.cases[0].numerics = "accumulate=f16 chain=1";
   other.cases.push_back(other.cases[0]);
   CHECK(only(other) == "declares other numerics, 'accumulate=f32 chain=1' -> 'accumulate=f16 chain=1': softmax/naive");
-  other = now, other.cases[0].not_checked = {"races", "traffic"};
+  other = now;
+  other.cases[0].not_checked = {"races", "traffic"};
   CHECK(only(other) == "is no longer checked, traffic: softmax/naive");
-  other = now, other.cases[0].not_checked = {};
+  other = now;
+  other.cases[0].not_checked = {};
   CHECK(of(base, other).regressions.empty());
-  other = now, other.backend = "simt";
+  other = now;
+  other.backend = "simt";
   CHECK(only(other) == "was judged on host, is judged on simt now");
-  other = now, other.sandbox = "off: --no-sandbox";
+  other = now;
+  other.sandbox = "off: --no-sandbox";
   CHECK(only(other) == "was judged in a sandbox (landlock 7, seccomp), is not now");
   CHECK(of(other, now).regressions.empty());
 }
