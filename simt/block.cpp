@@ -20,6 +20,7 @@ namespace simt::detail {
 
 Machine machine;
 Hot hot;
+bool sees_plain = false;
 int thread_number;
 
 namespace {

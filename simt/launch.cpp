@@ -228,6 +228,8 @@ Fault::Fault(Finding finding) : std::runtime_error(sentence(finding)), finding_(
 
 const Finding* suspected() noexcept { return detail::machine.suspected.get(); }
 
+bool sees_plain_accesses() noexcept { return detail::sees_plain; }
+
 void configure(const Options& options) { detail::machine.options = options; }
 
 }  // namespace simt

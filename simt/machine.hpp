@@ -121,6 +121,8 @@ bool written(const void* allocation) noexcept;
 // memory; launches have them.
 void take_from_host();
 void give_to_host() noexcept;
+// Whether this program's kernels are compiled so that accesses without ld and st are findings (observe.cpp).
+bool sees_plain_accesses() noexcept;
 // Marks bytes that the host has written, so that kernels may read them.
 void mark_written(const void* p, std::size_t bytes) noexcept;
 // Marks every byte of an allocation as written by nobody, and resets its counts.  Takes any address in it.

@@ -10,6 +10,8 @@ namespace {
 
 using namespace simt::detail;
 
+[[maybe_unused]] const bool linked = sees_plain = true;
+
 inline void observe(const void* p, unsigned bytes, bool write, void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const std::uintptr_t slot = address >> 32;

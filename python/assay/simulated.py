@@ -56,7 +56,7 @@ def place_device(device: str | None) -> str:
 class SimulatedPlace:
     """Tensors lie in memory of the host, of which kernels may access exactly their images."""
 
-    backend, checks = "simt", ("bounds", "inputs", "races", "uninitialised")
+    backend, checks = "simt", ("bounds", "inputs", "reads", "races", "uninitialised", "plain")
 
     def __init__(self, simulated: Simulated, device: str) -> None:
         from . import triton

@@ -23,8 +23,12 @@ std::vector<BackendInfo> backends();
 // Throws std::runtime_error if there is no such backend or it cannot be used here.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 
-// What our own worker says of itself on this backend.
-Listing about_worker(std::string_view backend);
+// What kernels are made of: C++, or PTX, of which the simulated machine executes each instruction.
+enum class KernelCode { compiled, ptx };
+// What our own worker checks on this backend, of kChecks.
+std::vector<std::string> checks_on(std::string_view backend, KernelCode code = KernelCode::compiled);
+// What it says of itself.
+Listing about_worker(std::string_view backend, KernelCode code = KernelCode::compiled);
 
 std::string host_device();
 std::unique_ptr<Backend> open_host();

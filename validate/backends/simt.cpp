@@ -124,15 +124,21 @@ std::vector<BackendInfo> backends() {
           {.name = "host", .built = true, .unavailable = "", .device = host_device()}};
 }
 
-Listing about_worker(std::string_view backend) {
+std::vector<std::string> checks_on(std::string_view backend, KernelCode code) {
+  if (backend != "simt") return {"bounds", "inputs"};
+  std::vector<std::string> all(kChecks.begin(), kChecks.end());
+  if (code == KernelCode::compiled && !simt::sees_plain_accesses()) std::erase(all, "plain");
+  return all;
+}
+
+Listing about_worker(std::string_view backend, KernelCode code) {
   Listing about{.refused = {},
                 .backend = std::string(backend),
                 .device = std::string(backend),
-                .checks = {"bounds", "inputs"},
+                .checks = checks_on(backend, code),
                 .kernels = {}};
   for (const BackendInfo& b : backends())
     if (b.name == backend) about.device = b.device;
-  if (backend == "simt") about.checks.assign(kChecks.begin(), kChecks.end());
   return about;
 }
 

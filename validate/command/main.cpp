@@ -152,7 +152,8 @@ int judge_main(int argc, char** argv) {
       if (argc == 4) use_plugin(argv[3]);
       if (argc == 5) use_ptx(argv[3], argv[4], argv[2]);
     };
-    return serve(about_worker(argv[2]), load, [&] { return open_backend(argv[2]); });
+    return serve(about_worker(argv[2], argc == 5 ? KernelCode::ptx : KernelCode::compiled), load,
+                 [&] { return open_backend(argv[2]); });
   }
   if (argc > 3 && std::string_view(argv[1]) == "confined") return become_confined(argv);
   if ((argc == 3 || argc == 4) && std::string_view(argv[1]) == "timer") return serve_times(argv[2], argc == 4 ? argv[3] : "");

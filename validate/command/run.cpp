@@ -162,6 +162,7 @@ JudgeOptions judge_options(const RunFlags& flags, const std::string& backend) {
           .fail_fast = flags.fail_fast,
           .sectors = flags.sectors,
           .watch = flags.watch,
+          .not_checked = left_unchecked(backend, checks_on(backend)),
           .relations = flags.all_relations ? Relations::all : Relations::share,
           .stop = &stop_requested};
 }

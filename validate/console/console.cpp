@@ -206,7 +206,8 @@ void Console::add(const Record& r) {
   if (r.verdict == Verdict::skipped || r.incomplete) ++skipped_[fmt::format("{}: {}", name(r.verdict), r.reason)];
   if (const std::string terms = held_to_text(r); !terms.empty()) held_to_[terms].insert(fmt::format("{}/{}", r.c.op, r.kernel));
   if (!r.fidelity.empty()) fidelity_[r.fidelity].insert(fmt::format("{}/{}", r.c.op, r.kernel));
-  if (!r.not_checked.empty()) not_checked_ = fmt::format("{}, with {} on {}", in_words(r.not_checked), r.loaded, r.backend);
+  if (!r.not_checked.empty())
+    not_checked_ = fmt::format("{}{} on {}", in_words(r.not_checked), r.loaded.empty() ? "," : ", with " + r.loaded, r.backend);
   if (r.verdict != Verdict::unsupported && r.verdict != Verdict::skipped) {
     Row& row = row_of(r);
     ++row.cases;

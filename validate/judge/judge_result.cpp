@@ -7,13 +7,19 @@
 
 #include "validate/records/policy.hpp"
 #include "validate/records/policy_figures.hpp"
-#include "validate/worker/process.hpp"
 #include "validate/values/random.hpp"
 #include "validate/values/tensor_bits.hpp"
+#include "validate/worker/process.hpp"
 
 namespace assay {
 
 namespace {
+
+Record blank(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
+  Record r = blank_record(task, kernel, options.backend);
+  if (!kernel.loaded) r.not_checked = options.not_checked;
+  return r;
+}
 
 // Whether the reason is a finding that only the watch makes.  A finding begins with its kind.
 bool found_by_watch(std::string_view reason) {
@@ -99,7 +105,7 @@ Verdict verdict_of(const Reply& reply) {
 }
 
 Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why, bool incomplete) {
-  Record r = blank_record(task, kernel, options.backend);
+  Record r = blank(task, kernel, options);
   r.verdict = Verdict::skipped;
   r.incomplete = incomplete;
   r.reason = std::move(why);
@@ -108,11 +114,12 @@ Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& optio
 
 Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   const Task& task = *result.of->task;
-  Record r = blank_record(task, *result.kernel, options.backend);
+  Record r = blank(task, *result.kernel, options);
   r.exact = result.of->asks_exact(result.kernel->numerics);
   r.verdict = result.verdict;
   r.reason = result.reply.message;
-  // Our own worker skips what no kernel of its machine could do.  Another's word that it left a case out is no evidence of anything.
+  // Our own worker skips what no kernel of its machine could do.  Another's word that it left a case out is no evidence of
+  // anything.
   const bool by_other = result.kernel->loaded && !is_own_worker(result.kernel->loaded->command);
   const bool unjudged = result.reply.tainted || by_other || r.reason.starts_with(kMachine);
   r.incomplete = (r.verdict == Verdict::skipped && unjudged) || r.reason.starts_with(kNotWatchable);

@@ -87,7 +87,9 @@ std::string to_markdown(const RunHead& h, const std::vector<Record>& records, co
   std::set<std::string> notes;
   for (const Record& r : records) {
     if (!r.not_checked.empty())
-      notes.insert(fmt::format("Not checked with `{}`: {}.", in_markdown_code(r.loaded), in_markdown(in_words(r.not_checked))));
+      notes.insert(fmt::format("Not checked{}: {}.",
+                               r.loaded.empty() ? "" : fmt::format(" with `{}`", in_markdown_code(r.loaded)),
+                               in_markdown(in_words(r.not_checked))));
     if (!r.fidelity.empty())
       notes.insert(
           fmt::format("{}/{} has the fidelity {}.", in_markdown(r.c.op), in_markdown(r.kernel), in_markdown(r.fidelity)));

@@ -47,9 +47,7 @@ const Loaded& load_kernels(const std::string& flags, const std::vector<std::stri
         throw BadInput(unknown("check", check, Names(kChecks.begin(), kChecks.end())));
     std::vector<Kernel> all = kernels_of(listing.kernels);
     loaded = {.flags = flags, .command = command, .backend = listing.backend, .device = listing.device, .not_checked = {}};
-    for (const std::string_view check : kChecks)
-      if (std::find(listing.checks.begin(), listing.checks.end(), check) == listing.checks.end())
-        loaded.not_checked.emplace_back(check);
+    loaded.not_checked = left_unchecked(listing.backend, listing.checks);
     for (Kernel& k : all) k.loaded = &loaded;
     use_kernels(std::move(all));
   } catch (const std::runtime_error& e) {

@@ -36,6 +36,7 @@ struct JudgeOptions {
   bool sectors = false;
   bool policies = false;  // also compute the figures of policy.hpp
   bool watch = false;     // races and uninitialised reads fail a kernel (simt)
+  std::vector<std::string> not_checked{};  // what the workers of built-in kernels do not check (left_unchecked())
   Relations relations = Relations::none;
   Power* power = nullptr;                       // looks at every prepared case; null: power is not judged
   Declared* declared = nullptr;                 // looks at every passed record; null: declarations are not examined

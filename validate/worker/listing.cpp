@@ -116,9 +116,11 @@ Kernel kernel_of(const ListedKernel& k) {
 std::string in_words(const std::vector<std::string>& checks) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"bounds", "writes outside tensors"},
                                                                       {"inputs", "changed inputs"},
+                                                                      {"reads", "reads outside tensors"},
                                                                       {"races", "races"},
                                                                       {"uninitialised", "reads of memory that nobody wrote"},
                                                                       {"traffic", "traffic"},
+                                                                      {"plain", "accesses without ld and st"},
                                                                       {"second_run", "a second run"},
                                                                       {"together", "all errors together"}};
   std::string text;
@@ -127,6 +129,15 @@ std::string in_words(const std::vector<std::string>& checks) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", known == std::end(kWords) ? check : known->second);
   }
   return text;
+}
+
+std::vector<std::string> left_unchecked(std::string_view backend, const std::vector<std::string>& made) {
+  std::vector<std::string> left;
+  for (const std::string_view check : kChecks) {
+    if (check == "plain" && backend != "simt") continue;
+    if (std::ranges::find(made, check) == made.end()) left.emplace_back(check);
+  }
+  return left;
 }
 
 std::string question(std::int64_t id, std::size_t from) {

@@ -16,9 +16,12 @@
 namespace assay {
 
 // What a worker may check beside the judge's own checks.
-inline constexpr std::array<std::string_view, 5> kChecks{"bounds", "inputs", "races", "uninitialised", "traffic"};
+inline constexpr std::array<std::string_view, 7> kChecks{"bounds",        "inputs",  "reads", "races",
+                                                         "uninitialised", "traffic", "plain"};
 // Checks in words, of kChecks or others that were not made: "races, reads of memory that nobody wrote".
 std::string in_words(const std::vector<std::string>& checks);
+// Those of kChecks that a worker on this backend does not make.  Only the simulated machine knows accesses with ld and st.
+std::vector<std::string> left_unchecked(std::string_view backend, const std::vector<std::string>& made);
 
 // A kernel as its worker lists it: texts, which kernels_of() checks.
 struct ListedKernel {

@@ -51,9 +51,6 @@ int landlock_version() {
 }
 bool has_scopes() { return landlock_version() >= 6; }
 
-// Whether a program may use a GPU.  Then it has Landlock alone, and all of /proc: what else its driver needs has not been tried.
-bool beside_gpu(Confined how) { return how == Confined::program && ::access("/dev/nvidiactl", F_OK) == 0; }
-
 std::uint64_t changes_of_files() {
   const int version = landlock_version();
   return kWriteFile | kRemoveAndMake | (version >= 2 ? kRefer : 0) | (version >= 3 ? kTruncate : 0) |
@@ -69,7 +66,7 @@ void allow(int ruleset, const char* path, std::uint64_t what) {
 
 // `names_threads`: whether this process may name its threads by itself.
 bool lock_land(Confined how, const std::string& folder, bool names_threads) {
-  const std::uint64_t all = changes_of_files() & ~(beside_gpu(how) ? kControlDevice : 0);
+  const std::uint64_t all = changes_of_files();
   Ruleset rules{all, 0, has_scopes() ? kScopeSignals | kScopeSockets : 0};
   const std::size_t known = has_scopes() ? sizeof rules : sizeof rules.files;
   const int ruleset = static_cast<int>(::syscall(kCreateRuleset, &rules, known, 0));
@@ -81,7 +78,7 @@ bool lock_land(Confined how, const std::string& folder, bool names_threads) {
     if (!folder.empty()) allow(ruleset, folder.c_str(), all);
     // CUDA names its threads, and does not start without.  Note: a program that a shell starts as its child has another folder of
     // its own, which does not exist yet; so the judge gives it the names where it can (AskedCalls).
-    if (names_threads) allow(ruleset, beside_gpu(how) ? "/proc" : "/proc/self/task", write);
+    if (names_threads) allow(ruleset, "/proc/self/task", write);
     for (const char* device : {"/dev/dri", "/dev/dxg", "/dev/nvmap"}) allow(ruleset, device, write);
     glob_t nodes{};
     for (const char* devices : {"/dev/nvidia*", "/dev/nvhost*"})
@@ -136,17 +133,13 @@ std::string sandbox_text(Confined how) {
   const int version = landlock_version();
   if (how == Confined::program && version == 0) return "off: the system has no Landlock";
   std::string text = version ? fmt::format("landlock {}", version) : "";
-  if (has_seccomp() && !beside_gpu(how)) text += text.empty() ? "seccomp" : ", seccomp";
+  if (has_seccomp()) text += text.empty() ? "seccomp" : ", seccomp";
   return how == Confined::program && is(kNetwork, "on") ? text + ", with network" : text;
 }
 
 bool confine(Confined how, const std::string& folder) {
   if (sandbox_text(how).starts_with("off")) return true;
   const int version = landlock_version();
-  if (beside_gpu(how)) {
-    if (can_ask()) give_listener(-1);
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && lock_land(how, folder, true);
-  }
   drop_capabilities();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   const LeftToFilter left{.signals = !has_scopes(), .writing = version == 0, .network = !is(kNetwork, "on")};

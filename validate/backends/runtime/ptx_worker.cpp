@@ -45,6 +45,6 @@ int main(int argc, char** argv) {
   using namespace assay;
   struct stat socket {};
   if (::fstat(kWorkerSocket, &socket) == 0 && S_ISSOCK(socket.st_mode))
-    return serve(about_worker("simt"), load, [] { return open_backend("simt"); });
+    return serve(about_worker("simt", KernelCode::ptx), load, [] { return open_backend("simt"); });
   return print_kernels(argc == 2 ? argv[1] : "");
 }

@@ -301,12 +301,13 @@ const ConfigFamily& config_family(const Json& config, const std::string& path) {
   if (!model_type.is_string())
     refuse_in(path, fmt::format("'model_type' is {}, and a text was expected",
                                 config.contains("model_type") ? text(model_type) : "missing"));
+  const auto& type = model_type.get_ref<const std::string&>();
   Names names;
   for (const ConfigFamily& f : config_families()) {
-    if (f.name == model_type) return f;
+    if (f.name == type) return f;
     names.push_back(f.name);
   }
-  const std::string word = model_type.get<std::string>().substr(0, 60);
+  const std::string word = type.substr(0, 60);
   const bool of_others = std::find(kNotMistyped.begin(), kNotMistyped.end(), word) != kNotMistyped.end();
   for (const std::string_view name : names)
     if (!of_others && 4 * edit_distance(word, name) <= std::max(word.size(), name.size()))

@@ -391,6 +391,11 @@ exits 1 "$bin/validate-trial" replay --backend simt --watch --no-shrink "$op/dro
 holds "$called" "$out" "failed: unwritten: "
 # Rope in place need not store the channel that it does not rotate.
 exits 0 "$validate" replay --backend simt --watch --no-shrink "rope/vector16 f16 batch=1 seq_q=3 heads=2 kv_heads=1 head_dim=17 in_place=yes"
+holds "$called" "$out" "not checked    accesses without ld and st"
+if [[ -e $bin/validate-watch ]]; then
+  exits 0 "$bin/validate-watch" replay --backend simt --watch --no-shrink "$op/naive f32 rows=3 cols=257"
+  lacks "$called" "$out" "not checked"
+fi
 works "$bin/validate-hostile" bench --backend simt --op $op --kernel stores_plainly --shape 'rows=4 cols=64' --dtype f32
 holds "$called" "$out" "bytes not counted: y was written without st()"
 works "$validate" run "${quick[@]}" --quiet

@@ -18,7 +18,7 @@ for in in in.safetensors in.npz; do
     exits 0 "$validate" judge $in $y --json records.jsonl
     holds "$called" "$out" "$line"
     holds "$called" "$out" "verdict        passed"
-    holds "$called" "$out" "not checked    writes outside tensors, changed inputs, races, reads of memory that nobody wrote, traffic, a second run, relations"
+    holds "$called" "$out" "not checked    writes outside tensors, changed inputs, reads outside tensors, races, reads of memory that nobody wrote, traffic, a second run, relations"
     holds "$called" "$out" "held to        f32 accumulation, any order"
     holds "$called" "$out" "1 passed · 0 failed"
     whole_lines records.jsonl "$called"

@@ -154,7 +154,7 @@ if [[ -x $nvcc ]]; then  # a launcher for a GPU in the place of that for the hos
 fi
 exits 0 "$validate" run --backend host --plugin ./libsoftmax.so --json softmax.jsonl
 holds "$called" "$out" "131 passed · 0 failed · 0 suspect"
-holds "$called" "$out" "not checked: races, reads of memory that nobody wrote, traffic"
+holds "$called" "$out" "not checked: reads outside tensors, races, reads of memory that nobody wrote,"
 holds "$called" "$out" "(as declared)"
 exits 0 "$validate" run --backend host --plugin ./libfused.so --dtype f16 --json fused.jsonl
 holds "$called" "$out" "49 passed · 0 failed · 0 suspect"
@@ -173,13 +173,13 @@ again=$(sed -n "s/^  again      validate //p" <<<"$out" | head -1)
 holds "$called" "$again" "replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32 rows=1 cols="
 eval "exits 1 \"\$validate\" $again --backend host --no-shrink"
 holds "$called" "$out" "verdict        failed: err/bound"
-holds "$called" "$out" "not checked    races, reads of memory that nobody wrote, traffic"
+holds "$called" "$out" "not checked    reads outside tensors, races, reads of memory that nobody wrote, traffic"
 exits 1 "$validate" replay --backend host --no-shrink --from wrong.jsonl --plugin "a folder/libsoftmax.so"
 refuses "unknown kernel 'serial_row'" "$validate" replay --from wrong.jsonl
 exits 1 "$validate" run --backend host --no-shrink --last-failed wrong.jsonl --plugin "a folder/libsoftmax.so"
 works "$validate" report wrong.jsonl -o wrong.md
 holds "the report" "$(<wrong.md)" "validate replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32"
-holds "the summary" "$(<summary.md)" "Not checked with \`--plugin 'a folder/libsoftmax.so'\`: races, reads of memory that nobody wrote, traffic."
+holds "the summary" "$(<summary.md)" "Not checked with \`--plugin 'a folder/libsoftmax.so'\`: reads outside tensors, races, reads of memory that nobody wrote,"
 holds "the JUnit file" "$(<wrong.xml)" "validate replay --plugin 'a folder/libsoftmax.so' 'softmax/serial_row f32"
 exits 0 "$validate" run --backend host --plugin ./libsoftmax.so --dtype f32 --suite sanitize --json right.jsonl
 exits 1 "$validate" compare right.jsonl wrong.jsonl
@@ -198,7 +198,7 @@ if command -v python3 >/dev/null; then
   exits 0 "${run[@]}" --worker "python3 '$sources/examples/worker/softmax.py'" --dtype f32 --json records.jsonl
   whole_run
   expect python passed ""
-  holds "$called" "$out" "not checked: writes outside tensors, races,"
+  holds "$called" "$out" "not checked: writes outside tensors, reads outside tensors, races,"
   exits 0 "$validate" doctor --worker "python3 '$sources/examples/worker/softmax.py'"
   holds "$called" "$out" "7 checks, 0 failed"
   nonconforming() {  # nonconforming CHANGE WHAT: a worker in Python with this fault is found out

@@ -168,6 +168,13 @@ TEST_CASE("protocol: an incomplete order is refused") {
   CHECK_THROWS(reply_from("{\"id\":1}"));
 }
 
+TEST_CASE("protocol: what a worker does not check is named, and accesses without ld and st where a machine knows the others") {
+  CHECK(left_unchecked("host", {"bounds", "inputs"}) == std::vector<std::string>{"reads", "races", "uninitialised", "traffic"});
+  CHECK(left_unchecked("simt", {"bounds", "inputs", "reads", "races", "uninitialised", "traffic"}) ==
+        std::vector<std::string>{"plain"});
+  CHECK(left_unchecked("simt", {kChecks.begin(), kChecks.end()}).empty());
+}
+
 TEST_CASE("protocol: the kernels of a worker are read as it lists them, in as many answers as it takes") {
   Listing all{.refused = {}, .backend = "host", .device = "a machine", .checks = {"inputs"}, .kernels = {}};
   for (int i = 0; i < 1000; ++i)
