@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden residual + RMSNorm: s in f64, rounded to the dtype; then RMSNorm of the rounded s.
+// Golden residual + RMSNorm: the sum in f64, rounded to the dtype as s; then RMSNorm of this s, or of the sum.
 #include "ops/residual_rmsnorm.hpp"
 
 #include <Eigen/Core>
@@ -16,18 +16,17 @@ void golden(const residual_rmsnorm::Args& a, residual_rmsnorm::Golden& g, const 
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < rows.count(); ++k) {
     const std::int64_t r = rows[k];
-    const Eigen::ArrayXd s = (load(a.x, r * cols, cols) + load(a.residual, r * cols, cols)).unaryExpr([&](double v) {
-      return round_to(a.s.dtype, v);
-    });
-    const double square = s.square().mean();
+    const Eigen::ArrayXd sum = load(a.x, r * cols, cols) + load(a.residual, r * cols, cols);
+    const Eigen::ArrayXd normed = sum.unaryExpr([&](double v) { return residual_rmsnorm::normed(a, v); });
+    const double square = normed.square().mean();
 
-    Eigen::Map<Eigen::ArrayXd>(g.s.data() + r * cols, cols) = s;
-    Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = s / std::sqrt(square + a.epsilon) * gamma;
+    Eigen::Map<Eigen::ArrayXd>(g.s.data() + r * cols, cols) = sum.unaryExpr([&](double v) { return round_to(a.s.dtype, v); });
+    Eigen::Map<Eigen::ArrayXd>(g.y.data() + r * cols, cols) = normed / std::sqrt(square + a.epsilon) * gamma;
     g.square[r] = square;
   }
 }
 
-// Each thread has x, residual and s of a row, beside gamma.
+// Each thread has a row's sum and what is normalised, and for a while x or residual, beside gamma.
 double scratch(const residual_rmsnorm::Args& a, const Rows& rows) {
   return bytes_of(static_cast<double>(a.x.shape[1])) + scratch_of_rows(rows, 3 * static_cast<double>(a.x.shape[1]));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One warp per row, the row in registers in the storage dtype, so x, residual, s and y are moved once, without a barrier.
 // 16-byte accesses if every row starts aligned, for any row length; else single elements.  Supports rows up to 8 KiB (1024
-// columns if unaligned); block_row takes longer ones.
+// columns if unaligned), and sum=rounded alone, since a row of f32 would take twice the registers; block_row takes the others.
 #include "cuda/core/row_norm.cuh"
 #include "ops/residual_rmsnorm.hpp"
 
@@ -9,11 +9,16 @@ namespace assay::ROOM(residual_rmsnorm, warp_row) {
 
 using namespace row_norm;
 
+Legality supports(const residual_rmsnorm::Args& a) {
+  const Legality sum = residual_rmsnorm::rounded_alone(a);
+  return sum ? fits_warp(a) : sum;
+}
+
 KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kWarpRows), tile_bytes(Axis::cols, kWarp* kAccess)},
     .numerics = {.accumulate = f32, .chain = kWarpChain},
-    .supports = fits_warp,
+    .supports = supports,
 };
 
 template <class T, int N, int P>

@@ -28,6 +28,13 @@
 //   r      as above.
 //   xhat   |x| r (rho + u) + floor.
 //
+// RMSNorm of a sum x that the kernel has in the accumulator and never stores (residual_rmsnorm, sum=f32).  Its one addition
+// rounds x by at most u |x|, however much the summands cancel, and does not underflow:
+//   m      each square is off by a relative 2u more, and so is their mean, as all have one sign: (n+q+3) u in the worst case.  Of
+//          random roundings the mean is off by 2u sqrt(sum x^4) / sum x^2, which is 2u again where one element outweighs its row:
+//          so the 2 count in full in the expected case too, as the 1 of the squares does.
+//   xhat   |x| r (rho + 2u) + floor.
+//
 // kSecondOrder covers the second-order products of these terms (n u <= 2^-8 for n <= 65537).
 #pragma once
 
@@ -73,11 +80,13 @@ inline double layernorm_error(const Numerics& numerics, Errors errors, std::int6
   return (dmean * (1 + rho) + std::fabs(d) * (rho + 2 * u)) / std::sqrt(total) + floor;
 }
 
-inline double rmsnorm_error(const Numerics& numerics, Errors errors, std::int64_t cols, double x, double square, double epsilon) {
+// `of_x`: the roundings of x itself, each within u |x|.
+inline double rmsnorm_error(const Numerics& numerics, Errors errors, std::int64_t cols, double x, double square, double epsilon,
+                            int of_x = 0) {
   const double u = unit_roundoff(numerics.accumulate), floor = rounding_floor(numerics.accumulate), total = square + epsilon;
   if (std::isinf(total)) return 0;  // r = 0, and a finite x gives 0
-  const double error = (mean_roundings(numerics, errors, cols) + 1) * u * square + 2 * floor;
-  return std::fabs(x) * (inverse_root_error(numerics, total, error, error) + u) / std::sqrt(total) + floor;
+  const double error = (mean_roundings(numerics, errors, cols) + 1 + 2 * of_x) * u * square + 2 * floor;
+  return std::fabs(x) * (inverse_root_error(numerics, total, error, error) + (1 + of_x) * u) / std::sqrt(total) + floor;
 }
 
 // What LayerNorm's affine costs more if it is folded into the norm (Numerics::folded_affine): y = x a + b, a = r gamma,

@@ -176,6 +176,31 @@ TEST_CASE("numerics: an inexact quotient or root is added to the error of what i
   CHECK(std::fabs((soft({.quotient_error = 81}) - soft({})) / (80 * u) - 1) < 2e-3);
 }
 
+TEST_CASE("numerics: a sum that is normalised as it is on the chip is off by one rounding, and its squares by two",
+          "[numerics]") {
+  // Of one column m needs no addition: u m for the square and, of a rounded sum, 2u m.  Half of that and 1 u are in xhat.
+  const double u = 0x1p-24;
+  const auto relative = [](std::int64_t cols, int of_x) { return rmsnorm_error({}, Errors::coherent, cols, 3, 9, 0, of_x); };
+  CHECK(std::fabs(relative(1, 0) / (u * (0.5 * (1 + 2) + 2 + 1)) - 1) < 1e-3);
+  for (const std::int64_t cols : {1, 64}) CHECK(std::fabs((relative(cols, 1) - relative(cols, 0)) / (2 * u) - 1) < 1e-3);
+  // Sums in float, of which much cancels, and their norm in float.
+  double largest = 0;
+  Draws draw;
+  for (int trial = 0; trial < 2000; ++trial) {
+    double exact[2], square = 0;
+    float sum[2], squares = 0;
+    for (int c = 0; c < 2; ++c) {
+      const float x = 64 * draw(), residual = -x * (1 + draw() / 16);
+      exact[c] = static_cast<double>(x) + static_cast<double>(residual), square += exact[c] * exact[c] / 2;
+      sum[c] = x + residual, squares += sum[c] * sum[c];
+    }
+    const double got = static_cast<double>(sum[0] / std::sqrt(squares / 2 + 0.5f)), xhat = exact[0] / std::sqrt(square + 0.5);
+    largest = std::max(largest, std::fabs(got - xhat) / rmsnorm_error({}, Errors::coherent, 2, exact[0], square, 0.5, 1));
+  }
+  CHECK(largest <= 1);
+  CHECK(largest > 0.2);
+}
+
 TEST_CASE("numerics: an affine that is folded into the norm loses the low bits of the mean", "[numerics]") {
   Tried tried;
   Draws draw;

@@ -66,19 +66,68 @@ TEST_CASE("residual_rmsnorm: NaN makes its row NaN, inf makes itself NaN and the
   CHECK((s.s[5] == -kInf && std::isnan(s.y[5])));
 }
 
-TEST_CASE("residual_rmsnorm: y is computed from the rounded s", "[golden]") {
-  // In f16, 2048 + 1 is a tie and rounds to 2048, and 65504 + 65504 to infinity.
-  using test::HalfMatrix;
-  const HalfMatrix x(2, 1, {2048, 65504}), residual(2, 1, {1, 65504}), y(2, 1, {0, 0}), sum = y;
+namespace {
+
+// One column in f16, with gamma 1 and epsilon 0.
+struct HalfColumn {
+  test::HalfMatrix x, residual, y, sum;
   Values one{1};
-  const residual_rmsnorm::Args a{
-      .x = x.tensor(), .residual = residual.tensor(), .gamma = vector_of(one), .y = y.tensor(), .s = sum.tensor(), .epsilon = 0};
-  Solved s{Values(2), Values(2), Values(2)};
-  residual_rmsnorm::Golden g{s.y, s.s, s.square};
-  reference::golden(a, g, {.total = 2});
-  CHECK(s.s == Values{2048, kInf});
-  CHECK(s.square == Values{2048.0 * 2048, kInf});
-  CHECK((s.y[0] == 1 && std::isnan(s.y[1])));
+  residual_rmsnorm::Args a;
+  Solved s;
+  HalfColumn(const Values& of_x, const Values& of_residual, NormedSum normed)
+      : x(rows(of_x), 1, of_x),
+        residual(rows(of_x), 1, of_residual),
+        y(rows(of_x), 1, Values(of_x.size())),
+        sum(y),
+        s{Values(of_x.size()), Values(of_x.size()), Values(of_x.size())} {
+    a = {.x = x.tensor(),
+         .residual = residual.tensor(),
+         .gamma = vector_of(one),
+         .y = y.tensor(),
+         .s = sum.tensor(),
+         .epsilon = 0,
+         .sum = normed};
+    residual_rmsnorm::Golden g = golden();
+    reference::golden(a, g, {.total = rows(of_x)});
+  }
+  residual_rmsnorm::Golden golden() { return {s.y, s.s, s.square}; }
+  static std::int64_t rows(const Values& v) { return static_cast<std::int64_t>(v.size()); }
+};
+
+}  // namespace
+
+TEST_CASE("residual_rmsnorm: y is computed from the rounded s, or with sum=f32 from the sum itself", "[golden]") {
+  // In f16, 2048 + 1 is a tie and rounds to 2048, and 65504 + 65504 to infinity.
+  const HalfColumn rounded({2048, 65504}, {1, 65504}, NormedSum::rounded);
+  CHECK(rounded.s.s == Values{2048, kInf});
+  CHECK(rounded.s.square == Values{2048.0 * 2048, kInf});
+  CHECK((rounded.s.y[0] == 1 && std::isnan(rounded.s.y[1])));
+  const HalfColumn in_f32({2048, 65504}, {1, 65504}, NormedSum::in_f32);
+  CHECK(in_f32.s.s == Values{2048, kInf});
+  CHECK(in_f32.s.square == Values{2049.0 * 2049, 131008.0 * 131008});
+  CHECK(in_f32.s.y == Values{1, 1});
+}
+
+TEST_CASE("residual_rmsnorm: a sum beyond f32 is infinite with either value of sum", "[golden]") {
+  const double most = 0x1.fffffep127;
+  for (const NormedSum normed : {NormedSum::rounded, NormedSum::in_f32}) {
+    const residual_rmsnorm::Args a{.s = {.dtype = f32}, .sum = normed};
+    CHECK(residual_rmsnorm::normed(a, most + most) == kInf);
+    CHECK(residual_rmsnorm::normed(a, -most) == -most);
+  }
+}
+
+TEST_CASE("residual_rmsnorm: with sum=f32 the bound is of the sum before it was rounded, which costs two roundings", "[golden]") {
+  // The norm of one column is +-1: half of (1 + 2) u for m and epsilon, root, quotient and product 3 u, gamma 1 u, then the
+  // output.  With sum=f32 the sum itself costs 1 u, and half of 2 u in m.
+  HalfColumn rounded({2048}, {1}, NormedSum::rounded), in_f32({2048}, {1}, NormedSum::in_f32);
+  const double output = 0x1p-11 + 0x1p-25, u = 0x1p-24;
+  const auto before_output = [&](HalfColumn& column) {
+    return residual_rmsnorm::bound(column.a, column.golden(), {}, Errors::coherent, 0, 0) / kSecondOrder - output;
+  };
+  CHECK(std::fabs(before_output(rounded) / (5.5 * u) - 1) < 1e-2);
+  CHECK(std::fabs(before_output(in_f32) / (7.5 * u) - 1) < 1e-2);
+  CHECK(residual_rmsnorm::bound(in_f32.a, in_f32.golden(), {}, Errors::coherent, 1, 0) == 0);
 }
 
 }  // namespace assay

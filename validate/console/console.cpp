@@ -146,7 +146,9 @@ std::string failure_text(const Record& r, const Shrunk* shrunk, const std::strin
   if (smallest)
     more += fmt::format("  smallest   {}   (shrunk from {})\n", summary_of(smallest->c),
                         difference(r.c, smallest->c, op_named(r.c.op).shape()));
-  if (!r.reads_like.empty()) more += fmt::format("  reads like {}\n", r.reads_like);
+  // Note: choices are tried on small cases alone (judge_outputs.cpp).
+  const std::string& reads_like = r.reads_like.empty() && smallest ? smallest->reads_like : r.reads_like;
+  if (!reads_like.empty()) more += fmt::format("  reads like {}\n", reads_like);
   if (const std::string terms = held_to_text(r); r.worst && !terms.empty()) more += fmt::format("  held to    {}\n", terms);
   if (shrunk && !shrunk->label.empty()) more += fmt::format("  label      {}\n", label_text(*shrunk));
   if (!across.empty()) more += fmt::format("  across     {}\n", across);

@@ -52,6 +52,7 @@ class OutputJudge {
 
   void run() {
     for (const Output& y : outputs_) judge_output(y);
+    if (r_.wrong) read_as_choice();
     if (r_.verdict != Verdict::passed) return;
     if (std::string why = judge_relations(); !why.empty()) return fail(Tier::T3, std::move(why));
     judge_power();
@@ -133,6 +134,49 @@ class OutputJudge {
     fail(exact_ ? Tier::T0 : Tier::T1,
          (op_.composite ? fmt::format("stage '{}': ", spec(y).name) : "") +
              (exact_ ? "differs where the answer is exactly representable" : fmt::format("err/bound = {:.3g}", c.margin)));
+  }
+
+  // Looks for a choice of the op (an attribute that is one of several words) that is right with another word: the kernel may
+  // compute that function.  Only where another golden costs little, as it does of a shrunk case.
+  void read_as_choice() {
+    constexpr double kMostFlops = 1e7, kMostElements = 1 << 20;
+    const Case& c = p_.task->c;
+    if (op_.composite || r_.reads_like.starts_with(kNeverWritten)) return;
+    if (p_.problem->cost().flops > kMostFlops || elements(c, op_.shape()) > kMostElements) return;
+    for (const Attribute& a : op_.attributes) {
+      if (places_tensors(a.name)) continue;
+      const double asked = attribute(c, a.name, a.standard);
+      for (std::size_t word = 0; word < a.choices.size(); ++word)
+        if (const auto other = static_cast<double>(word); other != asked && explained_by(a.name, other)) {
+          r_.reads_like = fmt::format("{0}={1}, where {0}={2} is asked", a.name, text_of(a, other), text_of(a, asked));
+          return;
+        }
+    }
+  }
+
+  // Whether tensors are present, or lie, as the choice says.
+  bool places_tensors(std::string_view choice) const {
+    return std::any_of(op_.tensors.begin(), op_.tensors.end(), [&](const TensorSpec& t) {
+      return t.options.present_if == choice || t.options.in_place_if == choice || t.options.merged_if == choice;
+    });
+  }
+
+  // Whether with this word of a choice no more than one wrong element of 64 would be wrong.
+  bool explained_by(std::string_view choice, double word) const {
+    constexpr std::int64_t kOneIn = 64;
+    Case c = p_.task->c;
+    c.attributes[std::string(choice)] = word;
+    const std::unique_ptr<Problem> other = op_.make();
+    attach(*other, c, p_.packing.placements, p_.given);
+    if (!other->legal()) return false;
+    other->set_errors(problem_.errors()), other->solve(problem_.rows().sample);
+    std::int64_t wrong = 0;
+    bool finite = false;
+    for (const Output& y : outputs_) {
+      const Comparison compared = compare(*other, numerics_, y.number, y.runs[0], false);
+      wrong += compared.wrong, finite = finite || compared.finite;
+    }
+    return finite && wrong <= r_.wrong / kOneIn;
   }
 
   // T2: aggregate checks.  Every element is within its bound.  `r`: gets the figures.

@@ -35,7 +35,7 @@ void rmsnorm(const Rounding& round, std::int64_t cols, double epsilon, const Ten
   for (std::int64_t c = 0; c < cols; ++c) y(c, round(round.stored(round(x(c) / root)) * gamma.at(c)));
 }
 
-// The second oracle of a norm of rows: of x, or of s = x + residual as it is stored.
+// The second oracle of a norm of rows: of x, or of x + residual, as it is stored or (sum=f32) as it is on the chip.
 template <class Op>
 void of_rows(const void* args, const Numerics& numerics, Roundings roundings, std::span<double> y) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
@@ -44,8 +44,16 @@ void of_rows(const void* args, const Numerics& numerics, Roundings roundings, st
   for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
     const auto element = [&](std::int64_t c) {
       const double x = a.x.at(row * cols + c);
-      if constexpr (requires { a.residual; }) return round_to(a.s.dtype, round(x + a.residual.at(row * cols + c)));
-      else return x;
+      if constexpr (requires { a.sum; }) {
+        constexpr double kTooLarge = 0x1.ffffffp127;  // the least number that f32 rounds to infinity
+        const double sum = round(x + a.residual.at(row * cols + c));
+        if (a.sum == decltype(a.sum)::rounded) return round_to(a.s.dtype, sum);
+        return std::fabs(sum) >= kTooLarge ? std::copysign(HUGE_VAL, sum) : sum;
+      } else if constexpr (requires { a.residual; }) {
+        return round_to(a.s.dtype, round(x + a.residual.at(row * cols + c)));
+      } else {
+        return x;
+      }
     };
     const auto store = [&](std::int64_t c, double v) { y[static_cast<std::size_t>(row * cols + c)] = v; };
     if constexpr (requires { a.beta; }) layernorm(round, cols, a.epsilon, a.gamma, a.beta, element, store);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout; s, the squares of s, and y from s.
+// The steps of a plain kernel (core/kernel_family.cuh): a block a row, for any layout; s, the squares of s,
+// and y from s, or with sum=f32 those of the sum before it was rounded.
 #pragma once
 
 #include "cuda/core/kernel_family.cuh"
@@ -18,15 +19,17 @@ struct Plain {
   static constexpr std::size_t kSharedBytes = row_norm::kScratchBytes;
 
   static __device__ T* s_of(const Rows<T>& m, std::int64_t row) { return m.s + row * m.s_stride; }
+  // Whether the norm is of the sum in f32, given whether it shall be.
+  static __device__ bool unrounded(bool asked) { return asked; }
   // What the squares are of.
-  static __device__ const T* squared(const T* /*x*/, const T* s) { return s; }
+  static __device__ float squared(const T* /*x*/, float sum) { return sum; }
   static __device__ float epsilon(const Rows<T>& m) { return m.epsilon; }
   // 1 / root, in every thread.
   static __device__ float handed_out(float r) { return r; }
 };
 
 template <class T, class S>
-__global__ void residual_rmsnorm_plain(Rows<T> m) {
+__global__ void residual_rmsnorm_plain(Rows<T> m, bool sum_in_f32) {
   const std::int64_t row = blockIdx.x;
   const T* const x = m.x + row * m.x_stride;
   const T* const residual = m.residual + row * m.residual_stride;
@@ -36,16 +39,19 @@ __global__ void residual_rmsnorm_plain(Rows<T> m) {
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
     st(s + c, from_float<T>(to_float(ld(x + c)) + to_float(ld(residual + c))));
 
+  const auto summed = [&](std::int64_t c) {
+    return S::unrounded(sum_in_f32) ? to_float(ld(x + c)) + to_float(ld(residual + c)) : to_float(ld(s + c));
+  };
   float squares = 0;
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads) {
-    const float v = to_float(ld(S::squared(x, s) + c));
+    const float v = S::squared(x + c, summed(c));
     squares = fmaf(v, v, squares);
   }
   const float all = block_sum(squares, shared_memory<float>());
   const float r = S::handed_out(1.0f / sqrtf(all / static_cast<float>(m.cols) + S::epsilon(m)));
 
   for (std::int64_t c = threadIdx.x; c < m.cols; c += kPlainThreads)
-    st(y + c, from_float<T>(to_float(ld(s + c)) * r * to_float(ld(m.gamma + c))));
+    st(y + c, from_float<T>(summed(c) * r * to_float(ld(m.gamma + c))));
 }
 
 template <template <class> class S>
@@ -61,7 +67,7 @@ void run_plain(const residual_rmsnorm::Args& a, const Launch& l) {
   with_type(a.x.dtype, [&]<class T>(Type<T>) {
     launch(residual_rmsnorm_plain<T, S<T>>,
            {.grid = dim3(a.x.shape[0]), .block = dim3(kPlainThreads), .shared_bytes = S<T>::kSharedBytes}, l.stream,
-           row_norm::matrices<T>(a));
+           row_norm::matrices<T>(a), a.sum == NormedSum::in_f32);
   });
 }
 

@@ -63,6 +63,31 @@ TEST_CASE("given: a wrong element is told with its place, and it is the only one
   CHECK_FALSE(r.deterministic);
 }
 
+TEST_CASE("given: outputs that are right with another word of a choice read like it", "[given]") {
+  struct {
+    std::string line, asked, reads_like;
+  } const kinds[] = {
+      {"residual_rmsnorm bf16 rows=5 cols=264", " sum=f32", "sum=f32, where sum=rounded is asked"},
+      {"residual_rmsnorm f16 rows=5 cols=264 sum=f32 fill=opposite_residual", "", "sum=rounded, where sum=f32 is asked"},
+      {"gelu f32 rows=3 cols=65", " form=erf", "form=erf, where form=tanh is asked"},
+      {"attention_scores f16 batch=1 seq_q=9 seq_k=9 heads=2 kv_heads=1 head_dim=8", " mask=causal",
+       "mask=causal, where mask=none is asked"},
+  };
+  for (const auto& [line, made_with, reads_like] : kinds) {
+    INFO(line << made_with);
+    const std::string other =
+        made_with.empty() ? line.substr(0, line.find(" sum=")) + line.substr(line.find(" fill=")) : line + made_with;
+    const TensorFile inputs = filled(line);
+    TensorFile outputs = golden_tensors(given(filled(other)), false);
+    CHECK(judged(filled(other), outputs).verdict == Verdict::passed);
+    const Record r = judged(inputs, outputs);
+    CHECK((r.verdict == Verdict::failed && r.reads_like == reads_like));
+    outputs = golden_tensors(given(inputs), false);
+    for (std::int64_t i = 0; i < 60; i += 7) set(outputs, outputs.tensors[0].name, i, 3);
+    CHECK_FALSE(holds(judged(inputs, outputs).reads_like, "is asked"));  // faults that no word explains
+  }
+}
+
 TEST_CASE("given: an output that nobody gave is told as not checked", "[given]") {
   const TensorFile inputs = filled("attention_forward f16 batch=1 seq_q=3 seq_k=3 heads=2 kv_heads=1 head_dim=8 mask=causal");
   TensorFile o = golden_tensors(given(inputs), false), lse = o, none;

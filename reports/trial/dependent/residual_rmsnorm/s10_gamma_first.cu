@@ -6,7 +6,8 @@
 namespace assay::ROOM(residual_rmsnorm, s10_gamma_first) {
 using namespace dl;
 
-KERNEL(residual_rmsnorm){.dtypes = {f16, bf16, f32}, .min_arch = 90, .tiles = {tile(Axis::rows, kRows)}};
+KERNEL(residual_rmsnorm){.dtypes = {f16, bf16, f32}, .min_arch = 90, .tiles = {tile(Axis::rows, kRows)},
+                         .supports = residual_rmsnorm::rounded_alone};
 
 template <class T>
 __global__ void add_residual(const T* x, const T* residual, T* s, i64 rows, i64 cols, i64 xs, i64 rs, i64 ss) {

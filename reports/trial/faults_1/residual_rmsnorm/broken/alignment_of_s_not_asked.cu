@@ -45,6 +45,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kWarps), tile(Axis::cols, kWarp)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 5}},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 void run(const residual_rmsnorm::Args& a, const Launch& l) {

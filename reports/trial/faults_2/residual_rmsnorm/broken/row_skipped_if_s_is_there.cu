@@ -28,7 +28,11 @@ __global__ void unless_done(Rows<T> m) {
     st(y + c, from_float<T>(to_float(ld(s + c)) * r * to_float(ld(m.gamma + c))));
 }
 
-KERNEL(residual_rmsnorm) = plain_traits<Plain>();
+KERNEL(residual_rmsnorm) = [] {
+  KernelTraits<residual_rmsnorm> traits = plain_traits<Plain>();
+  traits.supports = residual_rmsnorm::rounded_alone;
+  return traits;
+}();
 
 void run(const residual_rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;

@@ -30,7 +30,11 @@ __global__ void residual_rmsnorm_staged(Rows<T> m, T* stage, std::int64_t stage_
   }
 }
 
-KERNEL(residual_rmsnorm) = plain_traits<Plain>();
+KERNEL(residual_rmsnorm) = [] {
+  KernelTraits<residual_rmsnorm> traits = plain_traits<Plain>();
+  traits.supports = residual_rmsnorm::rounded_alone;
+  return traits;
+}();
 
 void run(const residual_rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;

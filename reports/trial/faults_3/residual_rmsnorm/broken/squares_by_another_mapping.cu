@@ -27,7 +27,8 @@ __global__ void residual_rmsnorm_crossed(Rows<T> m) {
 
 KERNEL(residual_rmsnorm){.dtypes = kEveryType,
                          .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kPlainThreads)},
-                         .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 10}}};
+                         .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 10}},
+                         .supports = residual_rmsnorm::rounded_alone};
 
 void run(const residual_rmsnorm::Args& a, const Launch& l) {
   if (a.x.shape[0] == 0) return;

@@ -13,6 +13,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kThreads)},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1, .extra = 0}},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 template <class T>

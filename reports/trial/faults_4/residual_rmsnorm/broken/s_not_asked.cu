@@ -13,6 +13,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
     .numerics = {.accumulate = f32, .chain = kBlockChain},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 bool others_wide(const residual_rmsnorm::Args& a) {

@@ -456,6 +456,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile_bytes(Axis::cols, kWarp* kAccess)},  // columns: what one warp takes at once
     .numerics = {.accumulate = f32, .chain = kBlockChain},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 template <class T, int N, bool kHeld>

@@ -11,6 +11,7 @@ namespace assay::ROOM(residual_rmsnorm, tail_of_the_unrounded_sum) {
 KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .numerics = {.accumulate = f32, .chain = {.lanes = 1}},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 template <class T>

@@ -15,6 +15,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, 1), tile(Axis::cols, kThreads)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kThreads, .extra = 5 + 2}, .root_error = 79},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 __device__ inline float inverse_root(float v) {

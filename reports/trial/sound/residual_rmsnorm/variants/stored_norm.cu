@@ -14,6 +14,7 @@ KERNEL(residual_rmsnorm){
     .dtypes = {f16, bf16, f32},
     .tiles = {tile(Axis::rows, kWarps), tile(Axis::cols, kWarp)},
     .numerics = {.accumulate = f32, .chain = {.lanes = kWarp, .extra = 5}, .stores_intermediate = true},
+    .supports = residual_rmsnorm::rounded_alone,
 };
 
 template <class T>
