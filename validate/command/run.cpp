@@ -14,6 +14,7 @@
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/base/stopwatch.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/command/resume.hpp"
 #include "validate/console/console.hpp"
