@@ -29,8 +29,8 @@ judged smoke "$build/bin/validate" run --suite smoke
 judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_in cuda variants)" --no-shrink
 judged witnesses "$build/bin/validate-trial" selfcheck --witnesses cuda
 sound=(--sound "$records/smoke.jsonl" --sound "$records/variants.jsonl") faults=(--faults "$records/witnesses.jsonl")
+trial=build-trial/ledger  # one for all folders, so that what they share is compiled once
 for folder in "$@"; do
-  trial=build-trial/$folder
   cmake -S . -B "$trial" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="reports/trial/$folder"
   cmake --build "$trial" -j "$(nproc)" --target validate-trial >"$records/$folder.built.txt" 2>&1 || { tail -30 "$records/$folder.built.txt" >&2; exit 1; }
   if [ -n "$(names_in "reports/trial/$folder" broken)" ]; then

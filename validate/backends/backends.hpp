@@ -18,8 +18,9 @@ struct BackendInfo {
   std::string device;
 };
 
-// The backends of this build, and whether this machine can use them.
-std::vector<BackendInfo> backends();
+// A backend, and whether this machine can use it.  Only a question about cuda starts CUDA's driver in this process.
+BackendInfo backend_info(std::string_view name);
+std::vector<BackendInfo> backends();  // all
 // Throws std::runtime_error if there is no such backend or it cannot be used here.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 

@@ -19,12 +19,9 @@ namespace {
 
 // The backend that --backend means.  Sets `why_not` to the reason if it cannot be used.
 std::string chosen_backend(const std::string& flag, bool plugin, std::string& why_not) {
-  const std::vector<BackendInfo> all = backends();
-  const auto named = [&](std::string_view name) {
-    return *std::find_if(all.begin(), all.end(), [&](const BackendInfo& b) { return b.name == name; });
-  };
-  const std::string backend = flag != "auto" ? flag : named("cuda").unavailable.empty() ? "cuda" : plugin ? "host" : "simt";
-  why_not = named(backend).unavailable;
+  const bool gpu = flag == "auto" && backend_info("cuda").unavailable.empty();
+  const std::string backend = flag != "auto" ? flag : gpu ? "cuda" : plugin ? "host" : "simt";
+  why_not = backend_info(backend).unavailable;
   return backend;
 }
 
@@ -71,9 +68,8 @@ RunHead head_of(const std::string& backend, const Selection& selection) {
 #endif
   h.build = build_flags();
   h.backend = backend;
-  for (const BackendInfo& b : backends())
-    if (b.name == backend) h.device = b.device;
-  if (!kernels().empty() && kernels()[0].loaded) h.device = kernels()[0].loaded->device;
+  const bool loaded = !kernels().empty() && kernels()[0].loaded;
+  h.device = loaded ? kernels()[0].loaded->device : backend_info(backend).device;
   h.host = host_text();
   h.date = now_utc();
   h.suite = selection.suite;

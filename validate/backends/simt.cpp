@@ -112,17 +112,22 @@ class SimtBackend final : public Backend {
   }
 };
 
+std::string no_backend(std::string_view name) { return fmt::format("unknown backend '{}'", name); }
+
 }  // namespace
 
 std::string simt_device() { return fmt::format("simt ({} cores)", ::sysconf(_SC_NPROCESSORS_ONLN)); }
 
 std::unique_ptr<Backend> open_simt() { return std::make_unique<SimtBackend>(); }
 
-std::vector<BackendInfo> backends() {
-  return {cuda_info(),
-          {.name = "simt", .built = true, .unavailable = too_little_space(), .device = simt_device()},
-          {.name = "host", .built = true, .unavailable = "", .device = host_device()}};
+BackendInfo backend_info(std::string_view name) {
+  if (name == "simt") return {.name = "simt", .built = true, .unavailable = too_little_space(), .device = simt_device()};
+  if (name == "host") return {.name = "host", .built = true, .unavailable = "", .device = host_device()};
+  if (name == "cuda") return cuda_info();
+  return {.name = name, .built = false, .unavailable = no_backend(name), .device = ""};
 }
+
+std::vector<BackendInfo> backends() { return {backend_info("cuda"), backend_info("simt"), backend_info("host")}; }
 
 std::vector<std::string> checks_on(std::string_view backend, KernelCode code) {
   if (backend != "simt") return {"bounds", "inputs"};
@@ -132,21 +137,18 @@ std::vector<std::string> checks_on(std::string_view backend, KernelCode code) {
 }
 
 Listing about_worker(std::string_view backend, KernelCode code) {
-  Listing about{.refused = {},
-                .backend = std::string(backend),
-                .device = std::string(backend),
-                .checks = checks_on(backend, code),
-                .kernels = {}};
-  for (const BackendInfo& b : backends())
-    if (b.name == backend) about.device = b.device;
-  return about;
+  return {.refused = {},
+          .backend = std::string(backend),
+          .device = backend_info(backend).device,
+          .checks = checks_on(backend, code),
+          .kernels = {}};
 }
 
 std::unique_ptr<Backend> open_backend(std::string_view name) {
   if (name == "simt") return open_simt();
   if (name == "cuda") return open_cuda();
   if (name == "host") return open_host();
-  throw std::runtime_error("unknown backend '" + std::string(name) + "'");
+  throw std::runtime_error(no_backend(name));
 }
 
 #if !defined(ASSAY_GPU)

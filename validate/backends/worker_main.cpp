@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
@@ -18,10 +17,7 @@ namespace assay {
 
 namespace {
 
-bool usable(std::string_view backend) {
-  const std::vector<BackendInfo> all = backends();
-  return std::any_of(all.begin(), all.end(), [&](const BackendInfo& b) { return b.name == backend && b.unavailable.empty(); });
-}
+bool usable(std::string_view backend) { return backend_info(backend).unavailable.empty(); }
 
 // For somebody who starts it by hand.
 int explain(std::string_view program) {
@@ -36,9 +32,8 @@ int explain(std::string_view program) {
 void load(std::string_view backend) {
   if (backend != "simt" && backend != "cuda")
     throw BadInput(fmt::format("'{}' is no backend of this program; simt or cuda was expected", backend));
-  for (const BackendInfo& b : backends())
-    if (b.name == backend && !b.unavailable.empty())
-      throw BadInput(fmt::format("backend {} cannot be used: {}", backend, b.unavailable));
+  if (const std::string why_not = backend_info(backend).unavailable; !why_not.empty())
+    throw BadInput(fmt::format("backend {} cannot be used: {}", backend, why_not));
   static const std::string code = file_hash("/proc/self/exe");
   std::vector<Kernel> all(built_in_kernels().begin(), built_in_kernels().end());
   for (Kernel& k : all) k.code = code;

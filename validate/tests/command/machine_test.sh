@@ -30,6 +30,14 @@ if [[ $(uname -m) == x86_64 ]]; then
   exits 0 "${faulty[@]}" ASSAY_FAULTY_ARITHMETIC=0x1f80 "${run[@]}"
 fi
 
+# --- a GPU's driver, which the simulated machine leaves alone
+if "$validate" doctor | grep -q '^  cuda .*: works$'; then
+  exits 0 env LD_DEBUG=files "${run[@]}"
+  lacks "$called: its driver" "$err" "libcuda.so"
+  exits 0 env LD_DEBUG=files "$validate" run --backend cuda --op softmax --suite sanitize --no-shrink
+  holds "$called: its driver" "$err" "libcuda.so"
+fi
+
 # --- fewer threads than there are processors: the run judges, or says that the machine is at fault
 for threads in 0 1 2 3 4 5 6; do
   call "${faulty[@]}" ASSAY_FAULTY_THREADS=$threads OMP_NUM_THREADS=2 "${run[@]}"
