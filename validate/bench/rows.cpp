@@ -30,6 +30,13 @@ std::optional<std::string> text_of(const fs::path& file) {
   throw BadInput(fmt::format("{}: cannot be read: {}", file.string(), why));
 }
 
+Names kernels_of(std::string_view op) {
+  Names names;
+  for (const Kernel& k : kernels())
+    if (k.op == op && !k.broken) names.push_back(k.name);
+  return names;
+}
+
 std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& folder) {
   std::vector<std::string> there;
   std::error_code error;
@@ -109,7 +116,10 @@ class RowList {
   fs::path path_of(const Op& op) const { return datasets_folder(flags_.selection) / "bench" / (std::string(op.name) + ".json"); }
   const std::optional<BenchFile>& file_of(const Op& op) {
     const auto [at, fresh] = files_.try_emplace(&op);
-    if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) at->second = parse_bench(*text, path_of(op).string());
+    if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) {
+      at->second = parse_bench(*text, path_of(op).string());
+      check(*at->second, op.name, kernels_of(op.name), path_of(op).string());
+    }
     return at->second;
   }
 
@@ -131,6 +141,7 @@ void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchF
   for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.selection) / "bench/suites"))
     for (const SuiteRow& row : table.rows) {
       const Op& op = op_named(row.op);
+      check({.op = row.op, .entries = {row.entry}, .ladder = {}}, op.name, kernels_of(op.name), flags.suite);
       if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end() || !has_asked(op, flags)) continue;
       rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
     }

@@ -148,6 +148,8 @@ int golden_command(const std::string& line, const FileFlags& flags) {
 }
 
 int judge_command(const FileFlags& flags) {
+  if (!flags.numerics.empty() && flags.numerics.find_first_not_of(' ') == flags.numerics.npos)
+    throw BadInput("--numerics declares nothing");
   numerics_from(flags.numerics);  // Note: before any file is read
   if (!flags.json.empty() && flags.json != kStdout) require_writable(flags.json);
   const auto given = std::make_shared<const Given>(both_given(flags));
