@@ -36,7 +36,8 @@ std::string text_in(const Json& j, const char* key, bool may_lack = false) {
 Texts texts_in(const Json& j, const char* key) {
   if (!j.contains(key)) return {};
   const Json& list = j[key];
-  if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), [](const Json& v) { return v.is_string(); }))
+  const auto is_text = [](const Json& v) { return v.is_string() && !v.get_ref<const std::string&>().empty(); };
+  if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), is_text))
     throw BadInput(fmt::format("'{}' must be a list of texts", key));
   return list.get<Texts>();
 }
@@ -88,9 +89,10 @@ std::vector<SuiteTable> parse_bench_suite(const std::string& text, const std::st
   return parsed(text, file, [&](const Json& root) {
     object(root, {"about", "suite", "tables"});
     text_in(root, "about", true);
-    const std::string stem = std::filesystem::path(file).stem().string();
-    if (const std::string suite = text_in(root, "suite", true); !suite.empty() && suite != stem)
-      throw BadInput(fmt::format("'suite' is '{}', and the name of its file, '{}', was expected", suite, stem));
+    const std::filesystem::path path(file);
+    const std::string suite = text_in(root, "suite", true);
+    if (!suite.empty() && path.extension() == ".json" && suite != path.stem())
+      throw BadInput(fmt::format("'suite' is '{}', and the name of its file, '{}', was expected", suite, path.stem().string()));
     std::vector<SuiteTable> tables;
     for (const Json& table : list_in(root, "tables", "tables")) {
       object(table, {"title", "rows"});

@@ -268,7 +268,7 @@ void add_ledger_diff(CLI::App& app, int& code) {
   const auto f = std::make_shared<LedgerFlags>();
   CLI::App& diff =
       *app.add_subcommand("ledger-diff", "name the faults lost, the new alarms and the err/bound that moved between two ledgers");
-  diff.add_option("files", f->files, "the old ledger and the new one")->required()->expected(2);
+  reads_file(diff.add_option("files", f->files, "the old ledger and the new one")->required()->expected(2));
   diff.add_flag("--all", f->all, "print every line");
   diff.callback([f, &code] { code = ledger_diff_command(*f); });
 }
@@ -392,9 +392,10 @@ int command_line(int argc, char** argv) {
       ->group("");
   add_footers(app);
   // Note: the test of the pages' command lines (cmake/tests/docs.sh) parses them and must not run them.
-  app.parse_complete_callback([&app] {
+  const std::vector<std::string> words(argv, argv + argc);
+  app.parse_complete_callback([&] {
     check_environment();
-    for (const CLI::App* used : app.get_subcommands()) require_values(*used);
+    for (const CLI::App* used : app.get_subcommands()) require_values(*used), require_lists(*used, words);
     if (std::getenv("ASSAY_PARSE_ONLY")) throw CLI::Success();
     for (const CLI::App* used : app.get_subcommands()) require_files_apart(*used);
   });

@@ -60,7 +60,7 @@ void print_tensor(std::string_view file, std::string_view name, std::string_view
 void print_written(const std::string& path, const TensorFile& file) {
   for (const FileTensor& t : file.tensors)
     print_tensor(&t == file.tensors.data() ? "written" : "", t.name, name(*t.known), t.shape);
-  fmt::print("  {:<14}  {}\n", "to", path);
+  fmt::print("  {:<14}  {}\n", "to", plain(path));
 }
 
 std::string unsaid_text(const GivenFlags& flags) {

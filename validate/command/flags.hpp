@@ -23,11 +23,26 @@ inline const Names kBackendFlags{"auto", "simt", "cuda", "host", "ptx"};
 inline const Names kKernelFlags{"--op", "--kernel", "--dtype", "-k", "--no-vendor"};
 inline const Names kCaseFlags{"--suite", "--count", "--shard", "--seed", "--datasets"};
 
-// Throws BadInput for a flag or a word whose value is empty: it would count as none.
+// Throws BadInput for a flag whose value is empty: it would count as none.
 inline void require_values(const CLI::App& app) {
-  for (const CLI::Option* o : app.get_options())
+  for (const CLI::Option* o : app.get_options([](const CLI::Option* any) { return !any->get_positional(); }))
     for (const std::string& value : o->results())
       if (value.empty()) throw BadInput(fmt::format("{} is empty", o->get_name()));
+}
+
+// Throws BadInput for a list with nothing before, behind or between its commas, which CLI11 leaves out.  `words`: the command line.
+inline void require_lists(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_delimiter() != ',') continue;
+    const std::string flag = o->get_name();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool apart = words[i] == flag && i + 1 < words.size();
+      if (!apart && !words[i].starts_with(flag + "=")) continue;
+      const std::string list = apart ? words[i + 1] : words[i].substr(flag.size() + 1);
+      if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != list.npos)
+        throw BadInput(fmt::format("{}: '{}' has nothing beside one of its commas", flag, list.substr(0, 200)));
+    }
+  }
 }
 
 // Throws BadInput if one of these flags was given.

@@ -98,8 +98,9 @@ inline CLI::Validator duration() { return duration(kAboveZero, 1e6); }
 inline CLI::Validator datasets() {
   const auto check = [](std::string& folder) {
     std::error_code error;
-    const bool there = std::filesystem::is_regular_file(std::filesystem::path(folder) / "edges/common.json", error);
-    return there ? std::string() : fmt::format("'{}' is no folder of datasets: it has no edges/common.json", folder);
+    const std::filesystem::path file = std::filesystem::path(folder) / "edges/common.json";
+    const bool there = std::filesystem::is_regular_file(file, error);
+    return there ? std::string() : fmt::format("'{}' is no folder of datasets: {}: is missing", folder, file.string());
   };
   return CLI::Validator(check, "", "datasets");
 }
