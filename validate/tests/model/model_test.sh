@@ -106,7 +106,7 @@ refuses "linear/sm75_mma cannot compute 'attn' of layer 0: declares no f32" "$ti
   --kernel linear/sm75_mma
 for wrong in nan -1 1e3 x; do refuses "is not a number from 0 to 100" "$tiny" --prompt-ids 1 --temperature=$wrong; done
 for wrong in -1 1.5 99999999999999999999; do refuses "is not a whole number from 0 to 2^64 - 1" "$tiny" --prompt-ids 1 --seed=$wrong; done
-refuses "f64 not in" "$tiny" --prompt-ids 1 --dtype f64
+refuses "unknown dtype 'f64'" "$tiny" --prompt-ids 1 --dtype f64
 refuses "cannot write '/nowhere/x'" "$tiny" --check --json /nowhere/x
 
 # The demo.
