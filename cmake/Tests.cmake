@@ -241,6 +241,9 @@ if(Python3_FOUND)
   add_test(NAME hostile_files COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/hostile_files_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
   set_tests_properties(hostile_files PROPERTIES LABELS cpu)
+  add_test(NAME readers COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/command/readers_test.py"
+    "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/validate" "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(readers PROPERTIES LABELS cpu)
   add_test(NAME attacks COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/validate/tests/worker/attacks_test.py"
     "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   set_tests_properties(attacks PROPERTIES LABELS cpu)

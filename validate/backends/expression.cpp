@@ -130,8 +130,8 @@ class ExpressionParser {
     }
     expect(",");
     const std::string_view digits = word();
-    n = -1;
-    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (error != std::errc() || end != digits.data() + digits.size()) fail("a whole number, as the second argument,");
     expect(")");
     return t;
   }

@@ -42,7 +42,7 @@ struct LaunchNode {
     return all;
   }
   std::string text() const {
-    if (!json.is_string()) fail("expected a text.");
+    if (!json.is_string() || json.get_ref<const std::string&>().empty()) fail("expected a text.");
     return plain(json.get<std::string>());
   }
   bool flag() const {
@@ -205,7 +205,7 @@ LaunchFile read_launch_file(const std::string& path) {
   if (root.has("finite_inputs")) k.finite_inputs = root.at("finite_inputs").flag();
   if (root.has("position_matters")) k.position_matters = root.at("position_matters").flag();
   if (root.has("supports"))
-    for (const LaunchNode& n : root.at("supports").list(64)) file.supports.push_back(n.expression(*file.op));
+    for (const LaunchNode& n : root.at("supports").list(64)) file.supports.push_back(n.expression(*file.op, n.text()));
   if (root.has("workspace")) file.workspace = root.at("workspace").expression(*file.op);
   for (const LaunchNode& n : root.at("launches").list(64)) file.launches.push_back(launch_of(n, *file.op, k.dtypes));
   return file;

@@ -30,6 +30,13 @@ std::optional<std::string> text_of(const fs::path& file) {
   throw BadInput(fmt::format("{}: cannot be read: {}", file.string(), why));
 }
 
+Names kernels_of(std::string_view op) {
+  Names names;
+  for (const Kernel& k : kernels())
+    if (k.op == op && !k.broken) names.push_back(k.name);
+  return names;
+}
+
 std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& folder) {
   std::vector<std::string> there;
   std::error_code error;
@@ -43,6 +50,16 @@ std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& fol
   }
   const fs::path file = folder / (name + ".json");
   return parse_bench_suite(text_of(file).value_or(""), file.string());
+}
+
+// Runs f; a sentence about what is wrong with a file's row gets its path, if it is not empty.
+template <class F>
+void of_file(const std::string& path, F&& f) {
+  try {
+    f();
+  } catch (const BadInput& e) {
+    throw BadInput(path.empty() ? std::string(e.what()) : fmt::format("{}: {}", path, e.what()));
+  }
 }
 
 std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
@@ -78,7 +95,9 @@ class RowList {
     if (entries.empty() && file) entries = file->entries;
     if (entries.empty() && !file && !flags_.selection.ops.empty())  // an op that was not named is left out in silence
       throw BadInput(fmt::format("no bench shapes for '{}' in {}; name one with --shape", op.name, path_of(op).string()));
-    for (const BenchEntry& entry : entries) add(op, entry, std::nullopt);
+    const bool typed = !flags_.shapes.empty();
+    for (const BenchEntry& entry : entries)
+      of_file(typed ? "" : path_of(op).string(), [&] { add(op, entry, std::nullopt); });
   }
 
   void add(const Op& op, const BenchEntry& entry, const std::optional<RowOfSuite>& place) {
@@ -87,6 +106,8 @@ class RowList {
     if (dtypes.empty())
       for (DType t : kActivationDTypes) dtypes.emplace_back(name(t));
     for (const std::string& dtype : dtypes) {
+      const Names known = dtype_names();  // Note: it becomes a word of a line
+      if (std::find(known.begin(), known.end(), dtype) == known.end()) throw BadInput(unknown_dtype(dtype));
       if (!entry.dtypes.empty() && !has(entry.dtypes, dtype)) continue;
       BenchShape row{.op = &op, .c = {}, .kernels = entry.kernels, .ladder = {}, .place = place};
       if (const auto& file = file_of(op)) row.ladder = file->ladder;
@@ -109,7 +130,10 @@ class RowList {
   fs::path path_of(const Op& op) const { return datasets_folder(flags_.selection) / "bench" / (std::string(op.name) + ".json"); }
   const std::optional<BenchFile>& file_of(const Op& op) {
     const auto [at, fresh] = files_.try_emplace(&op);
-    if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) at->second = parse_bench(*text, path_of(op).string());
+    if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) {
+      at->second = parse_bench(*text, path_of(op).string());
+      check(*at->second, op.name, kernels_of(op.name), path_of(op).string());
+    }
     return at->second;
   }
 
@@ -128,11 +152,15 @@ bool has_asked(const Op& op, const BenchFlags& flags) {
 }
 
 void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchFlags& flags) {
-  for (const SuiteTable& table : suite_named(flags.suite, datasets_folder(flags.selection) / "bench/suites"))
+  const fs::path folder = datasets_folder(flags.selection) / "bench/suites";
+  const std::string path = (folder / (flags.suite + ".json")).string();
+  for (const SuiteTable& table : suite_named(flags.suite, folder))
     for (const SuiteRow& row : table.rows) {
-      const Op& op = op_named(row.op);
-      if (std::find(chosen.begin(), chosen.end(), &op) == chosen.end() || !has_asked(op, flags)) continue;
-      rows.add(op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported});
+      const Op* op = nullptr;
+      of_file(path, [&] { op = &op_named(row.op); });
+      check({.op = row.op, .entries = {row.entry}, .ladder = {}}, op->name, kernels_of(op->name), path);
+      if (std::find(chosen.begin(), chosen.end(), op) == chosen.end() || !has_asked(*op, flags)) continue;
+      of_file(path, [&] { rows.add(*op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported}); });
     }
   if (rows.all.empty()) throw BadInput(fmt::format("--suite {}: no row of it has that op, dtype and kernel", flags.suite));
 }

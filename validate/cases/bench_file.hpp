@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "validate/base/error.hpp"
 
 namespace assay {
 
@@ -16,6 +19,7 @@ struct BenchEntry {
 };
 
 struct BenchFile {
+  std::string op;  // whose shapes these are; empty: the file does not say
   std::vector<BenchEntry> entries;
   std::vector<std::string> ladder;  // kernels from the simplest to the most optimised
 };
@@ -33,5 +37,7 @@ struct SuiteTable {
 // Parses the text of a file; `file` is its name in messages.  Both throw BadInput.
 BenchFile parse_bench(const std::string& text, const std::string& file);
 std::vector<SuiteTable> parse_bench_suite(const std::string& text, const std::string& file);
+// Throws BadInput if the file is of another op, or a kernel that it names is none of `known`, those of the op.
+void check(const BenchFile&, std::string_view op, const Names& known, const std::string& file);
 
 }  // namespace assay

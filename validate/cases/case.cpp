@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "validate/base/error.hpp"
+#include "validate/cases/float_value.hpp"
 #include "validate/values/common_fills.hpp"
 #include "validate/values/layout.hpp"
 
@@ -101,7 +102,11 @@ std::string text_of(const Attribute& a, double value) {
   return is_choice ? std::string(a.choices[static_cast<std::size_t>(value)]) : shortest(value);
 }
 double value_of(const Attribute& a, std::string_view text) {
-  if (a.choices.empty()) return number<double>(a.name, text, "a number");
+  if (a.choices.empty()) {
+    const double v = number<double>(a.name, text, "a number");
+    if (const std::string_view why = no_float(v); !why.empty()) fail(a.name, text, why);
+    return v;
+  }
   const auto at = std::find(a.choices.begin(), a.choices.end(), text);
   if (at == a.choices.end()) throw BadInput(unknown(std::string(a.name), text, a.choices));
   return static_cast<double>(at - a.choices.begin());
@@ -189,7 +194,8 @@ void check(const Case& c, const OpShape& op) {
   if (elements(c, op) > kMostElements)
     throw BadInput(fmt::format("{}: the axes together have more than 2^46 elements.", op.name));
   for (const auto& [attribute, value] : c.attributes)
-    if (!std::isfinite(value)) throw BadInput(fmt::format("{}={}: not finite.", attribute, value));
+    if (const std::string_view why = no_float(value); !why.empty())
+      throw BadInput(fmt::format("{}={}: {}.", attribute, value, why));
   if (c.dims[Axis::kv_heads] && c.dims[Axis::heads] % c.dims[Axis::kv_heads])
     throw BadInput(fmt::format("heads={}: not a multiple of kv_heads={}.", c.dims[Axis::heads], c.dims[Axis::kv_heads]));
   const Fill* fill = find_fill(op, c.fill);

@@ -12,6 +12,7 @@
 #include "validate/base/input.hpp"
 #include "validate/base/unique_keys.hpp"
 #include "validate/cases/case.hpp"
+#include "validate/cases/float_value.hpp"
 #include "validate/values/layout.hpp"
 
 namespace assay {
@@ -63,6 +64,7 @@ struct Node {
   }
   double number() const {
     if (!json.is_number()) fail("expected a number.");
+    if (const std::string_view why = no_float(json.get<double>()); !why.empty()) fail(fmt::format("{} is {}.", json.dump(), why));
     return json.get<double>();
   }
   double positive() const {
@@ -71,6 +73,7 @@ struct Node {
   }
   std::string text() const {
     if (!json.is_string()) fail("expected a text.");
+    if (json.get<std::string>().empty()) fail("the text is empty.");
     if (plain(json.get<std::string>()) != json.get<std::string>()) fail("the text has a control character.");
     return json.get<std::string>();
   }

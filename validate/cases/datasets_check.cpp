@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "validate/base/error.hpp"
 #include "validate/cases/datasets.hpp"
@@ -96,7 +97,28 @@ void check(const Edges& e, const OpShape& op) {
   }
 }
 
+namespace {
+
+// Checks what all ops take of a model: each key is one of an op, and each value is one of every op that has the key.
+void check_common(const ModelUse& use, std::span<const OpShape> ops) {
+  const Names axes = axis_names();
+  std::set<std::string_view> known(axes.begin(), axes.end());
+  for (const OpShape& op : ops) {
+    for (const Attribute& a : op.attributes) known.insert(a.name);
+    for (const auto& [key, text] : use.values)
+      if (find_attribute(op, key)) Checker{op}.values(use.place, key, {text});
+  }
+  const auto look = [&](const std::string& key) {
+    if (!known.contains(key)) Checker::fail(use.place, unknown("key", key, Names(known.begin(), known.end())));
+  };
+  for (const auto& [key, figure] : use.figures) look(key);
+  for (const auto& [key, text] : use.values) look(key);
+}
+
+}  // namespace
+
 void check(const Datasets& d, std::span<const OpShape> ops) {
+  check_common(d.common.models, ops);
   for (const auto& [key, e] : d.edges) {
     const std::string& stem = key;  // Note: some compilers do not capture structured bindings
     const auto op = std::find_if(ops.begin(), ops.end(), [&](const OpShape& o) { return o.name == stem; });

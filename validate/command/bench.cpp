@@ -10,6 +10,7 @@
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/base/machine.hpp"
 #include "validate/bench/device.hpp"
 #include "validate/problem/image.hpp"
@@ -265,7 +266,7 @@ int bench_command(const BenchFlags& flags) {
   if (flags.ab.empty()) return kAllPassed;
   CompareFlags compare;
   compare.files = {flags.ab_json, flags.json}, compare.seed = flags.selection.seed;
-  fmt::print("\n{} -> this build, in turns\n\n", flags.ab);
+  fmt::print("\n{} -> this build, in turns\n\n", plain(flags.ab));
   return compare_command(compare);
 }
 

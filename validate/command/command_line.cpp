@@ -12,6 +12,7 @@
 #include "validate/command/commands.hpp"
 #include "validate/command/flags.hpp"
 #include "validate/command/usage.hpp"
+#include "validate/console/environment.hpp"
 #include "validate/model/command.hpp"
 
 namespace assay {
@@ -193,7 +194,7 @@ void add_bench(CLI::App& app, int& code) {
       ->transform(duration(0.01, 60));
   bench.add_option("--processes", f->processes, "how many processes time each row, one after the other")
       ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+      ->transform(whole_number(1, 64));
   reads_file(bench.add_option("--plugin", f->plugin,
                               "time the kernels of this shared object too, in processes that take turns with ours"));
   for (const char* flag : {"--worker", "--ptx"})
@@ -209,9 +210,8 @@ void add_bench(CLI::App& app, int& code) {
   bench.add_flag("--resources", f->resources, "also print registers, shared memory and occupancy of each function");
   bench.add_flag("--once", f->once, "only launch each kernel once, for a profiler (.ci/profile)");
   bench.add_flag("--times-only", f->times_only, "do not count bytes on simt");
-  bench.callback([f, &bench, &code] {
+  bench.callback([f, &code] {
     f->machine.plugin = !f->plugin.empty();
-    if (bench.count("--plugin") && f->plugin.empty()) throw BadInput("--plugin is empty");
     code = bench_command(*f);
   });
 }
@@ -228,7 +228,7 @@ void add_compare(CLI::App& app, int& code) {
   compare.add_option("--floor", f->floor_percent, "the smallest difference that matters, in percent")
       ->capture_default_str()
       ->check(number("percent", 0.1, 100, "0.1 to 100 percent"));
-  compare.add_option("--seed", f->seed, "seed of the bootstrap")->capture_default_str()->check(seed());
+  compare.add_option("--seed", f->seed, "seed of the bootstrap")->capture_default_str()->transform(seed());
   compare.callback([f, &code] { code = compare_command(*f); });
 }
 
@@ -268,7 +268,7 @@ void add_ledger_diff(CLI::App& app, int& code) {
   const auto f = std::make_shared<LedgerFlags>();
   CLI::App& diff =
       *app.add_subcommand("ledger-diff", "name the faults lost, the new alarms and the err/bound that moved between two ledgers");
-  diff.add_option("files", f->files, "the old ledger and the new one")->required()->expected(2);
+  reads_file(diff.add_option("files", f->files, "the old ledger and the new one")->required()->expected(2));
   diff.add_flag("--all", f->all, "print every line");
   diff.callback([f, &code] { code = ledger_diff_command(*f); });
 }
@@ -329,7 +329,7 @@ void add_probe(CLI::App& app, int& code) {
   probe.add_option("-k", f->part, "only instructions that have this text in their names");
   probe.add_option("--digests", f->digests, "with --ptx: make only so many of the 8 digests of a form")
       ->needs(ptx)
-      ->check(CLI::Range(1, 8));
+      ->transform(whole_number(1, 8));
   probe.callback([f, &code] { code = probe_command(*f); });
 }
 
@@ -392,7 +392,10 @@ int command_line(int argc, char** argv) {
       ->group("");
   add_footers(app);
   // Note: the test of the pages' command lines (cmake/tests/docs.sh) parses them and must not run them.
-  app.parse_complete_callback([&app] {
+  const std::vector<std::string> words(argv, argv + argc);
+  app.parse_complete_callback([&] {
+    check_environment();
+    for (const CLI::App* used : app.get_subcommands()) require_values(*used), require_lists(*used, words);
     if (std::getenv("ASSAY_PARSE_ONLY")) throw CLI::Success();
     for (const CLI::App* used : app.get_subcommands()) require_files_apart(*used);
   });

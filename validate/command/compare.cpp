@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/table.hpp"
 #include "validate/records/output_file.hpp"
@@ -66,7 +67,7 @@ int show_calibration(const RecordFile& file, const TimeRule& rule) {
   constexpr double kMost = 0.01;
   const Calibration c = calibrate(file, rule);
   const auto count = [&](Change change) { return c.changes[static_cast<std::size_t>(change)]; };
-  fmt::print("A/A of '{}': {} rows, {} ways to put {} processes against {} others\n", file.path, c.rows, c.splits, c.processes,
+  fmt::print("A/A of '{}': {} rows, {} ways to put {} processes against {} others\n", plain(file.path), c.rows, c.splits, c.processes,
              c.processes);
   fmt::print("  |ratio - 1| of the medians: {:.2f} % median, {:.2f} % 95th percentile, {:.2f} % at most\n", 100 * c.spread_median,
              100 * c.spread_p95, 100 * c.spread_max);

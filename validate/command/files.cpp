@@ -60,7 +60,7 @@ void print_tensor(std::string_view file, std::string_view name, std::string_view
 void print_written(const std::string& path, const TensorFile& file) {
   for (const FileTensor& t : file.tensors)
     print_tensor(&t == file.tensors.data() ? "written" : "", t.name, name(*t.known), t.shape);
-  fmt::print("  {:<14}  {}\n", "to", path);
+  fmt::print("  {:<14}  {}\n", "to", plain(path));
 }
 
 std::string unsaid_text(const GivenFlags& flags) {
@@ -148,6 +148,8 @@ int golden_command(const std::string& line, const FileFlags& flags) {
 }
 
 int judge_command(const FileFlags& flags) {
+  if (!flags.numerics.empty() && flags.numerics.find_first_not_of(' ') == flags.numerics.npos)
+    throw BadInput("--numerics declares nothing");
   numerics_from(flags.numerics);  // Note: before any file is read
   if (!flags.json.empty() && flags.json != kStdout) require_writable(flags.json);
   const auto given = std::make_shared<const Given>(both_given(flags));

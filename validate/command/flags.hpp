@@ -1,86 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags that several subcommands share, and validators of their values.
+// Flags that several subcommands share.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/file_options.hpp"
+#include "validate/console/flag_values.hpp"
 #include "validate/worker/sandbox.hpp"
 
 namespace assay {
-
-// Validators of values.  Each returns a sentence if the value is wrong, as CLI11 asks.
-inline constexpr double kAboveZero = std::numeric_limits<double>::min();
-
-// Accepts one of `names`; the sentence suggests the nearest one.
-inline CLI::Validator one_of(const char* kind, Names names) {
-  const auto check = [kind, names](std::string& word) {
-    return std::find(names.begin(), names.end(), word) == names.end() ? unknown(kind, word, names) : std::string();
-  };
-  return CLI::Validator(check, "", kind);
-}
-
-// Accepts a number from `least` to `most`.  Note: CLI::Range accepts NaN.
-inline CLI::Validator number(const char* kind, double least, double most, const char* what) {
-  const auto check = [least, most, what](std::string& text) {
-    double v = 0;
-    const bool read = CLI::detail::lexical_cast(text, v);
-    return read && v >= least && v <= most ? std::string() : fmt::format("'{}' is not {}", text, what);
-  };
-  return CLI::Validator(check, "", kind);
-}
-
-// Seconds of "60", "60s", "500ms", "2m", "1h"; none if the text is no duration.
-inline std::optional<double> seconds_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
-  for (const auto& [name, seconds] : kUnits)
-    if (error == std::errc() && unit == name) return value * seconds;
-  return std::nullopt;
-}
-
-// Accepts a duration and turns it into seconds.
-inline CLI::Validator duration(double least_s, double most_s) {
-  const auto change = [=](std::string& text) {
-    const std::optional<double> s = seconds_of(text);
-    if (!s || !(*s >= least_s && *s <= most_s))
-      return fmt::format("'{}' is not a duration {}{:.10g} s, like 60, 60s, 500ms or 2m", text,
-                         least_s == kAboveZero ? "above 0 and up to " : fmt::format("of {:g} to ", least_s), most_s);
-    text = fmt::format("{}", *s);
-    return std::string();
-  };
-  return CLI::Validator(change, "", "duration");
-}
-inline CLI::Validator duration() { return duration(kAboveZero, 1e6); }
-
-// Accepts a seed.  Note: CLI11 alone reads -1 and 2^64 as the largest number.
-inline CLI::Validator seed() {
-  const auto check = [](std::string& text) {
-    std::uint64_t v = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
-  };
-  return CLI::Validator(check, "", "seed");
-}
 
 // Flags --------------------------------------------------------------------------------------------------------------
 
 inline const Names kBackendFlags{"auto", "simt", "cuda", "host", "ptx"};
 inline const Names kKernelFlags{"--op", "--kernel", "--dtype", "-k", "--no-vendor"};
 inline const Names kCaseFlags{"--suite", "--count", "--shard", "--seed", "--datasets"};
+
+// Throws BadInput for a flag whose value is empty: it would count as none.
+inline void require_values(const CLI::App& app) {
+  for (const CLI::Option* o : app.get_options([](const CLI::Option* any) { return !any->get_positional(); }))
+    for (const std::string& value : o->results())
+      if (value.empty()) throw BadInput(fmt::format("{} is empty", o->get_name()));
+}
+
+// Throws BadInput for a list with nothing before, behind or between its commas, which CLI11 leaves out.  `words`: the command line.
+inline void require_lists(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_delimiter() != ',') continue;
+    const std::string flag = o->get_name();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool apart = words[i] == flag && i + 1 < words.size();
+      if (!apart && !words[i].starts_with(flag + "=")) continue;
+      const std::string list = apart ? words[i + 1] : words[i].substr(flag.size() + 1);
+      if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != list.npos)
+        throw BadInput(fmt::format("{}: '{}' has nothing beside one of its commas", flag, list.substr(0, 200)));
+    }
+  }
+}
 
 // Throws BadInput if one of these flags was given.
 inline void refuse(const CLI::App& app, const Names& flags, const std::string& why) {
@@ -98,9 +61,9 @@ inline void add_kernels(CLI::App& app, Selection& s) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("-k", s.pattern, "kernels that match a glob over 'OP/KERNEL DTYPE', like 'softmax/*' or '*/naive f16'");
-  app.add_option("--seed", s.seed, "seed of the cases")->capture_default_str()->check(seed());
+  app.add_option("--seed", s.seed, "seed of the cases")->capture_default_str()->transform(seed());
   app.add_flag("--no-vendor", s.no_vendor, "leave out the kernels that call a vendor's library");
-  app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)");
+  app.add_option("--datasets", s.datasets, "folder of the datasets (default: found beside the program)")->check(datasets());
 }
 
 inline void add_selection(CLI::App& app, Selection& s) {
@@ -110,7 +73,7 @@ inline void add_selection(CLI::App& app, Selection& s) {
       ->capture_default_str();
   app.add_option("--count", s.count, "how many cases the random suite draws")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10'000'000));
+      ->transform(whole_number(1, 10'000'000));
   app.add_option("--shard", s.shard, "i/n: only the i-th of n equal parts, counted from 1");
 }
 
@@ -133,7 +96,8 @@ inline void add_backend(CLI::App& app, BackendFlags& f) {
          "simt, cuda, host for plugins, ptx for our kernels as nvcc's PTX, or auto: cuda if there is a GPU, simt for --ptx")
       ->check(one_of("backend", kBackendFlags))
       ->capture_default_str();
-  app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")->check(CLI::Range(0, 255));
+  app.add_option("--skip-exit", f.skip_exit, "exit with this code if the backend is not usable here")
+      ->transform(whole_number(0, 255));
   app.add_flag("--require-gpu", f.require_gpu, "fail if no GPU is usable here");
 }
 
@@ -152,9 +116,6 @@ inline void add_loaded(CLI::App& app, RunFlags& f, const std::string& what = "ju
 // Call it once the flags are read.
 inline void check_loaded(const CLI::App& app, RunFlags& f) {
   f.machine.plugin = !f.plugin.empty();
-  for (const char* flag : {"--plugin", "--worker", "--ptx", "--cu", "--launch"})
-    if (const CLI::Option* o = app.get_option(flag); o->count() && o->as<std::string>().empty())
-      throw BadInput(fmt::format("{} is empty", flag));
   if (f.ptx.empty() && f.cu.empty()) refuse(app, {"--launch"}, "only a --ptx or a --cu has a launch file");
   if (!f.worker.empty())
     refuse(app, {"--backend", "--skip-exit", "--require-gpu"}, "a --worker runs on the machine that it chooses");
@@ -195,7 +156,7 @@ inline void add_run_flags(CLI::App& app, RunFlags& f) {
   app.add_option("--budget", f.budget_s, "time limit for the whole run, like 90s or 5m; cases left then are skipped")
       ->transform(duration());
   app.add_option("--jobs", f.jobs, "how many worker processes run at a time (default: one per core, two on simt)")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
   app.add_flag("--fail-fast", f.fail_fast, "stop at the first bad verdict");
   app.add_flag("--watch", f.watch, "also find races, uninitialised reads and unwritten outputs (simt; slower)");
   app.add_flag("--sectors", f.sectors, "also count 32-byte sectors (simt; slower)");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "validate/base/input.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/console/table.hpp"
 #include "validate/records/ledger.hpp"
@@ -27,7 +28,7 @@ void show(const char* heading, const std::vector<std::string>& lines, std::size_
 int ledger_command(const LedgerFlags& flags) {
   const Ledger ledger = ledger_of(all_of(flags.sound), all_of(flags.faults));
   write_whole(flags.output, to_text(ledger));
-  fmt::print("'{}': {} verdicts of {} ops, commit {}\n", flags.output, ledger.lines.size(), ledger.judges.size(), ledger.commit);
+  fmt::print("'{}': {} verdicts of {} ops, commit {}\n", plain(flags.output), ledger.lines.size(), ledger.judges.size(), ledger.commit);
   return kAllPassed;
 }
 

@@ -12,6 +12,7 @@
 
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/probe/probe.hpp"
 #include "validate/probe/subject.hpp"
@@ -204,7 +205,7 @@ int probe_command(const ProbeFlags& flags) {
   if (flags.against.empty()) {
     fmt::print(" on {}\n", name);
   } else {
-    fmt::print(" against {}: {} classes the same, {} different{}, {} not there\n", flags.against, same, different,
+    fmt::print(" against {}: {} classes the same, {} different{}, {} not there\n", plain(flags.against), same, different,
                modelled ? fmt::format(", {} modelled differ", modelled) : "", unknown_there);
     if (same + different + modelled == 0) throw BadInput(fmt::format("'{}' has none of these instructions", flags.against));
   }

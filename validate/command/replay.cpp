@@ -8,6 +8,7 @@
 #include <map>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/base/memory.hpp"
 #include "validate/base/version.hpp"
 #include "validate/command/commands.hpp"
@@ -106,7 +107,7 @@ int replay_command(const std::vector<std::string>& lines, const RunFlags& flags)
                  s.smallest->reason, difference(r.c, s.smallest->c, op_named(r.c.op).shape()), s.tried);
     else fmt::print("  smallest       this one; of {} smaller cases none fails as it does\n\n", s.tried);
   }
-  fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", flags.last_failed) : "");
+  fmt::print("{}{}\n", tally.sentence(), tasks.empty() ? fmt::format(" · no bad case in '{}'", plain(flags.last_failed)) : "");
   return exit_code(exit_code(tally, flags.partial), incomplete, flags.partial);
 }
 

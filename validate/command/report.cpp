@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "validate/base/error.hpp"
+#include "validate/base/input.hpp"
 #include "validate/command/commands.hpp"
 #include "validate/records/output_file.hpp"
 
@@ -19,7 +20,7 @@ int report_command(const ReportFlags& flags) {
   std::string text = ends(".html") ? to_html(report) : ends(".md") ? to_report_markdown(report) : to_csv(report);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole() appends one
   write_whole(flags.output, text);
-  fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, flags.output, (text.size() + 999) / 1000,
+  fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, plain(flags.output), (text.size() + 999) / 1000,
              report.rows.size(), report.kernels.size());
   const bool incomplete =
       std::any_of(report.files.begin(), report.files.end(), [](const auto& f) { return !f.incomplete.empty(); });

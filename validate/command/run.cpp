@@ -318,7 +318,7 @@ int run_command(const RunFlags& flags) {
   }
   for (const std::string& line : different) fmt::print("DIFFERENT  {}\n", line);
   fmt::print("{} verdicts as in {}, {} different, {} cases that only one has; {} outputs bit-equal, {} not\n", same,
-             flags.same_as, different.size(), unknown_there, all.equal, all.different);
+             plain(flags.same_as), different.size(), unknown_there, all.equal, all.different);
   if (code == kAllPassed && same == 0) throw BadInput(fmt::format("'{}' has none of these cases", flags.same_as));
   if (code == kAllPassed && (!different.empty() || (flags.bit_equal && all.different))) return kVerdictFailed;
   return exit_code(code, incomplete, flags.partial);

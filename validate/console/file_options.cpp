@@ -29,7 +29,10 @@ std::vector<std::string> files_of(const CLI::App& app, FileUse use) {
   for (const CLI::Option* option : app.get_options()) {
     const auto at = file_options().find(option);
     if (at == file_options().end() || at->second != use) continue;
-    for (const std::string& file : option->results()) files.push_back(file);
+    for (const std::string& file : option->results()) {
+      if (file.empty()) throw BadInput(fmt::format("{}: the name of a file is empty", option->get_name()));
+      files.push_back(file);
+    }
   }
   return files;
 }
@@ -56,7 +59,6 @@ CLI::Option* writes_file(CLI::Option* option) {
 void require_files_apart(const CLI::App& subcommand) {
   const std::vector<std::string> read = files_of(subcommand, FileUse::read), written = files_of(subcommand, FileUse::written);
   for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i].empty()) continue;
     for (std::size_t j = 0; j < i; ++j)
       if (same_file(written[i], written[j])) throw BadInput(fmt::format("'{}' is named as two outputs", written[i]));
     for (const std::string& input : read) {

@@ -115,22 +115,25 @@ struct Nvrtc {
 
 Nvrtc open_nvrtc(const std::string& source) {
   const char* const named = std::getenv(kVariable);
-  const std::vector<std::string> names = named && *named
-                                             ? std::vector<std::string>{named}
-                                             : std::vector<std::string>{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+  const std::vector<std::string> names =
+      named ? std::vector<std::string>{named} : std::vector<std::string>{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   void* library = nullptr;
   for (const std::string& name : names)
     if (!library) library = ::dlopen(name.c_str(), RTLD_NOW);
   if (!library)
-    throw BadInput(named && *named ? fmt::format("{} names '{}', which cannot be opened: {}", kVariable, named, ::dlerror())
-                                   : fmt::format("--cu {}: there is no nvcc on the PATH and no libnvrtc.so: 'pip install "
-                                                 "nvidia-cuda-nvrtc nvidia-cuda-runtime', "
-                                                 "and let {} name its libnvrtc.so",
-                                                 source, kVariable));
+    throw BadInput(named ? fmt::format("{} names '{}', which cannot be opened: {}", kVariable, named, ::dlerror())
+                         : fmt::format("--cu {}: there is no nvcc on the PATH and no libnvrtc.so: 'pip install "
+                                       "nvidia-cuda-nvrtc nvidia-cuda-runtime', "
+                                       "and let {} name its libnvrtc.so",
+                                       source, kVariable));
   Nvrtc n{};
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (!function) throw BadInput(fmt::format("the library that was opened for --cu is no NVRTC: it lacks {}", name));
+    if (!function)
+      throw BadInput(fmt::format("{} is no NVRTC: it lacks {}",
+                                 named ? fmt::format("{} names '{}', which", kVariable, named)
+                                       : fmt::format("--cu {}: the library that was opened", source),
+                                 name));
   };
   find(n.create, "nvrtcCreateProgram"), find(n.compile, "nvrtcCompileProgram");
   find(n.ptx_size, "nvrtcGetPTXSize"), find(n.ptx, "nvrtcGetPTX");

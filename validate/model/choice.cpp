@@ -19,9 +19,13 @@ std::vector<const Kernel*> ladder_of(std::string_view op, const std::filesystem:
   std::string why;
   const std::optional<std::string> text = read_file(path, why);
   if (!text) throw BadInput(fmt::format("'{}' cannot be read: {}", path, why));
+  const BenchFile file = parse_bench(*text, path);
+  Names known;
+  for (const Kernel& k : kernels())
+    if (k.op == op) known.push_back(k.name);
+  check(file, op, known, path);
   std::vector<const Kernel*> best_first;
-  for (const std::string& name : parse_bench(*text, path).ladder)
-    if (const Kernel* k = find_kernel(op, name)) best_first.insert(best_first.begin(), k);
+  for (const std::string& name : file.ladder) best_first.insert(best_first.begin(), find_kernel(op, name));
   return best_first;
 }
 

@@ -46,16 +46,43 @@ std::vector<std::string_view> fields_of(std::string_view line, char between) {
   return fields;
 }
 
+// An err/bound as a number, NaN if it is none.
+double margin_value(const std::string& margin) {
+  double v = 0;
+  const auto [end, error] = std::from_chars(margin.data(), margin.data() + margin.size(), v);
+  const bool whole = error == std::errc() && end == margin.data() + margin.size();
+  return whole ? v : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Throws BadInput unless a verdict, its tiers and its err/bound are such.
+void check_line(const LedgerLine& line) {
+  const Names verdicts(std::begin(kVerdicts), std::end(kVerdicts)), tiers(std::begin(kTiers), std::end(kTiers));
+  const auto require = [](const char* kind, std::string_view word, const Names& known) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) throw BadInput(unknown(kind, word, known));
+  };
+  require("verdict", line.verdict, verdicts);
+  if (line.tiers != kNone)
+    for (const std::string_view tier : fields_of(line.tiers, ',')) require("tier", tier, tiers);
+  if (line.margin != kNone && line.margin != "nan" && !(margin_value(line.margin) >= 0))
+    throw BadInput(fmt::format("err/bound is '{}', and a number was expected", line.margin.substr(0, 40)));
+}
+
 // Reads a line behind the first into the ledger.
 void take(Ledger& ledger, std::string_view line) {
   const std::vector<std::string_view> fields = fields_of(line, '\t');
-  const auto text = [&](std::size_t i) { return std::string(fields[i]); };
+  const auto text = [&](std::size_t i) {
+    if (fields[i].empty()) throw BadInput(fmt::format("the field behind '{}' is empty", fields[i ? i - 1 : 0]));
+    return std::string(fields[i]);
+  };
+  const auto once = [&](Versions& all) {
+    if (!all.emplace(text(1), text(2)).second) throw BadInput(fmt::format("it has '{}' twice", text(1)));
+  };
   if (fields.size() == 2 && fields[0] == "commit") ledger.commit = text(1);
   else if (fields.size() == 2 && fields[0] == "suites") ledger.suites = text(1);
-  else if (fields.size() == 3 && fields[0] == "judge") ledger.judges[text(1)] = text(2);
-  else if (fields.size() == 3 && fields[0] == "kernel") ledger.kernels[text(1)] = text(2);
+  else if (fields.size() == 3 && fields[0] == "judge") once(ledger.judges);
+  else if (fields.size() == 3 && fields[0] == "kernel") once(ledger.kernels);
   else if (fields.size() == 6 && (fields[0] == "sound" || fields[0] == "fault"))
-    ledger.lines.push_back({text(1), fields[0] == "fault", text(2), text(3), text(4), text(5)});
+    check_line(ledger.lines.emplace_back(LedgerLine{text(1), fields[0] == "fault", text(2), text(3), text(4), text(5)}));
   else throw BadInput("no line of a ledger");
 }
 
@@ -67,13 +94,6 @@ struct Both {
 const LedgerLine* first_bad(const std::vector<const LedgerLine*>& lines) {
   const auto at = std::find_if(lines.begin(), lines.end(), [](const LedgerLine* l) { return l->bad(); });
   return at == lines.end() ? nullptr : *at;
-}
-
-double margin_value(const std::string& margin) {
-  double v = std::numeric_limits<double>::quiet_NaN();
-  if (margin == "inf") return std::numeric_limits<double>::infinity();
-  std::from_chars(margin.data(), margin.data() + margin.size(), v);
-  return v;
 }
 
 // By which factor, 1 or more, two err/bound differ; infinite if only one is there or only one is infinite.

@@ -9,6 +9,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
+#include "validate/cases/float_value.hpp"
 
 namespace assay {
 
@@ -261,6 +262,7 @@ bool ConfigField::fits(const Json& value) const {
   switch (kind) {
     case Kind::count:
     case Kind::number:
+      if (value.is_number() && !no_float(value.get<double>()).empty()) return false;
       return (kind == Kind::count ? value.is_number_integer() : value.is_number()) && value.get<double>() >= least &&
              value.get<double>() <= most;
     case Kind::flag: return value.is_boolean();

@@ -58,7 +58,7 @@ TEST_CASE("case: what is usual is left out; order and spaces are free") {
 }
 
 TEST_CASE("case: attributes come back bit for bit") {
-  for (const double v : {0.0, 0x1.5555555555555p-2, 5e-324, 1e-12, 123456789.123456789, 0x1.fffffffffffffp+1023, -0.1}) {
+  for (const double v : {0.0, 0x1.5555555555555p-2, 0x1p-149, 1e-12, 123456789.123456789, 0x1.fffffefffffffp+127, -0.1}) {
     Case c;
     c.op = "layernorm_residual";
     c.dims[Axis::cols] = 1;
@@ -95,6 +95,8 @@ TEST_CASE("case: whatever is wrong is said in one sentence") {
       {"layernorm_residual f16 rows=1 cols=1 epsilon=tiny", "epsilon=tiny: not a number."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=nan", "epsilon=nan: not finite."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=inf", "epsilon=inf: not finite."},
+      {"layernorm_residual f16 rows=1 cols=1 epsilon=1e-99", "epsilon=1e-99: too small for a float, with which kernels compute."},
+      {"layernorm_residual f16 rows=1 cols=1 epsilon=1e99", "epsilon=1e99: too large for a float, with which kernels compute."},
       {"layernorm_residual f16 rows=1 cols=1 epsilon=1e999", "epsilon=1e999: the value is out of range."},
       {"layernorm_residual f16 rows=1 cols=1 fill=large_men_10", "unknown fill 'large_men_10'. Did you mean 'large_mean_10'?"},
       {"layernorm_residual f16 rows=1 cols=1 fill=probe_signs", "fill 'probe_signs' does not apply to these extents in f16."},

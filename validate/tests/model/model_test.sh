@@ -105,8 +105,8 @@ refuses "behind the @ the number of a layer was expected" "$tiny" --backend simt
 refuses "linear/sm75_mma cannot compute 'attn' of layer 0: declares no f32" "$tiny" --backend simt --prompt-ids 1 --dtype f32 \
   --kernel linear/sm75_mma
 for wrong in nan -1 1e3 x; do refuses "is not a number from 0 to 100" "$tiny" --prompt-ids 1 --temperature=$wrong; done
-for wrong in -1 1.5 99999999999999999999; do refuses "is not a whole number below 10^19" "$tiny" --prompt-ids 1 --seed=$wrong; done
-refuses "f64 not in" "$tiny" --prompt-ids 1 --dtype f64
+for wrong in -1 1.5 99999999999999999999; do refuses "is not a whole number from 0 to 2^64 - 1" "$tiny" --prompt-ids 1 --seed=$wrong; done
+refuses "unknown dtype 'f64'" "$tiny" --prompt-ids 1 --dtype f64
 refuses "cannot write '/nowhere/x'" "$tiny" --check --json /nowhere/x
 
 # The demo.
