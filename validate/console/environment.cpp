@@ -50,7 +50,7 @@ constexpr struct {
                   {"ASSAY_NVRTC", library_expected},  {"ASSAY_PARSE_ONLY", one_expected},     {"ASSAY_SANDBOX", switch_expected},
                   {"ASSAY_USED", new_file_expected},  {"ASSAY_VENDOR_PATH", folders_expected}};
 constexpr std::string_view kBeginning = "ASSAY_";
-constexpr std::size_t kMistyped = 2;  // letters by which a name is almost another
+constexpr std::size_t kMistyped = 5;  // one letter in so many may differ where a name is almost another: ASSAY_USER is not
 
 void check_variable(std::string_view name, const std::string& value) {
   std::string_view near;
@@ -60,7 +60,7 @@ void check_variable(std::string_view name, const std::string& value) {
         throw BadInput(fmt::format("{} is '{}' in the environment, and {} was expected", name, value.substr(0, 200), expected));
       return;
     }
-    if (edit_distance(name, v.name) <= kMistyped) near = v.name;
+    if (kMistyped * edit_distance(name, v.name) <= v.name.size() - kBeginning.size()) near = v.name;
   }
   if (!near.empty()) throw BadInput(fmt::format("the environment has '{}', which nothing reads. Did you mean '{}'?", name, near));
 }
