@@ -7,7 +7,7 @@
 #   make test       builds everything, the tests and the broken kernels, and runs the tests but those labelled push.  A test that
 #                   has passed with the same bytes before is left out; CACHE=off: none is
 #   make ledger     judges every kernel over smoke, and every broken one on its witness, and compares the verdicts with those of
-#                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": folders of reports/trial too
+#                   reports/ledger.tsv.gz; TRIALS="faults_1 sound": packed kernels of reports/trial too
 #   make install PREFIX=DIR   builds the command and the package for projects with kernels of their own, and installs both
 # They install missing packages with apt as root, else they print the command to run.
 MAKEFLAGS += --no-print-directory

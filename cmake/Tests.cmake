@@ -271,6 +271,10 @@ add_test(NAME captured COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/proble
 set_tests_properties(captured PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 add_test(NAME pytorch_rows COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/bench/pytorch_rows_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(pytorch_rows PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
+if(Python3_FOUND)
+  add_test(NAME tree.trials COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/reports/trial/pack.py" --check)
+  set_tests_properties(tree.trials PROPERTIES LABELS cpu)
+endif()
 add_test(NAME record_scripts COMMAND bash "${PROJECT_SOURCE_DIR}/validate/tests/records/record_scripts_test.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 set_tests_properties(record_scripts PROPERTIES LABELS cpu SKIP_RETURN_CODE 77)
 # The Python package, in a virtual environment that the first of these makes.

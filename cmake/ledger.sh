@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Writes BUILD/ledger.tsv.gz, the verdicts of this state of the tree, and says how it differs from reports/ledger.tsv.gz.
-#   ledger.sh BUILD [FOLDER...]      FOLDER: of reports/trial, like faults_1 or sound, whose kernels are built and judged too
+#   ledger.sh BUILD [FOLDER...]      FOLDER: packed in reports/trial, like faults_1 or sound, whose kernels are built and judged too
 # Every kernel and every variant over smoke, every broken kernel on its witness, the kernels of a FOLDER over smoke.
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=$1
 shift
 for folder in "$@"; do
-  [ -d "reports/trial/$folder" ] || { echo "ledger.sh: there is no folder reports/trial/$folder" >&2; exit 2; }
+  [ -f "reports/trial/$folder.tar.xz" ] || { echo "ledger.sh: there is no archive reports/trial/$folder.tar.xz" >&2; exit 2; }
 done
 records=$build/ledger
 mkdir -p "$records"
@@ -30,14 +30,18 @@ judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_
 judged witnesses "$build/bin/validate-trial" selfcheck --witnesses cuda
 sound=(--sound "$records/smoke.jsonl" --sound "$records/variants.jsonl") faults=(--faults "$records/witnesses.jsonl")
 trial=build-trial/ledger  # one for all folders, so that what they share is compiled once
+unpacked=$PWD/build-trial/kernels
+mkdir -p "$unpacked"
 for folder in "$@"; do
-  cmake -S . -B "$trial" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="reports/trial/$folder"
+  rm -rf "${unpacked:?}/$folder"
+  tar -xJf "reports/trial/$folder.tar.xz" -C "$unpacked"
+  cmake -S . -B "$trial" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="$unpacked/$folder"
   cmake --build "$trial" -j "$(nproc)" --target validate-trial >"$records/$folder.built.txt" 2>&1 || { tail -30 "$records/$folder.built.txt" >&2; exit 1; }
-  if [ -n "$(names_in "reports/trial/$folder" broken)" ]; then
+  if [ -n "$(names_in "$unpacked/$folder" broken)" ]; then
     judged "$folder" "$trial/bin/validate-trial" selfcheck --suite smoke
     faults+=(--faults "$records/$folder.jsonl")
   else
-    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in "reports/trial/$folder" variants)" --no-shrink
+    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in "$unpacked/$folder" variants)" --no-shrink
     sound+=(--sound "$records/$folder.jsonl")
   fi
 done
