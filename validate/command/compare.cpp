@@ -58,8 +58,12 @@ int show(const Difference& d, const CompareFlags& flags) {
   if (!d.times.empty())
     times = fmt::format("SLOWER {} of {} rows · FASTER {} · SAME {} · INCONCLUSIVE {} · ", d.count(Change::slower),
                         d.times.size(), d.count(Change::faster), d.count(Change::same), d.count(Change::inconclusive));
-  fmt::print("{}correctness {}{}\n", times, d.regressions.empty() ? "unchanged" : "REGRESSED",
-             d.cases_in_both ? fmt::format(" over {} cases", d.cases_in_both) : "");
+  fmt::print("{}correctness {}{}{}\n", times,
+             !d.regressions.empty() ? "REGRESSED"
+             : d.better             ? "better"
+                                    : "unchanged",
+             d.cases_in_both ? fmt::format(" over {} cases", d.cases_in_both) : "",
+             d.better ? fmt::format("; failed before, pass now: {}", d.better) : "");
   return d.gate_holds() ? kAllPassed : kVerdictFailed;
 }
 
@@ -67,8 +71,8 @@ int show_calibration(const RecordFile& file, const TimeRule& rule) {
   constexpr double kMost = 0.01;
   const Calibration c = calibrate(file, rule);
   const auto count = [&](Change change) { return c.changes[static_cast<std::size_t>(change)]; };
-  fmt::print("A/A of '{}': {} rows, {} ways to put {} processes against {} others\n", plain(file.path), c.rows, c.splits, c.processes,
-             c.processes);
+  fmt::print("A/A of '{}': {} rows, {} ways to put {} processes against {} others\n", plain(file.path), c.rows, c.splits,
+             c.processes, c.processes);
   fmt::print("  |ratio - 1| of the medians: {:.2f} % median, {:.2f} % 95th percentile, {:.2f} % at most\n", 100 * c.spread_median,
              100 * c.spread_p95, 100 * c.spread_max);
   fmt::print("  SAME {} · INCONCLUSIVE {} · SLOWER {} · FASTER {}\n", count(Change::same), count(Change::inconclusive),

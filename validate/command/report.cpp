@@ -20,8 +20,9 @@ int report_command(const ReportFlags& flags) {
   std::string text = ends(".html") ? to_html(report) : ends(".md") ? to_report_markdown(report) : to_csv(report);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();  // write_whole() appends one
   write_whole(flags.output, text);
-  fmt::print("{}\n{}: {} kB, {} rows, {} kernels judged\n", report.line, plain(flags.output), (text.size() + 999) / 1000,
-             report.rows.size(), report.kernels.size());
+  const auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  fmt::print("{}\n{}: {} kB, {}, {} judged\n", report.line, plain(flags.output), (text.size() + 999) / 1000,
+             counted(report.rows.size(), "row"), counted(report.kernels.size(), "kernel"));
   const bool incomplete =
       std::any_of(report.files.begin(), report.files.end(), [](const auto& f) { return !f.incomplete.empty(); });
   return exit_code(kAllPassed, incomplete, flags.partial);

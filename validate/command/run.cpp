@@ -149,6 +149,8 @@ Tally run_tasks(std::vector<Task> tasks, const RunFlags& flags, const JudgeOptio
     for (const SuggestedLine& line : suggested) json->write(to_json(line));
   tally.lax = console.declined() || !declared.empty();
   if (json) json->write(to_json(tally));
+  if (const std::string& kept_in = flags.resume.empty() ? flags.json : flags.resume; tally.interrupted && !kept_in.empty())
+    say([&] { fmt::print("the same command goes on with {}, in place of --json\n", flag_text("--resume", kept_in)); });
   say([&] { console.finish(tally, lines, declared, suggested); });
   if (!flags.junit.empty()) write_whole(flags.junit, to_junit(head, kept, tally));
   if (!flags.markdown.empty()) write_whole(flags.markdown, to_markdown(head, kept, tally));
@@ -240,8 +242,7 @@ bool machine_ready(const RunFlags& flags, std::string& backend, int& code) {
     const std::string loaded = of_source ? flag_text("--cu", flags.cu) : flag_text("--ptx", flags.ptx);
     load_kernels(fmt::format("{} {}", loaded, flag_text("--launch", flags.launch)), worker, limit_s);
   }
-  if (!flags.plugin.empty())
-    load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), limit_s);
+  if (!flags.plugin.empty()) load_kernels(flag_text("--plugin", flags.plugin), own_worker(backend, flags.plugin), limit_s);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <tuple>
 
 #include "validate/base/version.hpp"
 #include "validate/judge/pattern.hpp"
@@ -164,13 +165,29 @@ Doing::~Doing() { clear_line(); }
 Console::Console(Show show, std::int64_t total, bool colour, bool each_case)
     : show_(show), terminal_(::isatty(STDERR_FILENO)), colour_(colour), each_case_(each_case), total_(total) {}
 
+namespace {
+
+// Whether `a` shows what `b` shows more clearly: beyond doubt, then by fewer elements.
+bool clearer(const Record& a, const Record& b) {
+  constexpr double kDoubt = 10;  // of err/bound, below which a rounding that is not declared may be all
+  const auto doubtless = [](const Record& r) { return !r.margin || !(*r.margin < kDoubt); };
+  const auto size = [](const Record& r) { return elements(r.c, op_named(r.c.op).shape()); };
+  if (doubtless(a) != doubtless(b)) return doubtless(a);
+  return std::tuple(size(a), a.repro) < std::tuple(size(b), b.repro);
+}
+
+}  // namespace
+
 void Console::add_bad(const Record& r) {
   ++bad_;
   const std::string reason = reason_of(r);
   across_.add_failed(r.c, op_named(r.c.op).shape(), r.kernel, reason);
   if (show_ != Show::everything) return;
   const auto same = [&](const Record& f) { return f.c.op == r.c.op && f.kernel == r.kernel && reason_of(f) == reason; };
-  if (std::any_of(failures_.begin(), failures_.end(), same)) return;
+  if (const auto at = std::find_if(failures_.begin(), failures_.end(), same); at != failures_.end()) {
+    if (clearer(r, *at)) *at = r;
+    return;
+  }
   if (failures_.size() == kShown) {
     ++unshown_[fmt::format("{}/{} {}", r.c.op, r.kernel, reason)];
     return;

@@ -66,7 +66,7 @@ class Console {
   Console(Show show, std::int64_t total, bool colour = false, bool each_case = false);
 
   void add(const Record& r);
-  const std::vector<Record>& failures() const { return failures_; }  // the first of each reason
+  const std::vector<Record>& failures() const { return failures_; }  // of each reason the clearest
   void show(const Record& failure, const Shrunk* shrunk);            // prints its whole block
   bool declined() const { return declines_.any(); }                  // whether a kernel takes too few of the cases
   void say(const std::string& what);                                 // shows it on a terminal until something else is shown

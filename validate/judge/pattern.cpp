@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "validate/judge/compare.hpp"
 
@@ -121,10 +123,12 @@ std::string set_text(const AxisSet& s) {
 
 // What the values of the wrong elements have in common.
 struct Values {
+  static constexpr std::size_t kMost = 1 << 16;  // elements that are kept
   bool unwritten = true, nan = true, zero = true;
-  // Wrong elements that are finite and have a golden far from zero; below, their extremes of got / golden and of got - golden.
-  std::int64_t finite = 0;
-  double least_factor = INFINITY, most_factor = -INFINITY, least_offset = INFINITY, most_offset = -INFINITY;
+  struct Finite {
+    double got, golden, bound;
+  };
+  std::vector<Finite> finite;  // wrong elements with a golden far from zero
 
   void add(const Element& e, const Tensor& got) {
     const auto* bytes = static_cast<const unsigned char*>(got.data) + got.offset(e.i) * size_of(got.dtype);
@@ -132,24 +136,44 @@ struct Values {
     nan = nan && std::isnan(e.got) && !std::isnan(e.golden);
     zero = zero && e.got == 0 && e.golden != 0;
     if (!std::isfinite(e.got) || !std::isfinite(e.golden) || !(std::fabs(e.golden) > 16 * e.bound)) return;
-    ++finite;
-    least_factor = std::min(least_factor, e.got / e.golden), most_factor = std::max(most_factor, e.got / e.golden);
-    least_offset = std::min(least_offset, e.got - e.golden), most_offset = std::max(most_offset, e.got - e.golden);
+    if (finite.size() < kMost) finite.push_back({e.got, e.golden, e.bound});
   }
-  static bool alike(double least, double most) { return most - least <= 0.02 * std::max(std::fabs(least), std::fabs(most)); }
+  template <class Of>
+  double median(Of of) const {
+    std::vector<double> all;
+    for (const Finite& f : finite) all.push_back(of(f));
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+    return all[all.size() / 2];
+  }
+  // Whether nine in ten elements are right but for a factor and an offset.  A bound grows with the factor, and what was fitted
+  // to one element has that one's error.
+  bool explained(double factor, double offset) const {
+    const auto right = [&](const Finite& f) {
+      return std::fabs(f.got - factor * f.golden - offset) <= 2 * f.bound * std::max(1.0, std::fabs(factor));
+    };
+    return 10 * std::count_if(finite.begin(), finite.end(), right) >= 9 * static_cast<std::ptrdiff_t>(finite.size());
+  }
+  // With as many digits as it takes to tell it from 1.
+  static std::string factor_text(double factor) {
+    const std::string text = fmt::format("{:.3g}", factor);
+    return text == "1" ? fmt::format("{:.6g}", factor) : text;
+  }
+  bool left_alone() const { return unwritten || nan || zero; }
   std::string text(std::int64_t wrong) const {
     if (unwritten) return std::string(kNeverWritten);
     if (nan) return "NaN where a number belongs";
     if (zero) return "elements that stay zero";
-    if (finite < 3 || finite < wrong / 2) return {};
-    if (alike(least_factor, most_factor)) return fmt::format("everything times {:.3g}", (least_factor + most_factor) / 2);
-    if (alike(least_offset, most_offset)) return fmt::format("everything {:+.3g}", (least_offset + most_offset) / 2);
+    if (finite.size() < 3 || (finite.size() < kMost && static_cast<std::int64_t>(finite.size()) < wrong / 2)) return {};
+    const double factor = median([](const Finite& f) { return f.got / f.golden; });
+    if (explained(factor, 0)) return "everything times " + factor_text(factor);
+    const double offset = median([](const Finite& f) { return f.got - f.golden; });
+    if (explained(1, offset)) return fmt::format("everything {:+.3g}", offset);
     return {};
   }
 };
 
-// What usually puts wrong elements at these indices; empty: nothing known.
-std::string place_reading(const std::vector<AxisSet>& sets) {
+// What usually puts wrong elements at these indices; empty: nothing known.  `left_alone`: they hold what no computation gives.
+std::string place_reading(const std::vector<AxisSet>& sets, bool left_alone) {
   for (const AxisSet& s : sets) {
     const std::string_view one = words(s.axis).one;
     std::int64_t from = 0, to = 0;
@@ -164,7 +188,7 @@ std::string place_reading(const std::vector<AxisSet>& sets) {
       return fmt::format("the tail of the last {} tile", one);
     std::vector<Seen> repeated;
     if (!s.interval() && s.period(repeated)) return fmt::format("a lane, or a part of a vector: {}s repeat", one);
-    if (s.first() == s.last() && s.last() + 1 == s.extent())
+    if (left_alone && s.first() == s.last() && s.last() + 1 == s.extent())
       return fmt::format("a loop over {} that ends one early", words(s.axis).many);
   }
   return {};
@@ -271,7 +295,8 @@ Pattern pattern(const Problem& problem, const Numerics& numerics, int output, co
     const std::string share = share_text(static_cast<double>(wrong) / static_cast<double>(within));
     p.text += share + (where.empty() ? " of all, scattered" : " of those in " + where + "; none elsewhere");
   }
-  if (const std::string place = place_reading(sets); !place.empty()) p.reads_like += (p.reads_like.empty() ? "" : "; ") + place;
+  if (const std::string place = place_reading(sets, values.left_alone()); !place.empty())
+    p.reads_like += (p.reads_like.empty() ? "" : "; ") + place;
   return p;
 }
 

@@ -207,7 +207,12 @@ Difference difference(const RecordFile& base, const RecordFile& now, const TimeR
   for (const TimedRow& was : base.rows)
     if (const auto at = rows.find(was.key()); at != rows.end()) pairs.push_back({&was, at->second});
   const auto cases = by_key(now.cases, [](const JudgedCase& c) { return c.repro; });
-  for (const JudgedCase& was : base.cases) d.cases_in_both += cases.contains(was.repro);
+  for (const JudgedCase& was : base.cases) {
+    const auto at = cases.find(was.repro);
+    if (at == cases.end()) continue;
+    ++d.cases_in_both;
+    d.better += was.bad() && at->second->verdict == "passed";
+  }
   const std::size_t both = pairs.size() + d.cases_in_both;
   if (both == 0) throw BadInput(fmt::format("'{}' and '{}' have no row and no case in common", base.path, now.path));
   d.only_in_base = base.rows.size() + base.cases.size() - both;

@@ -55,6 +55,7 @@ struct Difference {
   std::vector<TimeChange> times;            // worst first: by change (SLOWER, FASTER, INCONCLUSIVE, SAME), then by ratio
   std::vector<std::string> judges_changed;  // ops whose judge is of another version in the new file
   bool suites_changed = false;              // likewise
+  std::size_t better = 0;                   // cases that did not pass in the base, and pass now
   std::size_t cases_in_both = 0, only_in_base = 0, only_in_now = 0;  // only_in_*: cases and rows
   std::size_t count(Change c) const;
   bool gate_holds() const { return regressions.empty() && count(Change::slower) == 0; }

@@ -38,6 +38,7 @@ sed '0,/"verdict":"passed"/s//"verdict":"failed"/' smoke.jsonl >failed.jsonl
 exits 1 "$validate" compare smoke.jsonl failed.jsonl
 holds "$called" "$out" "passed, is failed now"
 exits 0 "$validate" compare failed.jsonl smoke.jsonl
+holds "$called" "$out" "correctness better over $(grep -c '"record":"case"' smoke.jsonl) cases; failed before, pass now: 1"
 
 # --- calibration
 exits 0 "$validate" compare --calibrate many.jsonl

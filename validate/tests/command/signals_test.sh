@@ -42,6 +42,7 @@ for signal in INT TERM; do
   end $signal 130
   same "$sent, the last record" '"interrupted":true' "$(tail -1 run.jsonl | grep '"record":"end"' | grep -o '"interrupted":[a-z]*')"
   holds "$sent, the last line" "$(tail -1 out)" "interrupted"
+  holds "$sent, what goes on" "$(<out)" "goes on with --resume run.jsonl"
   none_left
 done
 

@@ -96,7 +96,10 @@ TEST_CASE("pattern: tiles are named if they are wrong as a whole") {
   CHECK(p.found([](auto, auto c) { return c >= 55; }).reads_like == "the tail of the last col tile");
   CHECK(p.found([](auto, auto c) { return c % 4 == 1; }).reads_like == "a lane, or a part of a vector: cols repeat");
   CHECK(p.found([](auto, auto c) { return c == 59; }).reads_like == "the tail of the last col tile");
-  CHECK(Planted{20, 60}.found([](auto, auto c) { return c == 59; }).reads_like == "a loop over cols that ends one early");
+  const auto last_column = [](auto, auto c) { return c == 59; };
+  CHECK(Planted{20, 60}.found(last_column, [](double) { return 0.0; }).reads_like ==
+        "elements that stay zero; a loop over cols that ends one early");
+  CHECK(Planted{20, 60}.found(last_column, [](double v) { return v * v + 1; }).reads_like.empty());
 }
 
 TEST_CASE("pattern: a factor, offset or class that wrong values have in common is told") {
@@ -110,6 +113,8 @@ TEST_CASE("pattern: a factor, offset or class that wrong values have in common i
   CHECK(reading([](double) { return 0.0; }) == "elements that stay zero");
   CHECK(reading([](double) { return kNan; }) == "NaN where a number belongs");
   CHECK(reading([](double v) { return v * v + 1; }).empty());
+  CHECK(reading([](double v) { return 1.004 * v; }) == "everything times 1.004");
+  CHECK(reading([](double v) { return (std::fmod(v, 2) == 0 ? 1.01 : 0.995) * v; }).empty());
 }
 
 TEST_CASE("pattern: elements that still hold the garbage were never written") {
