@@ -145,11 +145,11 @@ excerpts() {
   return $status
 }
 
-# The table of device words: | `CUDA` | `ours` | `error` | ...  The error is the compiler's or that of kernel_rules.sh.
+# The tables of device words, with the head | CUDA | ...: | `CUDA` | `ours` | `error` | ...  The error is the compiler's or that of kernel_rules.sh.
 device_words() {  # device_words COMPILER
   local page=docs/device-words.md status=0
   [ -f "$page" ] || return 0
-  awk -F '|' '/^\| `/ && NF > 4 {
+  awk -F '|' '!/^\|/ { words = 0 } /^\| CUDA / { words = 1 } words && /^\| `/ && NF > 4 {
     for (i = 2; i <= 4; ++i) gsub(/^ *`?|`? *$/, "", $i)
     printf "%d\t%s\t%s\t%s\n", FNR, $2, $3, $4
   }' "$page" >"$work/words"
@@ -209,7 +209,8 @@ plant docs/page.md '```console' '$ echo a  b; echo 12.3 s' 'a b' '7 s' '$ printf
 [ -z "${2-}" ] || plant docs/device-words.md '| CUDA | ours | error | checks |' '|---|---|---|---|' \
   "| \`__syncthreads();\` | \`sync_block();\` | \`'__syncthreads' was not declared in this scope\` | all |" \
   '| `asm("x");` | – | `inline assembly` | – |' '| `i = 1;` | `i = 2;` | – | – |' \
-  '| `i = 1;` | – | `not declared` | !' '| `gone();` | `gone_too();` | – | !'
+  '| `i = 1;` | – | `not declared` | !' '| `gone();` | `gone_too();` | – | !' \
+  '' '| field | type | default | meaning |' '|---|---|---|---|' '| `gone();` | `gone_too();` | `none` | no word |'
 plant cuda/core/hopper.cuh ''
 plant cuda/core/kernel.cuh '#define __global__' 'struct half {}; inline void sync_block() {}'
 mkdir -p "$tree/build/bin"

@@ -40,7 +40,7 @@ struct WarpRun {
 
 class BlockRun {
  public:
-  // `registers`: of all warps; `local`: of all threads.
+  // Once a launch, before its first block.  Program and parameters stay valid until its last.
   void prepare(const Program& program, const std::byte* parameters);
   void run();  // on a fiber of the machine
 

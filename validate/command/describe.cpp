@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // describe: prints an op, or the words of a declaration of numerics, as text or as JSON.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "validate/base/error.hpp"
 #include "validate/command/commands.hpp"
@@ -14,7 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::size_t room(std::size_t taken) { return stdout_width() > taken + 8 ? stdout_width() - taken : 8; }
+// What a line has left for a text; in a file or a pipe any text fits.
+std::size_t room(std::size_t taken) {
+  if (!::isatty(STDOUT_FILENO)) return std::string::npos;
+  return stdout_width() > taken + 8 ? stdout_width() - taken : 8;
+}
 
 // The choice with which an optional tensor is present: "bias", or "mask=a|b" if only some of its values bring the tensor.
 std::string words_of(const Op& op, const TensorOptions& options) {

@@ -316,6 +316,9 @@ for what in "list ops" "list kernels" "list backends" "run ${quick[*]}" "run --b
   same "$called: lines wider than 80 columns" "" "$(grep -v 'seed=\|^Assay \|^[0-9]* passed' "$tmp/out" | wider 80)"
 done
 
+works "$validate" describe $op
+lacks "describe, in a pipe: a text that is cut" "$out" "…"
+
 # --- equal seeds give equal records, other seeds other cases
 timeless() { grep '"record":"case"' "$1" | sed 's/"seconds":[^,}]*//'; }
 same "records of two runs" "$(timeless a.jsonl)" "$(timeless b.jsonl)"
