@@ -148,6 +148,11 @@ class Selfcheck {
   void show() const {
     const TrialTotals all = totals(trials_);
     const std::string& suite = flags_.run.selection.suite;
+    if (tally_.interrupted) {  // what was not caught yet is not missed
+      fmt::print("{} broken kernels: {} caught so far · interrupted · {} · {:.1f} s\n", all.kernels, all.caught, backend_,
+                 tally_.seconds);
+      return;
+    }
     if (flags_.corpus) {
       for (const auto& [op, kernels] : trials_)
         for (const auto& [name, t] : kernels)

@@ -58,6 +58,14 @@ same "run | head -1, on stderr" "" "$(<err)"
 whole_lines run.jsonl "run | head -1"
 same "run | head -1, the last record" '"interrupted":true' "$(tail -1 run.jsonl | grep '"record":"end"' | grep -o '"interrupted":[a-z]*')"
 
+# Of a selfcheck, what was not judged is not called missed.
+if [[ -e $bin/validate-trial ]]; then
+  timeout -s INT 2 "$bin/validate-trial" selfcheck --backend simt --suite full --md interrupted.md >out 2>err
+  lacks "selfcheck, interrupted" "$(<out)" " missed"
+  holds "selfcheck, interrupted" "$(<out)" " caught so far · interrupted"
+  same "its page" "" "$(cat interrupted.md)"
+fi
+
 # What a shell had started before it became this program is not this program's to end.
 bash -c 'sleep 86400 & echo $! >before; exec "$@"' bash "$validate" replay --backend simt "softmax/naive f16 rows=1 cols=9" >out 2>err </dev/null
 same "replay, of a shell" "exit 0" "exit $?"
