@@ -167,12 +167,12 @@ Console::Console(Show show, std::int64_t total, bool colour, bool each_case)
 
 namespace {
 
-// Whether `a` shows what `b` shows more clearly: beyond doubt, then by fewer elements.
+// Whether `a` shows what `b` shows more clearly: with less doubt, then by fewer elements.
 bool clearer(const Record& a, const Record& b) {
-  constexpr double kDoubt = 10;  // of err/bound, below which a rounding that is not declared may be all
-  const auto doubtless = [](const Record& r) { return !r.margin || !(*r.margin < kDoubt); };
+  constexpr double kNoDoubt = 10;  // of err/bound: no rounding that was forgotten does that
+  const auto certainty = [](const Record& r) { return r.margin && *r.margin < kNoDoubt ? *r.margin : kNoDoubt; };
   const auto size = [](const Record& r) { return elements(r.c, op_named(r.c.op).shape()); };
-  if (doubtless(a) != doubtless(b)) return doubtless(a);
+  if (certainty(a) != certainty(b)) return certainty(a) > certainty(b);
   return std::tuple(size(a), a.repro) < std::tuple(size(b), b.repro);
 }
 
