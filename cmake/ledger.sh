@@ -30,18 +30,15 @@ judged variants "$build/bin/validate-trial" run --suite smoke --kernel "$(names_
 judged witnesses "$build/bin/validate-trial" selfcheck --witnesses cuda
 sound=(--sound "$records/smoke.jsonl" --sound "$records/variants.jsonl") faults=(--faults "$records/witnesses.jsonl")
 trial=build-trial/ledger  # one for all folders, so that what they share is compiled once
-unpacked=$PWD/build-trial/kernels
-mkdir -p "$unpacked"
+source reports/trial/build.sh
 for folder in "$@"; do
-  rm -rf "${unpacked:?}/$folder"
-  tar -xJf "reports/trial/$folder.tar.xz" -C "$unpacked"
-  cmake -S . -B "$trial" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="$unpacked/$folder"
-  cmake --build "$trial" -j "$(nproc)" --target validate-trial >"$records/$folder.built.txt" 2>&1 || { tail -30 "$records/$folder.built.txt" >&2; exit 1; }
-  if [ -n "$(names_in "$unpacked/$folder" broken)" ]; then
+  kernels=$(unpacked "$folder")
+  built "$kernels" . "$trial"
+  if [ -n "$(names_in "$kernels" broken)" ]; then
     judged "$folder" "$trial/bin/validate-trial" selfcheck --suite smoke
     faults+=(--faults "$records/$folder.jsonl")
   else
-    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in "$unpacked/$folder" variants)" --no-shrink
+    judged "$folder" "$trial/bin/validate-trial" run --suite smoke --kernel "$(names_in "$kernels" variants)" --no-shrink
     sound+=(--sound "$records/$folder.jsonl")
   fi
 done

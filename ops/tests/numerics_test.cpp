@@ -191,8 +191,10 @@ TEST_CASE("numerics: a sum that is normalised as it is on the chip is off by one
     float sum[2], squares = 0;
     for (int c = 0; c < 2; ++c) {
       const float x = 64 * draw(), residual = -x * (1 + draw() / 16);
-      exact[c] = static_cast<double>(x) + static_cast<double>(residual), square += exact[c] * exact[c] / 2;
-      sum[c] = x + residual, squares += sum[c] * sum[c];
+      exact[c] = static_cast<double>(x) + static_cast<double>(residual);
+      square += exact[c] * exact[c] / 2;
+      sum[c] = x + residual;
+      squares += sum[c] * sum[c];
     }
     const double got = static_cast<double>(sum[0] / std::sqrt(squares / 2 + 0.5f)), xhat = exact[0] / std::sqrt(square + 0.5);
     largest = std::max(largest, std::fabs(got - xhat) / rmsnorm_error({}, Errors::coherent, 2, exact[0], square, 0.5, 1));

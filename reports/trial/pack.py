@@ -17,8 +17,8 @@ import tarfile
 
 # As faults_7/kinds.txt numbers them.
 KINDS = {1: "layout", 2: "precision", 3: "ranges", 4: "combinations", 5: "cheats", 6: "offsets", 7: "concurrency", 8: "algorithm"}
-# Names in `dependent` and `waits`: a letter says what the kernel is.
-SAID = {"SOUND": "sound", "FAULT": "faulty", "DISPUTED": "disputed", "EDGE": "disputed"}
+# How the comment of a kernel in `dependent` and `waits` begins.
+SAID = {"SOUND": "sound", "FAULT": "faulty", "DISPUTED": "disputed"}
 
 
 def comment_of(path):

@@ -14,7 +14,8 @@ pinned=
 for folder in "$@"; do
   case $folder in faults_[1-7] | exploits | sound) ;; *) usage "no folder '$folder'" ;; esac
 done
-here=$PWD kernels=$PWD/build-trial/kernels
+here=$PWD
+source reports/trial/build.sh
 
 # judged ARGUMENT...: runs validate-trial.  Failures are results here (exit code 1); anything else ends the script.
 judged() {
@@ -23,15 +24,6 @@ judged() {
   [ "$code" -le 1 ] || { cat "$build/said.txt" >&2; exit "$code"; }
 }
 
-# built FOLDER: builds validate-trial of the tree with the folder's kernels in $build.
-built() {
-  mkdir -p "$build"
-  { cmake -S "$tree" -B "$build" --log-level=WARNING -DASSAY_UNITY=ON -DASSAY_TESTS=ON -DASSAY_TRIAL="$1" &&
-    cmake --build "$build" -j "$(nproc)" --target validate-trial; } >"$build/built.txt" 2>&1 ||
-    { tail -30 "$build/built.txt" >&2; exit 1; }
-}
-
-mkdir -p "$kernels"
 for folder in "$@"; do
   tree=$here build=$here/build-trial/this
   if [ "$pinned" ]; then
@@ -39,11 +31,10 @@ for folder in "$@"; do
     tree=$here/build-trial/$commit/tree build=$here/build-trial/$commit/build
     [ -d "$tree" ] || git worktree add -q --detach "$tree" "$commit"
   fi
-  rm -rf "${kernels:?}/$folder"
-  tar -xJf "reports/trial/$folder.tar.xz" -C "$kernels"
-  built "$kernels/$folder"
+  kernels=$(unpacked "$folder")
+  built "$kernels" "$tree" "$build"
   if [[ $folder = sound ]]; then
-    names=$(find "$kernels/$folder" -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd, -)
+    names=$(find "$kernels" -name '*.cu' | sed 's|.*/||; s|[.]cu$||' | sort -u | paste -sd, -)
     for suite in "smoke 2026" "edges 2026" "random 501 --count=10" "random 502 --count=10"; do
       read -r name seed more <<<"$suite"
       judged run --kernel "$names" --suite "$name" --seed "$seed" ${more:+"$more"} --no-shrink
@@ -51,15 +42,15 @@ for folder in "$@"; do
       grep -E '^FAILED|SUSPECT' "$build/said.txt" | sort -u || true
     done
     # The rules of other judges, asked of the same kernels as if they were broken: whom they do not miss, they wrong.
-    rm -rf "$kernels/${folder}_rules"
-    for op in "$kernels/$folder"/*/; do
-      mkdir -p "$kernels/${folder}_rules/$(basename "$op")"
-      ln -s "$op/variants" "$kernels/${folder}_rules/$(basename "$op")/broken"
+    rm -rf "${kernels}_rules"
+    for op in "$kernels"/*/; do
+      mkdir -p "${kernels}_rules/$(basename "$op")"
+      ln -s "$op/variants" "${kernels}_rules/$(basename "$op")/broken"
     done
-    built "$kernels/${folder}_rules"
+    built "${kernels}_rules" "$tree" "$build"
     judged selfcheck --suite smoke --seed 2026 --policies --every-case
     grep -E ' misses ' "$build/said.txt" | sed 's/misses/passes/' || true
-    echo "of $(find "$kernels/$folder" -name '*.cu' | wc -l) sound kernels"
+    echo "of $(find "$kernels" -name '*.cu' | wc -l) sound kernels"
   else
     for suite in "smoke 2026 --policies" "edges 2026" "random 101 --count=30" "random 102 --count=30" "watch 2026 --watch"; do
       read -r name seed more <<<"$suite"

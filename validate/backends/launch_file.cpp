@@ -181,8 +181,7 @@ LaunchFile read_launch_file(const std::string& path) {
   if (nests_too_deeply(*text)) throw BadInput(fmt::format("{}: the JSON nests too deeply", path));
   Json json;
   try {
-    const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("{}: it has '{}' twice", path, plain(key))); };
-    json = Json::parse(*text, unique_keys<Json>(twice));
+    json = Json::parse(*text, unique_keys<Json>(path + ": it"));
   } catch (const Json::exception& e) {
     throw BadInput(fmt::format("{}: {}", path, e.what()));
   }

@@ -124,7 +124,7 @@ BackendInfo backend_info(std::string_view name) {
   if (name == "simt") return {.name = "simt", .built = true, .unavailable = too_little_space(), .device = simt_device()};
   if (name == "host") return {.name = "host", .built = true, .unavailable = "", .device = host_device()};
   if (name == "cuda") return cuda_info();
-  return {.name = name, .built = false, .unavailable = no_backend(name), .device = ""};
+  return {.name = {}, .built = false, .unavailable = no_backend(name), .device = ""};
 }
 
 std::vector<BackendInfo> backends() { return {backend_info("cuda"), backend_info("simt"), backend_info("host")}; }

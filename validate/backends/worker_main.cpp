@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-
 #include "validate/backends/backends.hpp"
 #include "validate/base/error.hpp"
 #include "validate/base/exit.hpp"

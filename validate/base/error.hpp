@@ -33,4 +33,14 @@ std::string_view nearest(std::string_view word, const Names& candidates);
 // "unknown op 'atention'. Did you mean 'attention'?", or a list of the known names if none is near.
 std::string unknown(std::string_view kind, std::string_view word, const Names& candidates);
 
+// Runs f; a sentence about what is wrong in a file gets its name, unless that is empty.
+template <class F>
+auto of_file(const std::string& path, F&& f) {
+  try {
+    return f();
+  } catch (const BadInput& e) {
+    throw BadInput(path.empty() ? std::string(e.what()) : "'" + path + "': " + e.what());
+  }
+}
+
 }  // namespace assay

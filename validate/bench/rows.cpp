@@ -30,13 +30,6 @@ std::optional<std::string> text_of(const fs::path& file) {
   throw BadInput(fmt::format("{}: cannot be read: {}", file.string(), why));
 }
 
-Names kernels_of(std::string_view op) {
-  Names names;
-  for (const Kernel& k : kernels())
-    if (k.op == op && !k.broken) names.push_back(k.name);
-  return names;
-}
-
 std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& folder) {
   std::vector<std::string> there;
   std::error_code error;
@@ -50,16 +43,6 @@ std::vector<SuiteTable> suite_named(const std::string& name, const fs::path& fol
   }
   const fs::path file = folder / (name + ".json");
   return parse_bench_suite(text_of(file).value_or(""), file.string());
-}
-
-// Runs f; a sentence about what is wrong with a file's row gets its path, if it is not empty.
-template <class F>
-void of_file(const std::string& path, F&& f) {
-  try {
-    f();
-  } catch (const BadInput& e) {
-    throw BadInput(path.empty() ? std::string(e.what()) : fmt::format("{}: {}", path, e.what()));
-  }
 }
 
 std::vector<const Op*> chosen_ops(const BenchFlags& flags) {
@@ -106,8 +89,7 @@ class RowList {
     if (dtypes.empty())
       for (DType t : kActivationDTypes) dtypes.emplace_back(name(t));
     for (const std::string& dtype : dtypes) {
-      const Names known = dtype_names();  // Note: it becomes a word of a line
-      if (std::find(known.begin(), known.end(), dtype) == known.end()) throw BadInput(unknown_dtype(dtype));
+      if (!parse_dtype(dtype)) throw BadInput(unknown_dtype(dtype));  // Note: it becomes a word of a line
       if (!entry.dtypes.empty() && !has(entry.dtypes, dtype)) continue;
       BenchShape row{.op = &op, .c = {}, .kernels = entry.kernels, .ladder = {}, .place = place};
       if (const auto& file = file_of(op)) row.ladder = file->ladder;
@@ -132,7 +114,7 @@ class RowList {
     const auto [at, fresh] = files_.try_emplace(&op);
     if (const auto text = fresh ? text_of(path_of(op)) : std::nullopt) {
       at->second = parse_bench(*text, path_of(op).string());
-      check(*at->second, op.name, kernels_of(op.name), path_of(op).string());
+      check(*at->second, op.name, kernel_names(op.name), path_of(op).string());
     }
     return at->second;
   }
@@ -158,7 +140,7 @@ void add_suite(RowList& rows, const std::vector<const Op*>& chosen, const BenchF
     for (const SuiteRow& row : table.rows) {
       const Op* op = nullptr;
       of_file(path, [&] { op = &op_named(row.op); });
-      check({.op = row.op, .entries = {row.entry}, .ladder = {}}, op->name, kernels_of(op->name), path);
+      check({.op = row.op, .entries = {row.entry}, .ladder = {}}, op->name, kernel_names(op->name), path);
       if (std::find(chosen.begin(), chosen.end(), op) == chosen.end() || !has_asked(*op, flags)) continue;
       of_file(path, [&] { rows.add(*op, row.entry, RowOfSuite{flags.suite, table.title, row.label, row.reported}); });
     }

@@ -107,9 +107,8 @@ struct Node {
 // Rejects duplicate keys.
 Json parse(const std::string& text, const std::string& file) {
   if (nests_too_deeply(text)) throw BadInput(fmt::format("{}: its lists and objects lie too deep in each other.", file));
-  const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("{}: key '{}' is given twice.", file, key)); };
   try {
-    return Json::parse(text, unique_keys<Json>(twice));
+    return Json::parse(text, unique_keys<Json>(file + ": it"));
   } catch (const Json::parse_error& e) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
     const auto line = 1 + std::count(text.begin(), end, '\n');
@@ -313,6 +312,11 @@ Edges parse_edges(const std::string& text, const std::string& op, const std::str
   return edges(Node{json, {file, ""}}, op);
 }
 
+bool has_datasets(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(folder / kCommonEdges, error);
+}
+
 Datasets load_datasets(const fs::path& folder) {
   Datasets d;
   for (const fs::path& path : files(folder / "models"))
@@ -323,7 +327,7 @@ Datasets load_datasets(const fs::path& folder) {
     if (stem == "common") d.common = parse_common(read(path), path.string()), has_common = true;
     else d.edges[stem] = parse_edges(read(path), stem, path.string());
   }
-  if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / "edges" / "common.json").string()));
+  if (!has_common) throw BadInput(fmt::format("{}: is missing.", (folder / kCommonEdges).string()));
   return d;
 }
 

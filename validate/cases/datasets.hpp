@@ -88,6 +88,8 @@ bool suits(const Model&, const ModelUse&);
 
 // Throws BadInput, naming the file and the line or the JSON pointer.
 Datasets load_datasets(const std::filesystem::path& folder);
+inline constexpr const char* kCommonEdges = "edges/common.json";  // what every folder of datasets has
+bool has_datasets(const std::filesystem::path& folder);
 // Parse the text of one file; `file` is its name in messages.  Models and ops are named by the stems of their files.
 Model parse_model(const std::string& text, const std::string& stem, const std::string& file);
 Common parse_common(const std::string& text, const std::string& file);

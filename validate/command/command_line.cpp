@@ -395,7 +395,10 @@ int command_line(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
   app.parse_complete_callback([&] {
     check_environment();
-    for (const CLI::App* used : app.get_subcommands()) require_values(*used), require_lists(*used, words);
+    for (const CLI::App* used : app.get_subcommands()) {
+      require_values(*used);
+      require_lists(*used, words);
+    }
     if (std::getenv("ASSAY_PARSE_ONLY")) throw CLI::Success();
     for (const CLI::App* used : app.get_subcommands()) require_files_apart(*used);
   });

@@ -25,16 +25,6 @@ TensorFile filled(const std::string& line) {
   return filled_tensors(op_named(c.op), c);
 }
 
-// Runs f; a sentence about what is wrong with the contents of a file gets its path.
-template <class F>
-auto of_file(const std::string& path, F&& f) {
-  try {
-    return f();
-  } catch (const BadInput& e) {
-    throw BadInput(fmt::format("'{}': {}", path, e.what()));
-  }
-}
-
 Given given_in(const std::string& path, const GivenFlags& flags) {
   TensorFile file = read_tensors(path);
   return of_file(path, [&] { return given_case(std::move(file), flags); });

@@ -27,13 +27,9 @@ Task task_of(const std::string& line) {
     fmt::print("note: judge {} printed this line, and this judge of {} is {}: the verdict may differ for that reason\n", parsed.judge,
                op.name, judge.substr(0, parsed.judge.size()));
   Task task{&op, parsed.what, {}};
-  Names names;
   for (const Kernel& k : kernels())
-    if (k.op == op.name) {
-      names.push_back(k.name);
-      if (parsed.kernel.empty() ? !k.broken : k.name == parsed.kernel) task.kernels.push_back(&k);
-    }
-  if (task.kernels.empty()) throw BadInput(unknown("kernel", parsed.kernel, names) + "  (validate list kernels)");
+    if (k.op == op.name && (parsed.kernel.empty() ? !k.broken : k.name == parsed.kernel)) task.kernels.push_back(&k);
+  if (task.kernels.empty()) throw BadInput(unknown("kernel", parsed.kernel, kernel_names(op.name)) + "  (validate list kernels)");
   check(parsed.what, op.shape());
   return task;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "validate/base/error.hpp"
+#include "validate/cases/datasets.hpp"
 
 namespace assay {
 
@@ -21,8 +22,7 @@ namespace fs = std::filesystem;
 using Expected = std::string (*)(const std::string& value);
 
 std::string datasets_expected(const std::string& value) {
-  std::error_code error;
-  return fs::is_regular_file(fs::path(value) / "edges/common.json", error) ? "" : "a folder of datasets, with edges/common.json,";
+  return has_datasets(value) ? "" : fmt::format("a folder of datasets, with {},", kCommonEdges);
 }
 std::string folders_expected(const std::string& value) {
   std::error_code error;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "validate/base/error.hpp"
+#include "validate/cases/datasets.hpp"
 
 namespace assay {
 
@@ -97,10 +97,7 @@ inline CLI::Validator duration() { return duration(kAboveZero, 1e6); }
 // Accepts a folder of datasets, also where no case comes from it.
 inline CLI::Validator datasets() {
   const auto check = [](std::string& folder) {
-    std::error_code error;
-    const std::filesystem::path file = std::filesystem::path(folder) / "edges/common.json";
-    const bool there = std::filesystem::is_regular_file(file, error);
-    return there ? std::string() : fmt::format("'{}' is no folder of datasets: {}: is missing", folder, file.string());
+    return has_datasets(folder) ? std::string() : fmt::format("'{}' is no folder of datasets: it lacks {}", folder, kCommonEdges);
   };
   return CLI::Validator(check, "", "datasets");
 }

@@ -41,9 +41,8 @@ const FileDType& file_dtype(const std::string& name, std::string_view text) {
 // Parses the header.  Throws BadInput, also for a key that an object has twice, of which a parser alone would keep the last.
 Json header_of(std::string_view text) {
   if (nests_too_deeply(text)) throw BadInput("the lists and objects of its header lie too deep in each other");
-  const auto twice = [](const std::string& key) { throw BadInput(fmt::format("its header has '{}' twice", key)); };
   try {
-    Json header = Json::parse(text.begin(), text.end(), unique_keys<Json>(twice));
+    Json header = Json::parse(text.begin(), text.end(), unique_keys<Json>("its header"));
     if (header.is_object()) return header;
   } catch (const Json::exception&) {
   }

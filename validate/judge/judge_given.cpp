@@ -85,8 +85,7 @@ Record judge_given(const std::shared_ptr<const Given>& given, const Kernel& kern
     outputs.push_back(given->outputs.at(i).as<std::byte>());
   }
   solve_given(p);
-  Record r = blank_record(task, kernel, "files");
-  r.not_checked = not_checked(*given, p);
+  Record r = blank_record(task, kernel, "files", not_checked(*given, p));
   r.cost = p.problem->cost();
   r.rows_checked = p.problem->rows().sample, r.rows = p.problem->rows().total;
   r.exact = p.asks_exact(kernel.numerics);

@@ -169,12 +169,14 @@ class OutputJudge {
     const std::unique_ptr<Problem> other = op_.make();
     attach(*other, c, p_.packing.placements, p_.given);
     if (!other->legal()) return false;
-    other->set_errors(problem_.errors()), other->solve(problem_.rows().sample);
+    other->set_errors(problem_.errors());
+    other->solve(problem_.rows().sample);
     std::int64_t wrong = 0;
     bool finite = false;
     for (const Output& y : outputs_) {
       const Comparison compared = compare(*other, numerics_, y.number, y.runs[0], false);
-      wrong += compared.wrong, finite = finite || compared.finite;
+      wrong += compared.wrong;
+      finite = finite || compared.finite;
     }
     return finite && wrong <= r_.wrong / kOneIn;
   }
@@ -295,7 +297,8 @@ class OutputJudge {
 
 }  // namespace
 
-Record blank_record(const Task& task, const Kernel& kernel, const std::string& backend) {
+Record blank_record(const Task& task, const Kernel& kernel, const std::string& backend,
+                    const std::vector<std::string>& not_checked) {
   Record r;
   r.kernel = kernel.name;
   r.backend = backend;
@@ -304,7 +307,11 @@ Record blank_record(const Task& task, const Kernel& kernel, const std::string& b
   if (task.given && !task.given->flags.empty())
     r.given = fmt::format("run {} {}{}--kernel {}/{}", task.given->flags, kernel.loaded ? kernel.loaded->flags : "",
                           kernel.loaded ? " " : "", kernel.op, kernel.name);
-  if (kernel.loaded) r.loaded = kernel.loaded->flags, r.not_checked = kernel.loaded->not_checked, r.code = kernel.code;
+  r.not_checked = kernel.loaded ? kernel.loaded->not_checked : not_checked;
+  if (kernel.loaded) {
+    r.loaded = kernel.loaded->flags;
+    r.code = kernel.code;
+  }
   r.fidelity = kernel.fidelity;
   r.c = task.c;
   r.multi_tile_ragged = multi_tile_ragged(kernel, task.c);

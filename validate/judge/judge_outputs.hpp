@@ -29,7 +29,7 @@ struct Runs {
 };
 
 // The record of a kernel on a task, with nothing judged yet.
-Record blank_record(const Task&, const Kernel&, const std::string& backend);
+Record blank_record(const Task&, const Kernel&, const std::string& backend, const std::vector<std::string>& not_checked);
 
 // Who looks at a record's outputs besides; null: nobody.
 struct Onlookers {

@@ -15,12 +15,6 @@ namespace assay {
 
 namespace {
 
-Record blank(const Task& task, const Kernel& kernel, const JudgeOptions& options) {
-  Record r = blank_record(task, kernel, options.backend);
-  if (!kernel.loaded) r.not_checked = options.not_checked;
-  return r;
-}
-
 // Whether the reason is a finding that only the watch makes.  A finding begins with its kind.
 bool found_by_watch(std::string_view reason) {
   constexpr std::string_view kKinds[] = {"shared_race:", "global_race:", "uninitialised:", "unwritten:", "plain_access:"};
@@ -105,7 +99,7 @@ Verdict verdict_of(const Reply& reply) {
 }
 
 Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& options, std::string why, bool incomplete) {
-  Record r = blank(task, kernel, options);
+  Record r = blank_record(task, kernel, options.backend, options.not_checked);
   r.verdict = Verdict::skipped;
   r.incomplete = incomplete;
   r.reason = std::move(why);
@@ -114,7 +108,7 @@ Record skipped(const Task& task, const Kernel& kernel, const JudgeOptions& optio
 
 Record judge_result(const WorkerResult& result, const JudgeOptions& options) {
   const Task& task = *result.of->task;
-  Record r = blank(task, *result.kernel, options);
+  Record r = blank_record(task, *result.kernel, options.backend, options.not_checked);
   r.exact = result.of->asks_exact(result.kernel->numerics);
   r.verdict = result.verdict;
   r.reason = result.reply.message;

@@ -20,10 +20,7 @@ std::vector<const Kernel*> ladder_of(std::string_view op, const std::filesystem:
   const std::optional<std::string> text = read_file(path, why);
   if (!text) throw BadInput(fmt::format("'{}' cannot be read: {}", path, why));
   const BenchFile file = parse_bench(*text, path);
-  Names known;
-  for (const Kernel& k : kernels())
-    if (k.op == op) known.push_back(k.name);
-  check(file, op, known, path);
+  check(file, op, kernel_names(op), path);
   std::vector<const Kernel*> best_first;
   for (const std::string& name : file.ladder) best_first.insert(best_first.begin(), find_kernel(op, name));
   return best_first;
@@ -57,10 +54,7 @@ KernelChoice::KernelChoice(const std::vector<std::string>& words, const std::fil
       n.op = text.substr(0, slash), n.kernel = text.substr(slash + 1);
       if (std::find(ops.begin(), ops.end(), n.op) == ops.end())
         throw BadInput(fmt::format("--kernel {}: {}", word, unknown("op of this model", n.op, ops)));
-      Names known;
-      for (const Kernel& k : kernels())
-        if (k.op == n.op) known.push_back(k.name);
-      if (!find_kernel(n.op, n.kernel)) throw BadInput(fmt::format("--kernel {}: {}", word, unknown("kernel", n.kernel, known)));
+      if (!find_kernel(n.op, n.kernel)) throw BadInput(fmt::format("--kernel {}: {}", word, unknown("kernel", n.kernel, kernel_names(n.op))));
     } else {
       n.kernel = text;
     }

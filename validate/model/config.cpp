@@ -137,8 +137,7 @@ void read_heads(const ConfigReader& f, reference::Decoder& d) {
 
 ModelConfig parse_config(const std::string& text, const std::string& path, const std::vector<std::string>& ignore) {
   Json json;
-  const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("'{}': it has '{}' twice", path, plain(key))); };
-  if (!nests_too_deeply(text)) json = Json::parse(text, unique_keys<Json>(twice), false);
+  if (!nests_too_deeply(text)) json = Json::parse(text, unique_keys<Json>(fmt::format("'{}': it", path)), false);
   if (!json.is_object()) throw BadInput(fmt::format("'{}': it is no JSON object", path));
   const ConfigFamily& family = config_family(json, path);
   ModelConfig c;

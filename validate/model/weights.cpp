@@ -316,8 +316,8 @@ class Loader {
 }  // namespace
 
 std::map<std::string, std::string> parse_index(const std::string& text, const std::string& path) {
-  const auto twice = [&](const std::string& key) { throw BadInput(fmt::format("'{}': it has '{}' twice", path, plain(key))); };
-  const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, unique_keys<Json>(twice), false);
+  const Json json =
+      nests_too_deeply(text) ? Json() : Json::parse(text, unique_keys<Json>(fmt::format("'{}': it", path)), false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     throw BadInput(fmt::format("'{}': it has no object 'weight_map', which names the file of each tensor", path));
   std::map<std::string, std::string> files;

@@ -44,13 +44,11 @@ void of_rows(const void* args, const Numerics& numerics, Roundings roundings, st
   for (std::int64_t row = 0; row < a.x.shape[0]; ++row) {
     const auto element = [&](std::int64_t c) {
       const double x = a.x.at(row * cols + c);
-      if constexpr (requires { a.sum; }) {
-        constexpr double kTooLarge = 0x1.ffffffp127;  // the least number that f32 rounds to infinity
+      if constexpr (requires { a.residual; }) {
         const double sum = round(x + a.residual.at(row * cols + c));
-        if (a.sum == decltype(a.sum)::rounded) return round_to(a.s.dtype, sum);
-        return std::fabs(sum) >= kTooLarge ? std::copysign(HUGE_VAL, sum) : sum;
-      } else if constexpr (requires { a.residual; }) {
-        return round_to(a.s.dtype, round(x + a.residual.at(row * cols + c)));
+        if constexpr (requires { a.sum; })
+          if (a.sum == decltype(a.sum)::in_f32) return std::isinf(round_to(f32, sum)) ? round_to(f32, sum) : sum;
+        return round_to(a.s.dtype, sum);
       } else {
         return x;
       }

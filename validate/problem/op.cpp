@@ -21,6 +21,13 @@ const Op* find_op(std::string_view name) {
   return nullptr;
 }
 
+Names kernel_names(std::string_view op) {
+  Names names;
+  for (const Kernel& k : kernels())
+    if (k.op == op) names.push_back(k.name);
+  return names;
+}
+
 const Kernel* find_kernel(std::string_view op, std::string_view name) {
   for (const Kernel& k : kernels())
     if (k.op == op && k.name == name) return &k;

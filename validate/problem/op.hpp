@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ops/core/kernel.hpp"
+#include "validate/base/error.hpp"
 #include "validate/cases/op_shape.hpp"
 #include "validate/problem/relation.hpp"
 #include "validate/values/fill.hpp"
@@ -199,5 +200,6 @@ inline std::size_t tensor_index(const Op& op, std::string_view name) {
 // By name; null if there is none.
 const Op* find_op(std::string_view name);
 const Kernel* find_kernel(std::string_view op, std::string_view name);
+Names kernel_names(std::string_view op);  // of kernels()
 
 }  // namespace assay

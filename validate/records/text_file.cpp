@@ -8,7 +8,7 @@
 
 #include "validate/base/error.hpp"
 #include "validate/base/input.hpp"
-#include "validate/records/record_kinds.hpp"
+#include "validate/records/record_schema.hpp"
 
 namespace assay {
 
@@ -63,7 +63,7 @@ void each_record(const std::string& text, const std::string& path,
     if (!j.is_object()) none("expected a JSON object on each line, as validate writes them with --json");
     try {
       take(line, j);
-      check_kinds(j);
+      if (const std::string why = violation(j, Demand::kinds); !why.empty()) throw BadInput(why);
     } catch (const RecordJson::exception&) {
       none("a field of it is missing or not of the kind that reports/schema.json gives it");
     } catch (const BadInput& e) {

@@ -43,7 +43,7 @@ fs::path datasets_folder(const Selection& selection) {
   for (const char* from : {"../../datasets", "../share/assay/datasets", "../datasets"}) places.push_back(program / from);
   places.emplace_back("datasets");
   for (const fs::path& place : places)
-    if (fs::is_regular_file(place / "edges/common.json", error)) return fs::weakly_canonical(place);
+    if (has_datasets(place)) return fs::weakly_canonical(place);
   throw BadInput("no datasets found beside the program or here; name their folder with --datasets or ASSAY_DATASETS");
 }
 

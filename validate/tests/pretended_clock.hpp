@@ -153,7 +153,7 @@ struct Side {
     std::ifstream in(file);
     for (std::string text; std::getline(in, text);) {
       all.push_back(Json::parse(text));
-      CHECK(test::violation(test::schema(), all.back(), "") == "");
+      CHECK(test::violation(all.back().dump()) == "");
     }
     return all;
   }

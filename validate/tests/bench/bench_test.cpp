@@ -261,7 +261,7 @@ TEST_CASE("bench --once: launches each kernel on the first row on which it is qu
   for (std::string text; std::getline(in, text);) records.push_back(Json::parse(text));
   std::filesystem::remove(file);
   REQUIRE(records.size() == 4);
-  for (const Json& j : records) CHECK(test::violation(test::schema(), j, "") == "");
+  for (const Json& j : records) CHECK(test::violation(j.dump()) == "");
   const auto says = [&](std::size_t i, const char* record, const char* kernel, const char* dtype) {
     CHECK(records[i].at("record") == record);
     CHECK(records[i].at("kernel") == kernel);

@@ -79,7 +79,7 @@ const Edit kEdits[] = {
      "models/gpt2-124m.json: /hidden: 18446744073709551615 is more than 2^40."},
     {kModel, "\"hidden\": 768", "\"hiden\": 768", "models/gpt2-124m.json: /: unknown key 'hiden'. Did you mean 'hidden'?"},
     {kModel, "\"hidden\": 768,", "", "models/gpt2-124m.json: /: 'hidden' is missing."},
-    {kModel, "\"hidden\": 768", "\"hidden\": 768, \"hidden\": 769", "models/gpt2-124m.json: key 'hidden' is given twice."},
+    {kModel, "\"hidden\": 768", "\"hidden\": 768, \"hidden\": 769", "models/gpt2-124m.json: it has 'hidden' twice"},
     {kModel, "\"kv_heads\": 12", "\"kv_heads\": 5", "models/gpt2-124m.json: /kv_heads: 5 does not divide 12 heads."},
     {kModel, "\"layernorm\"", "\"layernrom\"",
      "models/gpt2-124m.json: /norm/kind: unknown norm 'layernrom'. Did you mean 'layernorm'?"},

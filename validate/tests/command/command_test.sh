@@ -432,14 +432,14 @@ broken() {  # broken PART SCRIPT: copies the datasets, breaks them, and runs
 }
 some=models/gpt2-124m.json
 broken "not a folder" 'rm -r models'
-broken "common.json: is missing" 'rm edges/common.json'
+broken "it lacks edges/common.json" 'rm edges/common.json'
 broken "$some: line" "head -c 100 $some >x; mv x $some"
 broken "$some: line" ": >$some"
 broken "expected a whole number" "sed -i 's/\"hidden\": *[0-9]*/\"hidden\": \"many\"/' $some"
 broken "'hidden' is missing" "sed -i '/\"hidden\"/d' $some"
 broken "Did you mean 'hidden'?" "sed -i 's/\"hidden\"/\"hiden\"/' $some"
 broken "more than 2^40" "sed -i 's/\"hidden\": *[0-9]*/\"hidden\": 9223372036854775808/' $some"
-broken "given twice" "sed -i '0,/{/s//{\"name\": \"twice\",/' $some"
+broken "it has 'name' twice" "sed -i '0,/{/s//{\"name\": \"twice\",/' $some"
 broken "expected an object" "echo '[]' >edges/common.json"
 broken "unknown op 'layernorm_residul'" "cp edges/$op.json edges/layernorm_residul.json"
 broken "cannot be read" "rm $some; mkdir $some"

@@ -143,7 +143,7 @@ TEST_CASE("suspect: a dataset's case whose few outputs are small in one draw is 
     const std::shared_ptr<Prepared> p = prepare(task, 0);
     std::vector<std::byte> zeros(p->packing.placements.back().bytes + 1);
     const Images images[] = {{nullptr, nullptr, nullptr, zeros.data()}};
-    Record r = blank_record(task, kernel, "simt");
+    Record r = blank_record(task, kernel, "simt", {});
     judge_outputs(*p, kernel, {.images = images}, {}, r);
     return std::pair(r.verdict, r.reason);
   };

@@ -139,7 +139,7 @@ TEST_CASE("report: the lines of a failure equal those of the console", "[report]
   Shrunk s;
   s.of = r.repro, s.label = "deterministic", s.same_seed = {2, 2}, s.other_seeds = {2, 1};
   s.smallest = record("softmax/naive f16 rows=4 cols=129 fill=ramp seed=7");
-  const Reported reported({{to_json(RunHead{.date = kDay1, .judges = {{"softmax", std::string(judge_hash("softmax"))}}}),
+  const Reported reported({{to_json(RunHead{.backend = "simt", .date = kDay1, .judges = {{"softmax", std::string(judge_hash("softmax"))}}}),
                             to_json(r), to_json(s), to_json(crashed)}});
   REQUIRE(reported.report.failures.size() == 2);
   for (const auto& [failure, text] :
